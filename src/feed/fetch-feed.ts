@@ -3,13 +3,14 @@ import type { UpdateSource } from "../layer/update-source.ts";
 import { answerText } from "../lib/answer-text.ts";
 import { createHttpFetch } from "../source/http/http-fetch.ts";
 import { checkStatus } from "../source/http/image-response.ts";
+import { SourceError } from "../source/source.ts";
 
 /** The most bytes of a feed. */
 const MOST_BYTES = 16 * 2 ** 20;
 const TIMEOUT_MS = 60_000;
 const TYPES = "application/atom+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1";
 
-/** Returns the text of a feed. @throws SourceError, or Error for a body that is no text of XML */
+/** Returns the text of a feed. @throws SourceError */
 export async function fetchFeed(
   address: string,
   { username, password }: Pick<UpdateSource, "username" | "password">,
@@ -32,7 +33,8 @@ export async function fetchFeed(
       signal,
       (answer) => {
         checkStatus(answer);
-        if (answer.body.byteLength > MOST_BYTES) throw new Error(`the feed has more than ${MOST_BYTES} bytes`);
+        if (answer.body.byteLength > MOST_BYTES)
+          throw new SourceError("too_large", `the feed has more than ${MOST_BYTES} bytes`);
         return textOf(answer.body, answer.contentType);
       },
       TYPES,
@@ -44,6 +46,7 @@ export async function fetchFeed(
 
 function textOf(body: Uint8Array, contentType: string): string {
   const text = answerText(body, contentType);
-  if (!isUtf8(body) && text.includes("\ufffd")) throw new Error("the feed is no text in its encoding");
+  if (!isUtf8(body) && text.includes("\ufffd"))
+    throw new SourceError("wrong_type", "the feed is no text in its encoding");
   return text;
 }

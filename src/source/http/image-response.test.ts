@@ -8,15 +8,15 @@ const exception = (encoding?: string): string =>
   `<?xml version="1.0"${encoding === undefined ? "" : ` encoding="${encoding}"`}?><ServiceExceptionReport><ServiceException code="LayerNotDefined">Straße: 5 €</ServiceException></ServiceExceptionReport>`;
 const windows1252 = (text: string): Buffer => Buffer.from(text.replaceAll("€", "\x80"), "latin1");
 
-const BODIES: readonly (readonly [name: string, body: Buffer, charset?: string])[] = [
-  ["UTF-8", Buffer.from(exception())],
-  ["UTF-8 with a mark", Buffer.from(`\ufeff${exception("UTF-8")}`)],
-  ["UTF-16 with a mark, small end first", Buffer.from(`\ufeff${exception("UTF-16")}`, "utf16le")],
-  ["UTF-16 with a mark, big end first", Buffer.from(`\ufeff${exception()}`, "utf16le").swap16()],
-  ["UTF-16 without a mark", Buffer.from(exception("UTF-16"), "utf16le")],
-  ["UTF-16 without a mark, big end first", Buffer.from(exception("UTF-16"), "utf16le").swap16()],
-  ["windows-1252 by its declaration", windows1252(exception("windows-1252"))],
-  ["windows-1252 by the charset", windows1252(exception()), "windows-1252"],
+const BODIES: readonly { readonly name: string; readonly body: Buffer; readonly charset?: string }[] = [
+  { name: "UTF-8", body: Buffer.from(exception()) },
+  { name: "UTF-8 with a mark", body: Buffer.from(`\ufeff${exception("UTF-8")}`) },
+  { name: "UTF-16 with a mark, small end first", body: Buffer.from(`\ufeff${exception("UTF-16")}`, "utf16le") },
+  { name: "UTF-16 with a mark, big end first", body: Buffer.from(`\ufeff${exception()}`, "utf16le").swap16() },
+  { name: "UTF-16 without a mark", body: Buffer.from(exception("UTF-16"), "utf16le") },
+  { name: "UTF-16 without a mark, big end first", body: Buffer.from(exception("UTF-16"), "utf16le").swap16() },
+  { name: "windows-1252 by its declaration", body: windows1252(exception("windows-1252")) },
+  { name: "windows-1252 by the charset", body: windows1252(exception()), charset: "windows-1252" },
 ];
 
 const vectorTile = formatOf("application/vnd.mapbox-vector-tile");
@@ -29,7 +29,7 @@ const READERS: Readonly<Record<string, (answer: UpstreamAnswer) => unknown>> = {
   raster: maskOf,
 };
 
-test.each(BODIES)("an exception in %s is one for each kind of request, with its words", (_, body, charset) => {
+test.each(BODIES)("an exception in $name is one for each kind of request, with its words", ({ body, charset }) => {
   // Many servers put the type that was requested on an exception.
   for (const type of ["text/xml", "image/png", "application/vnd.ogc.se_xml"])
     for (const [kind, read] of Object.entries(READERS)) {
