@@ -45,7 +45,7 @@ function openState(dataDir: string, url: string): Database {
   if (url === "") return openDatabase(join(dataDir, "state.db"));
   const target = parsePostgresUrl(url);
   if (!target.ok) throw new Error(target.error);
-  const thread = new URL("../dist/postgres-thread.js", import.meta.url);
+  const thread = new URL("../dist/postgres-thread.cjs", import.meta.url);
   const db = openPostgres(target.value, {
     thread,
     diverged(reason) {

@@ -1,7 +1,7 @@
 import { ended, job, seed, startServer } from "../test/support/server.ts";
 import { until } from "../test/support/until.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
-import { median, memoryMiB, pause } from "./figures.ts";
+import { memoryMiB, pause } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
@@ -79,21 +79,4 @@ export async function benchMemory(): Promise<void> {
   console.log(
     `memory: ${before.toFixed(0)} MiB before the first render, ${most.toFixed(0)} at most while seeding; after the last render: ${after.join(", ")} MiB`,
   );
-}
-
-/** Measures the time from the start until the server is ready, and the memory then. */
-export async function benchStart(): Promise<void> {
-  const times: number[] = [];
-  const memory: number[] = [];
-  for (let round = 0; round < 9; round++) {
-    const t0 = performance.now();
-    const server = await startServer();
-    while ((await fetch(`${server.url}/readyz`)).status !== 200);
-    times.push(performance.now() - t0);
-    await pause(500);
-    memory.push(memoryMiB(server.pid));
-    await server.close();
-  }
-  console.log(`start to ready: ${median(times).toFixed(0)} ms (best ${Math.min(...times).toFixed(0)})`);
-  console.log(`memory before the first render: ${median(memory).toFixed(0)} MiB`);
 }

@@ -11,12 +11,13 @@ import { benchJobs } from "./jobs.ts";
 import { benchLayers } from "./layers.ts";
 import { benchLedger, benchPostgresLedger } from "./ledger.ts";
 import { benchLiveUsers } from "./live-users.ts";
-import { benchMemory, benchStart, benchWorld } from "./memory.ts";
+import { benchMemory, benchWorld } from "./memory.ts";
 import { benchQuota } from "./quota.ts";
 import { benchS3 } from "./s3.ts";
 import { benchSeed } from "./seed.ts";
 import { benchSeedPeers } from "./seed-peers.ts";
 import { benchSkip } from "./skip.ts";
+import { benchStart } from "./start.ts";
 import { benchStores } from "./stores.ts";
 import { benchTruncate, benchTruncateUnderLoad } from "./truncate.ts";
 
@@ -52,7 +53,7 @@ const BENCHES: ReadonlyMap<string, (length: BenchLength) => Promise<void>> = new
 ]);
 
 /** The hot paths, whose benches have a short form. */
-const HOT_PATHS = ["hits", "seed", "skip", "truncate", "cold-tile"];
+const HOT_PATHS = ["start", "hits", "seed", "skip", "truncate", "cold-tile"];
 
 const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
 console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "?"}, commit ${commit}`);

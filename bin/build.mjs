@@ -1,10 +1,13 @@
 // Builds the program: each of its processes and threads starts from a few files, not from a thousand, in half the time.
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildConsole } from "./build-console.mjs";
 import { copyDataFiles, DATA_PACKAGES } from "./data-files.mjs";
 import { folderOf, licencesOf, packagesOf } from "./third-party.mjs";
+import { warmCode } from "./warm-code.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const outdir = "dist";
@@ -13,52 +16,80 @@ const outdir = "dist";
 const old = fileURLToPath(new URL(`../${outdir}/`, import.meta.url));
 for (const name of existsSync(old) ? readdirSync(old) : [])
   if (name !== "docs" && name !== ".docs-built") rmSync(`${old}${name}`, { recursive: true });
-/**
- * Groups of entry points. Those of a group share files; what several groups use is built once for each. The coordinator
- * and the renderers are groups of their own, as one group of all would divide their code into three times as many files:
- * a tenth of a start was the search for files.
- */
-const GROUPS = [
-  [
-    "src/cli/main.ts",
-    "src/app/check-thread.ts",
-    "src/app/load-thread.ts",
-    "src/app/http-worker-process.ts",
-    "src/app/cluster/lead-process.ts",
-  ],
-  ["src/app/coordinator-thread.ts", "src/state/postgres/postgres-thread.ts", "src/store/s3/bridge-thread.ts"],
-  ["src/app/renderer-process.ts"],
+/** The processes and threads, each of which has a bundle of its own: a file that is read whole, and one code cache. */
+const ENTRY_POINTS = [
+  "src/cli/main.ts",
+  "src/cli/serve.ts",
+  "src/app/check-thread.ts",
+  "src/app/load-thread.ts",
+  "src/app/coordinator-thread.ts",
+  "src/app/renderer-process.ts",
+  "src/app/http-worker-process.ts",
+  "src/app/cluster/lead-process.ts",
+  "src/state/postgres/postgres-thread.ts",
+  "src/store/s3/bridge-thread.ts",
 ];
-const builds = await Promise.all(
-  GROUPS.map((entryPoints) =>
-    build({
-      absWorkingDir: root,
-      entryPoints,
-      outdir,
-      // All side by side, so that each finds the others whatever file its code has come to lie in.
-      entryNames: "[name]",
-      chunkNames: "[name]-[hash]",
-      bundle: true,
-      splitting: true,
-      format: "esm",
-      platform: "node",
-      target: "node20.19",
-      sourcemap: true,
-      // Every process and thread keeps the text of its files in memory. Names stay, and lines stay short, for stack traces.
-      minifyWhitespace: true,
-      minifySyntax: true,
-      lineLimit: 160,
-      // They load machine code that lies beside them.
-      external: ["libsql", "sharp", "pg-native"],
-      // For packages in CommonJS form, which ask Node for its own modules.
-      banner: {
-        js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
-      },
-      logLevel: "warning",
-      metafile: true,
-    }),
-  ),
-);
+/**
+ * Some sources load a package when they need it first, by the `require` of `createRequire`. In a bundle that package is a
+ * part which runs at its first use.
+ */
+const REQUIRE = "const load = createRequire(import.meta.url);";
+const bundleRequired = {
+  name: "bundle-required",
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]src[/\\](?:grid[/\\]coordinate-systems|layer[/\\]value-pattern)\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, "utf8");
+      if (!source.includes(REQUIRE)) throw new Error(`${path}: expected ${REQUIRE}`);
+      return { contents: source.replace(REQUIRE, "").replace(/\bload\(/g, "require("), loader: "ts" };
+    });
+  },
+};
+const common = {
+  absWorkingDir: root,
+  outdir,
+  bundle: true,
+  format: "cjs",
+  platform: "node",
+  target: "node20.19",
+  outExtension: { ".js": ".cjs" },
+  // Every process and thread keeps the text of its bundle in memory. Names stay, and lines stay short, for stack traces.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  lineLimit: 160,
+  logLevel: "warning",
+  metafile: true,
+};
+const builds = await Promise.all([
+  build({ ...common, entryPoints: ["src/launch/launch.ts"], entryNames: "[name]" }),
+  build({
+    ...common,
+    entryPoints: ENTRY_POINTS,
+    entryNames: "code/[name]",
+    sourcemap: true,
+    // Packages with machine code (src/launch/launch.ts), and one that nobody installs.
+    external: ["@img/sharp-*", "@libsql/*", "pg-native"],
+    plugins: [bundleRequired],
+    // A bundle is a function that `launch` (src/launch/launch.ts) calls. What it imports later, it requires: V8's code
+    // cache and \`import()\` do not go together on Node 20.
+    supported: { "dynamic-import": false },
+    define: { "import.meta.url": "bundleUrl" },
+    banner: { js: "(function (require, bundleUrl) {" + " const exports = {}; const module = { exports };" },
+    footer: { js: "})" },
+  }),
+]);
+/** Returns the statement that runs a bundle. */
+const launchOf = (name) => {
+  const code = readFileSync(`${root}${outdir}/code/${name}.cjs`);
+  const digest = createHash("sha256").update(code).digest("hex").slice(0, 16);
+  return `require("./launch.cjs").launch(${JSON.stringify(name)}, ${JSON.stringify(digest)});\n`;
+};
+for (const name of ENTRY_POINTS.map((entryPoint) => basename(entryPoint, ".ts"))) {
+  if (name === "serve") continue;
+  // One file is the program, whatever its command.
+  const text =
+    name === "main" ? `if (process.argv[2] === "serve") ${launchOf("serve")}else ${launchOf(name)}` : launchOf(name);
+  writeFileSync(`${root}${outdir}/${name}.cjs`, text);
+}
 const consoleMetafile = await buildConsole(root, `${outdir}/ui`);
 copyDataFiles(fileURLToPath(new URL(`../${outdir}/data`, import.meta.url)));
 const packages = [
@@ -72,3 +103,4 @@ writeFileSync(
   fileURLToPath(new URL(`../${outdir}/THIRD-PARTY-LICENSES.txt`, import.meta.url)),
   licencesOf(root, packages),
 );
+await warmCode();

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Configuration } from "../config/configuration.ts";
+import type { CheckedLayer } from "../config/layer-update.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -33,6 +34,7 @@ function heldReloads() {
       }),
     readsObjects: false,
     changeLayer: async () => undefined,
+    warnings: () => [],
     overruled: async () => [],
     applyLayer: async () => undefined,
     tagOf: () => null,
@@ -132,6 +134,7 @@ test("the tiles of a removed layer are truncated before the next change begins, 
     objects: () => [],
     readsObjects: false,
     changeLayer: async () => undefined,
+    warnings: () => [],
     overruled: async () => [],
     applyLayer: async () => undefined,
     tagOf: () => null,
@@ -176,7 +179,8 @@ test("a change that is recorded and cannot be completed is answered as made, and
       apply: () => Promise.reject(fault),
       readsObjects: false,
       overruled: async () => [],
-      changeLayer: async () => ok({ name: "a", made: undefined }),
+      changeLayer: async () => ok({ update: { name: "a", made: undefined }, warnings: [] }),
+      warnings: () => [],
       applyLayer: () => Promise.reject(fault),
       tagOf: () => null,
       effectOf: () => ({ layers: [], moved: [], relocated: [] }),
@@ -201,4 +205,34 @@ test("a change that is recorded and cannot be completed is answered as made, and
   expect(logged).toHaveLength(3);
   const notStored = changesWith({ store: () => Promise.reject(fault) });
   await expect(notStored.changeObject(change, null)).rejects.toThrow(fault);
+});
+
+test("a change of a grid set or of a layer logs the warnings that it adds", async () => {
+  const warned: string[] = [];
+  const loaded = await configurationWith("known", "new");
+  const changesWith = (checked: CheckedLayer | undefined) =>
+    configurationChanges({
+      objects: () => [],
+      load: async () => ok(loaded),
+      apply: async () => [],
+      readsObjects: false,
+      overruled: async () => [],
+      changeLayer: async () => (checked === undefined ? undefined : ok(checked)),
+      warnings: () => ["known"],
+      applyLayer: async () => undefined,
+      tagOf: () => null,
+      effectOf: () => ({ layers: [], moved: [], relocated: [] }),
+      prepare: async () => ok(null),
+      store: async () => ok(null),
+      truncateRemoved: async () => undefined,
+      log: { info: () => {}, warn: (sentence) => void warned.push(sentence), error: () => {} },
+    });
+  const document = { root: "own", node: { kind: "map", attributes: {}, fields: [] } } as const;
+  await changesWith(undefined).changeObject({ kind: "gridSet", name: "g", document }, null);
+  expect(warned).toEqual(["new"]);
+  const update = { name: "a", made: undefined };
+  const ofLayer = changesWith({ update, warnings: ["of the layer"] });
+  await ofLayer.previewObject({ kind: "layer", name: "a", document });
+  await ofLayer.changeObject({ kind: "layer", name: "a", document }, null);
+  expect(warned).toEqual(["new", "of the layer"]);
 });

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import PQueue from "p-queue";
 import type { Configuration } from "../config/configuration.ts";
 import type { ConfigurationInput } from "../config/configuration-input.ts";
-import type { LayerUpdate } from "../config/layer-update.ts";
+import type { CheckedLayer, LayerUpdate } from "../config/layer-update.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import {
   type ConfiguredObject,
@@ -96,7 +96,9 @@ export interface ChangedParts {
   /** Checks the change of one layer; undefined: only a load of the whole configuration can check the change. */
   readonly changeLayer: (
     change: ObjectChange,
-  ) => Promise<Result<LayerUpdate, readonly ConfigurationProblem[]> | undefined>;
+  ) => Promise<Result<CheckedLayer, readonly ConfigurationProblem[]> | undefined>;
+  /** Returns the warnings of the configuration in force. */
+  readonly warnings: () => readonly string[];
   readonly applyLayer: (update: LayerUpdate) => Promise<void>;
   /** Returns the tag of a layer or grid set in force; null: there is none. */
   readonly tagOf: (object: Pick<ObjectChange, "kind" | "name">) => string | null;
@@ -124,6 +126,12 @@ export interface ConfigurationChanges {
   readonly replace: <T>(load: () => Promise<T>) => Promise<T>;
 }
 
+/** The configuration with a change, and the warnings that the change adds. */
+interface Checked {
+  readonly next: Configuration | LayerUpdate;
+  readonly warnings: readonly string[];
+}
+
 /** The directory of a new store may be on a file system that hangs. */
 const PREPARE_MS = 15_000;
 const NOT_PREPARED: Refusal = {
@@ -144,13 +152,17 @@ const CHANGED: Refusal = {
 export function configurationChanges(parts: ChangedParts): ConfigurationChanges {
   const { objects, load, readsObjects, apply, changeLayer, applyLayer, tagOf, effectOf, prepare, store, log } = parts;
   const queue = new PQueue({ concurrency: 1 });
-  const check = async (change: ObjectChange): Promise<Result<Configuration | LayerUpdate, Refusal>> => {
+  const check = async (change: ObjectChange): Promise<Result<Checked, Refusal>> => {
     if (change.expected !== undefined && change.expected !== tagOf(change)) return refuse(CHANGED);
     const { kind, name } = change;
     const whole = () =>
       load({ objects: changesOf(objects(), change).reduce(changedObjects, objects()), changed: { kind, name } });
-    const loaded = (await changeLayer(change)) ?? (await whole());
-    if (loaded.ok) return loaded;
+    const known = new Set(parts.warnings());
+    const layer = await changeLayer(change);
+    if (layer?.ok === true) return ok({ next: layer.value.update, warnings: layer.value.warnings });
+    const loaded = layer ?? (await whole());
+    if (loaded.ok)
+      return ok({ next: loaded.value, warnings: loaded.value.warnings.filter((warning) => !known.has(warning)) });
     return refuse({
       code: "bad_configuration",
       message: "The configuration is not valid with this change.",
@@ -161,7 +173,7 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
   const changeObject = async (change: ObjectChange, by: string | null): Promise<Result<null, Refusal>> => {
     const checked = await check(change);
     if (!checked.ok) return checked;
-    const next = checked.value;
+    const { next, warnings } = checked.value;
     const prepared = "made" in next ? ok(null) : await unlessLate(prepare(next), PREPARE_MS);
     if (prepared === LATE) return refuse(NOT_PREPARED);
     if (!prepared.ok) return prepared;
@@ -177,6 +189,7 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
       return refuse(notCompleted("The change is recorded and in force", fault));
     } finally {
       log.info("the configuration has been changed over HTTP", { kind, name, removed: document === undefined });
+      for (const warning of warnings) log.warn(warning);
     }
     return ok(null);
   };
@@ -216,7 +229,7 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
   };
   const previewObject = async (change: ObjectChange): Promise<Result<ObjectEffect, Refusal>> => {
     const loaded = await check(change);
-    return loaded.ok ? ok(effectOf(loaded.value)) : loaded;
+    return loaded.ok ? ok(effectOf(loaded.value.next)) : loaded;
   };
   return {
     reload: () => queue.add(reload),

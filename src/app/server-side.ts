@@ -55,6 +55,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     effectOf: (next) => inForce.effectOf(next),
     changeLayer: async (change) =>
       inForce.mayMove(change) ? undefined : changeLayer(inForce.current, change, process.env),
+    warnings: () => inForce.current.warnings,
     applyLayer: (update) => inForce.applyLayer(update),
     prepare: (next) => prepareStores(next, inForce.current, serving),
     store: (changes) => coordinator.channel.call("storeObjects", changes),

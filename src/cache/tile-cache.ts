@@ -2,6 +2,7 @@ import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/layer.ts";
+import { isNoTileMark, mayBeNoTileMark } from "../layer/no-tile-mark.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { currentTrace } from "../lib/trace-context.ts";
@@ -214,6 +215,11 @@ export class TileCache implements TileReader {
       metatile === undefined ? undefined : { tileSet, rect: metatile },
     );
     const found = await this.#fromStore(layer.name, (store) => store.stat({ tileSet, ...index }));
+    // Only a tile of a mark's size is read.
+    const read =
+      found !== undefined && mayBeNoTileMark(found.bytes)
+        ? await this.#fromStore(layer.name, (store) => store.get({ tileSet, ...index }))
+        : undefined;
     const oldest = oldestOf(layer, index.z, this.#parts.now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     return {
@@ -222,6 +228,7 @@ export class TileCache implements TileReader {
       stored: found && {
         ...found,
         expired: wholeSeconds(found.modifiedMs) < oldest || found.modifiedMs < expiredBefore,
+        isNoTile: read !== undefined && isNoTileMark(read.bytes),
       },
       key: this.#parts.store.keyOf({ tileSet, ...index }),
       metatile,

@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import { ownVersion } from "../lib/version.ts";
-import { addGlobalOptions } from "./global-options.ts";
+import { bareProgram } from "./bare-program.ts";
 
 /** The command that the shells' completion scripts run. The help does not list it. */
 const COMPLETE = "__complete";
@@ -46,11 +45,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
  * of a short command.
  */
 export async function programWith(name: string | undefined): Promise<Command> {
-  const program = addGlobalOptions(new Command("nuthatch"))
-    .description("A tile cache for maps, managed over HTTP")
-    .version(ownVersion())
-    .enablePositionalOptions()
-    .showHelpAfterError("(see nuthatch --help)");
+  const program = bareProgram();
   // The version needs no command: loading all of them takes most of its time.
   if (name === "--version" || name === "-V") return program;
   const named = COMMANDS.filter(([known]) => known === name);

@@ -35,6 +35,11 @@ test("a line in a log shows all figures of a job, a line beside a bar the most i
     reason: "paused by ann",
   };
   expect(barOf([waiting])?.text).toBe("12.3 %, 123 of 1000, 3 failed, paused by ann");
+  const outage = "waiting for the upstream: no connection";
+  expect(progressText([{ ...waiting, paused: false, reason: outage }])).toBe(
+    `job 7: ${outage}, 123 of 1000 tiles (12.3 %), 3 failed`,
+  );
+  expect(barOf([{ ...waiting, paused: false, reason: outage }])?.text).toBe(`12.3 %, 123 of 1000, 3 failed, ${outage}`);
   expect(progressText([{ ...waiting, reason: "paused" }])).toBe("job 7: paused, 123 of 1000 tiles (12.3 %), 3 failed");
   expect(jobLine({ ...waiting, reason: "95 % one picture" })).toBe(
     "job 7 (seed of a): paused, 123 of 1000 tiles (12.3 %), 3 failed, 95 % one picture",

@@ -23,8 +23,8 @@ import { checkLayerStores } from "./internal/build-stores.ts";
 import { type Origins, Problems } from "./internal/problems.ts";
 import { readLayer } from "./internal/read-document.ts";
 import { isServed } from "./internal/with-objects.ts";
-import type { LayerUpdate } from "./layer-update.ts";
-import type { ConfigurationProblem } from "./problem.ts";
+import type { CheckedLayer } from "./layer-update.ts";
+import { type ConfigurationProblem, problemText } from "./problem.ts";
 
 const directoryOf = onceEach(({ name }: Layer): string => directoryName(name));
 
@@ -38,12 +38,12 @@ export async function changeLayer(
   current: Configuration,
   { kind, name, document, isInFile }: ObjectChange,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<Result<LayerUpdate, readonly ConfigurationProblem[]> | undefined> {
+): Promise<Result<CheckedLayer, readonly ConfigurationProblem[]> | undefined> {
   if (kind !== "layer" || isInFile === true || isInFileNow(current, name) || isNamedElsewhere(current, name))
     return undefined;
   // The grid set of a cache comes and goes with the layer.
   if (current.layers.some((layer) => layer.name === name && layer.source.type === "arcgisCache")) return undefined;
-  if (document === undefined) return ok({ name, made: undefined });
+  if (document === undefined) return ok({ update: { name, made: undefined }, warnings: [] });
   const { geowebcache } = current;
   const isOwn = ownContent(document) !== undefined;
   // A layer that GeoWebCache has and this server cannot serve, such as one in a store of another kind.
@@ -63,6 +63,7 @@ export async function changeLayer(
     writtenAs: () => undefined,
   };
   const problems = new Problems(origins);
+  const warnings: string[] = [];
   const read = readLayer(content, path, { problems, cameAsText: () => false });
   if (read === undefined) return refuse(problems.list);
   const layer = await buildOneLayer(read, path, otherDirectories(current.layers, at), {
@@ -72,11 +73,15 @@ export async function changeLayer(
     inspectArchive: undefined,
     caches: new Map(),
     problems,
-    warnings: [],
+    warnings,
   });
   const ids = current.stores.map(({ id }) => id);
   checkLayerStores([read], ids.includes(DEFAULT_STORE) ? undefined : ids, current.stores, problems);
-  return problems.list.length > 0 ? refuse(problems.list) : ok({ name, made: { layer: withDigest(layer), object } });
+  if (problems.list.length > 0) return refuse(problems.list);
+  return ok({
+    update: { name, made: { layer: withDigest(layer), object } },
+    warnings: [...warnings, ...problems.warnings.map(problemText)],
+  });
 }
 
 /** Returns the name of the other layer that has a directory. `at`: the index of the layer that changes. */

@@ -23,6 +23,12 @@ const SECTIONS: Readonly<Record<string, (count: number) => object>> = {
   "unknown grid sets with variables": (count) =>
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the configuration
     layer({ title: "${A}", gridSubsets: many(count, (i) => ({ gridSet: "${G}", zoomStart: i + 100 })) }),
+  "unknown grid sets": (count) => layer({ gridSubsets: many(count, (i) => ({ gridSet: `EPSG:${i + 1_000_000}` })) }),
+  formats: (count) => layer({ formats: many(count, (i) => `image/f${i}`) }),
+  "maps with unknown keys": (count) =>
+    layer({
+      gridSubsets: many(count, () => ({ gridSet: "a", ...Object.fromEntries(many(20, (k) => [`grdSet${k}`, 1])) })),
+    }),
   feeds: (count) =>
     layer({ updateSources: many(count, (i) => ({ type: "georss", url: `http://u/${i}`, pollSeconds: 9 })) }),
 };

@@ -15,6 +15,12 @@ export interface LayerUpdate {
   readonly made: MadeLayer | undefined;
 }
 
+/** A change of one layer that has been checked. */
+export interface CheckedLayer {
+  readonly update: LayerUpdate;
+  readonly warnings: readonly string[];
+}
+
 /** The part of the change of a layer that concerns the list of layers alone. */
 export interface LayerChange {
   readonly name: string;

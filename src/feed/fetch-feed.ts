@@ -1,5 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import type { UpdateSource } from "../layer/update-source.ts";
-import { declaredEncoding } from "../lib/xml-encoding.ts";
+import { answerText } from "../lib/answer-text.ts";
 import { createHttpFetch } from "../source/http/http-fetch.ts";
 import { checkStatus } from "../source/http/image-response.ts";
 
@@ -32,7 +33,7 @@ export async function fetchFeed(
       (answer) => {
         checkStatus(answer);
         if (answer.body.byteLength > MOST_BYTES) throw new Error(`the feed has more than ${MOST_BYTES} bytes`);
-        return textOf(answer.body);
+        return textOf(answer.body, answer.contentType);
       },
       TYPES,
     );
@@ -41,11 +42,8 @@ export async function fetchFeed(
   }
 }
 
-function textOf(body: Uint8Array): string {
-  const encoding = declaredEncoding(body) ?? "utf-8";
-  try {
-    return new TextDecoder(encoding, { fatal: true }).decode(body);
-  } catch (error) {
-    throw new Error(`the feed is no text in ${encoding}`, { cause: error });
-  }
+function textOf(body: Uint8Array, contentType: string): string {
+  const text = answerText(body, contentType);
+  if (!isUtf8(body) && text.includes("\ufffd")) throw new Error("the feed is no text in its encoding");
+  return text;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isGeographic, isKnownSystem, transformBetween } from "./coordinate-systems.ts";
+import { changesDatum, isGeographic, isKnownSystem, transformBetween } from "./coordinate-systems.ts";
 
 function convert(from: number, to: number, x: number, y: number): readonly [number, number] {
   const transform = transformBetween(from, to);
@@ -49,4 +49,16 @@ test("a code that EPSG does not define, or defines as no map, is not known", () 
   expect(transformBetween(99_999, 99_999)?.(1, 2), "the same CRS").toEqual([1, 2]);
   expect([4326, 4258, 4314, 4277].every(isGeographic)).toBe(true);
   expect([3857, 25832, 27700, 4978, 99_999].some(isGeographic)).toBe(false);
+});
+
+test("a conversion changes the datum where grid sets distinguish it from WGS 84", () => {
+  for (const code of [3857, 4258, 25832, 26917, 32733, 3035, 3413])
+    expect(changesDatum(4326, code), String(code)).toBe(false);
+  for (const code of [2056, 27700, 28992, 31467, 26717, 5174])
+    expect(changesDatum(code, 4326), String(code)).toBe(true);
+  expect([changesDatum(31467, 31466), changesDatum(2056, 21781), changesDatum(2056, 31467)]).toEqual([
+    false,
+    false,
+    true,
+  ]);
 });

@@ -49,6 +49,24 @@ export const definitionOf = (srs: number): string | undefined =>
   srs === 2163 ? ATLAS : epsgDefinition(canonicalSrs(srs));
 
 /**
+ * Returns whether a conversion between two CRSs changes the datum. Other programs may convert to a place that is metres
+ * away, as they know several ways to do it.
+ */
+export const changesDatum = (from: number, to: number): boolean => datumOf(from) !== datumOf(to);
+
+/** Returns the parts of a definition that say the datum; empty: one that grid sets do not distinguish from WGS 84. */
+function datumOf(srs: number): string {
+  if (isRolledOut(srs)) return "";
+  const parts = (definitionOf(srs) ?? "")
+    .split(" ")
+    .filter((part) => /^\+(?:datum|ellps|towgs84|nadgrids|a|b)=/.test(part));
+  const isWgs84 = parts.every((part) =>
+    /^\+(?:datum=(?:WGS84|NAD83)|ellps=(?:WGS84|GRS80)|towgs84=[0,.]+)$/.test(part),
+  );
+  return isWgs84 ? "" : parts.join(" ");
+}
+
+/**
  * Returns the conversion from one CRS to another. Undefined: one of the two is not known, and they are not the same.
  */
 export function transformBetween(from: number, to: number): Transform | undefined {

@@ -17,10 +17,13 @@ export function gridSetHint(
   const code = Number(/^(?:EPSG:)?(\d{4,6})$/i.exec(id.trim())?.[1] ?? Number.NaN);
   if (canonicalSrs(code) === canonicalSrs(900913) && known.includes(WEB_MERCATOR))
     return `; ${WEB_MERCATOR} is this grid set here`;
-  const inCrs = known.find((one) => {
-    const srs = srsOf(one);
-    return srs !== undefined && sameSrs(srs, code);
-  });
+  // An id without a code is compared by its spelling alone: to look at the CRS of each grid set takes a millisecond.
+  const inCrs = Number.isNaN(code)
+    ? undefined
+    : known.find((one) => {
+        const srs = srsOf(one);
+        return srs !== undefined && sameSrs(srs, code);
+      });
   if (inCrs !== undefined) return `; did you mean ${inCrs}?`;
-  return isKnownSystem(code) ? "" : didYouMean(id, known);
+  return !Number.isNaN(code) && isKnownSystem(code) ? "" : didYouMean(id, known);
 }

@@ -1,3 +1,6 @@
+import { firstBy } from "../lib/first-by.ts";
+import { onceEach } from "../lib/once-each.ts";
+
 /** A number that XML shows as Java prints a `double` (`1000000.0`, `2.5E7`). */
 export interface Double {
   readonly kind: "double";
@@ -51,9 +54,13 @@ export interface RootedDocument {
   readonly fault?: string;
 }
 
+/** A node with more fields than this gets an index by name: a loop that asks for each of them takes linear time. */
+const FEW_FIELDS = 32;
+const fieldsByName = onceEach(({ fields }: MapNode) => firstBy(fields, ([name]) => name));
+
 /** Returns the value of a field; undefined: there is none. */
-export const fieldOf = ({ fields }: MapNode, name: string): DocumentNode | undefined =>
-  fields.find(([key]) => key === name)?.[1];
+export const fieldOf = (node: MapNode, name: string): DocumentNode | undefined =>
+  (node.fields.length > FEW_FIELDS ? fieldsByName(node).get(name) : node.fields.find(([key]) => key === name))?.[1];
 
 /** Returns a scalar field as text; undefined: there is none. */
 export function textOf(node: MapNode, name: string): string | undefined {

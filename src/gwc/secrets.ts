@@ -1,13 +1,15 @@
-import { isDeepStrictEqual } from "node:util";
+import { firstBy } from "../lib/first-by.ts";
 import {
   addressOrigin,
   MASKED,
   maskedAddress,
   maskedPairs,
+  PresentAddresses,
   restoredAddress,
   restoredPairs,
   secretPartAt,
 } from "../lib/masked.ts";
+import { sortedJson } from "../lib/sorted-json.ts";
 import { type DocumentNode, fieldOf, itemsIn, type MapNode, map, type NamedNode, textOf } from "./document-node.ts";
 
 /**
@@ -93,6 +95,8 @@ interface Place {
   readonly at: string;
   readonly isSameServer: boolean;
   readonly missing: MissingSecret;
+  /** The present addresses of the list that a text is in. */
+  readonly addresses?: PresentAddresses;
 }
 
 function filled(name: string, value: DocumentNode, before: DocumentNode | undefined, place: Place): DocumentNode {
@@ -101,12 +105,13 @@ function filled(name: string, value: DocumentNode, before: DocumentNode | undefi
   if (typeof value !== "object" || value.kind === "double") return value;
   if (value.kind === "map") return withSecrets(value, isMap(before) ? before : undefined, missing, at, isSameServer);
   const items = value.kind === "list" ? value.items.map(([, item]) => item) : value.items;
-  const present = itemsIn(before);
+  const present = new PresentItems(before, items.length);
+  const { addresses } = present;
   const all = items.map((item, i) => {
     const own = value.kind === "list" ? nameOf(name, value.items[i]?.[0] ?? name) : name;
     // An address may be each of the present ones.
-    const counter = typeof item === "string" ? before : counterpart(item, i, present, items.length);
-    return filled(own, item, counter, { ...place, at: `${at}[${i}]` });
+    const counter = typeof item === "string" ? before : present.for(item, i);
+    return filled(own, item, counter, { ...place, at: `${at}[${i}]`, addresses });
   });
   return value.kind === "repeated"
     ? { ...value, items: all }
@@ -120,7 +125,7 @@ function filledText(
   name: string,
   value: string,
   before: DocumentNode | undefined,
-  { at, isSameServer, missing }: Place,
+  { at, isSameServer, missing, addresses = new PresentAddresses(() => textsIn(before)) }: Place,
 ): DocumentNode {
   const part = secretPartAt([name]);
   if (part === undefined || !value.includes(MASKED)) return value;
@@ -136,7 +141,7 @@ function filledText(
     if (!isWhole) missing(at, restored === undefined ? NONE : ELSEWHERE);
     return restored ?? value;
   }
-  const restored = restoredAddress(value, textsIn(before));
+  const restored = restoredAddress(value, addresses);
   if (restored === undefined)
     missing(at, "the secrets of the address themselves, as there are none for this scheme, host and port");
   return restored ?? value;
@@ -167,19 +172,29 @@ function serversOf(node: MapNode): readonly string[] {
   return [...named, ...aws, ...(proxy ? [`proxy ${addressOrigin(proxy) ?? proxy}`] : [])];
 }
 
-/**
- * Returns the item of the present list that a new item continues: the one that differs in secrets alone, else the one
- * at its place in a list of the same length. Only an item with the same server keeps the secrets.
- */
-function counterpart(
-  item: DocumentNode,
-  i: number,
-  present: readonly DocumentNode[],
-  count: number,
-): DocumentNode | undefined {
-  const plain = plainOf(item);
-  const same = present.find((one) => isDeepStrictEqual(plainOf(one), plain));
-  return same ?? (present.length === count ? present[i] : undefined);
+/** The items of a present list, for the items of a new one of `count` items. */
+class PresentItems {
+  readonly #items: readonly DocumentNode[];
+  readonly #count: number;
+  #byShown: ReadonlyMap<string, DocumentNode> | undefined;
+  readonly addresses: PresentAddresses;
+
+  constructor(before: DocumentNode | undefined, count: number) {
+    this.#items = itemsIn(before);
+    this.#count = count;
+    this.addresses = new PresentAddresses(() => textsIn(before));
+  }
+
+  /**
+   * Returns the item that a new item continues: the one that differs in secrets alone, else the one at its place in a list
+   * of the same length. Only an item with the same server keeps the secrets.
+   */
+  for(item: DocumentNode, i: number): DocumentNode | undefined {
+    this.#byShown ??= firstBy(this.#items, (one) => sortedJson(plainOf(one)));
+    return (
+      this.#byShown.get(sortedJson(plainOf(item))) ?? (this.#items.length === this.#count ? this.#items[i] : undefined)
+    );
+  }
 }
 
 /** Returns a node without its secrets, also those that it does not have. */

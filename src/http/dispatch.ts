@@ -4,7 +4,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import { type ErrorCode, httpError, NOT_FOUND, refusalText } from "./errors.ts";
 import { goneSignal } from "./gone.ts";
-import { createManagement, type ManagementOptions } from "./management.ts";
+import type { ManagementOptions, Manager } from "./management.ts";
 import { firstSegment } from "./percent.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import { publicReason, type Readiness } from "./readiness.ts";
@@ -31,7 +31,12 @@ export function createDispatch(
   isDraining: () => boolean,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const readiness = (): Readiness => (isDraining() ? { ready: false, reason: "shutting down" } : options.readiness());
-  const manage = createManagement({ ...options, readiness });
+  let manager: Promise<Manager> | undefined;
+  /** The management interface is loaded by its first request: a server that serves tiles starts without it. */
+  const manage: Manager = async (requested) => {
+    manager ??= import("./management.ts").then((management) => management.createManagement({ ...options, readiness }));
+    return (await manager)(requested);
+  };
   const pipelined = new PipelinedRequests();
 
   const serveTiles = (request: IncomingMessage, target: Target, response: ServerResponse): Promise<void> => {

@@ -43,6 +43,9 @@ export interface ManagementRequest {
   readonly signal: AbortSignal;
 }
 
+/** Answers a request to the management interface. */
+export type Manager = (requested: ManagementRequest) => Promise<Answer>;
+
 /** The parts of a request's log line that its answer does not have. */
 interface Outcome {
   user: string | null;
@@ -59,7 +62,7 @@ type AnswerRefusal = (refusal: Refusal) => Answer;
  * it checks in this order: credentials (401), the Host of a server without users and cross-site requests (403), the
  * path (404), the method (405), the role (403), the layer, the body.
  */
-export function createManagement(options: ManagementOptions): (requested: ManagementRequest) => Promise<Answer> {
+export function createManagement(options: ManagementOptions): Manager {
   const find = createRouting(options);
   return async (requested) => {
     const beganMs = performance.now();

@@ -65,6 +65,10 @@ export interface UpstreamOptions extends ConnectionOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly username?: string;
   readonly password?: string;
+  /** `digest`: the credentials are sent by HTTP Digest only. Absent: by Basic until a server wants Digest. */
+  readonly authentication?: "basic" | "digest";
+  /** Keeps the cookies that servers set, and sends them back. */
+  readonly cookies?: boolean;
   /**
    * Follows redirects to this machine and into private networks. Absent: follows such a redirect only to the configured
    * servers.

@@ -23,6 +23,11 @@ export function noTileMark(format: TileFormat): Uint8Array {
   return format.content === "protobuf" ? VECTOR : JSON_OBJECT;
 }
 
+const MARKS = [PICTURE, VECTOR, JSON_OBJECT];
+
 /** Returns whether stored bytes are a mark. */
 export const isNoTileMark = (bytes: Uint8Array): boolean =>
-  [PICTURE, VECTOR, JSON_OBJECT].some((mark) => mark.byteLength === bytes.byteLength && mark.equals(bytes));
+  MARKS.some((mark) => mark.byteLength === bytes.byteLength && mark.equals(bytes));
+
+/** Returns whether a tile of so many bytes may be a mark. */
+export const mayBeNoTileMark = (bytes: number): boolean => MARKS.some((mark) => mark.byteLength === bytes);

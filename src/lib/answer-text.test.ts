@@ -12,6 +12,23 @@ test("the encoding is that of the byte order mark, then the Content-Type, then t
   expect(answerText(Buffer.from("\ufeff<T>ß</T>", "utf16le"), "text/xml")).toBe("<T>ß</T>");
 });
 
+test("a page names its encoding in a meta, and UTF-16 without a mark is known by its first character", () => {
+  const page = '<html><head><meta http-equiv="Content-Type" content="text/html; charset=koi8-r"></head>';
+  expect(answerText(Buffer.concat([Buffer.from(page), Buffer.from([0xee, 0xc5, 0xd4])]), "text/html")).toBe(
+    `${page}Нет`,
+  );
+  expect(answerText(latin1("<meta charset='iso-8859-1'>ß"), "")).toBe("<meta charset='iso-8859-1'>ß");
+  const declared = '<?xml version="1.0" encoding="UTF-16"?><T>Größe</T>';
+  expect(answerText(Buffer.from(declared, "utf16le"), "text/xml")).toBe(declared);
+  expect(answerText(Buffer.from(declared, "utf16le").swap16(), "image/png")).toBe(declared);
+});
+
+test("windows-1252 has its own characters from 0x80 to 0x9f, also where it is called ISO-8859-1", () => {
+  const bytes = Buffer.from([0x35, 0x20, 0x80, 0x20, 0x96, 0x20, 0x9f, 0x81, 0xdf]);
+  for (const charset of ["windows-1252", "iso-8859-1", "'cp1252'"])
+    expect(answerText(bytes, `text/xml; charset=${charset}`)).toBe("5 € – Ÿ\u0081ß");
+});
+
 test("without a charset, or with an unknown one, text is decoded as UTF-8; wrong bytes do not throw", () => {
   expect(answerText(Buffer.from("<T>ß</T>"), "text/xml")).toBe("<T>ß</T>");
   expect(answerText(Buffer.from("<T>ß</T>"), "text/xml; charset=klingon")).toBe("<T>ß</T>");

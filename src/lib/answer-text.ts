@@ -1,17 +1,18 @@
 import { isUtf8 } from "node:buffer";
+import { decodeText } from "./decode-text.ts";
 import { declaredEncoding } from "./xml-encoding.ts";
 
 /**
  * Decodes the body of an HTTP answer. The encoding comes from the byte order mark, else from the charset of the
- * Content-Type, else from the XML declaration (RFC 7303, 3), else it is UTF-8. An encoding that the bytes contradict is
+ * Content-Type, else from the XML declaration (RFC 7303, 3) or the `meta` of a page, else it is UTF-8. An encoding that the bytes contradict is
  * passed over, and so is its mark. Bytes that are invalid in the encoding become U+FFFD.
  */
 export function answerText(body: Uint8Array, contentType: string): string {
   const mark = markOf(body);
   const text = mark === undefined ? body : body.subarray(mark.bytes);
-  const named = [mark?.encoding, charsetOf(contentType), declaredEncoding(text)];
+  const named = [mark?.encoding, charsetOf(contentType), declaredEncoding(text) ?? encodingInPage(text)];
   const encoding = named.find((one) => one !== undefined && !isContradicted(one, text, mark !== undefined));
-  return decoderOf(encoding ?? "utf-8").decode(text);
+  return decoded(text, encoding ?? "utf-8");
 }
 
 interface Mark {
@@ -19,7 +20,10 @@ interface Mark {
   readonly bytes: number;
 }
 
+/** Returns the byte order mark, or what stands for one: markup begins with `<` (XML 1.0, appendix F). */
 function markOf([a, b, c]: Uint8Array): Mark | undefined {
+  if (a === 0x3c && b === 0) return { encoding: "utf-16le", bytes: 0 };
+  if (a === 0 && b === 0x3c) return { encoding: "utf-16be", bytes: 0 };
   if (a === 0xef && b === 0xbb && c === 0xbf) return { encoding: "utf-8", bytes: 3 };
   if (a === 0xff && b === 0xfe) return { encoding: "utf-16le", bytes: 2 };
   return a === 0xfe && b === 0xff ? { encoding: "utf-16be", bytes: 2 } : undefined;
@@ -38,13 +42,17 @@ function isContradicted(encoding: string, text: Uint8Array, isMarked: boolean): 
 const beginsWithBytes = ([first, second = 0]: Uint8Array): boolean => first === 0x3c && second > 0 && second < 0x80;
 
 const charsetOf = (contentType: string): string | undefined =>
-  /;\s*charset\s*=\s*"?([A-Za-z0-9._:-]+)/i.exec(contentType)?.[1];
+  /;\s*charset\s*=\s*["']?([A-Za-z0-9._:-]+)/i.exec(contentType)?.[1];
 
-function decoderOf(label: string): InstanceType<typeof TextDecoder> {
+/** Returns the encoding that a `meta` in the first 1,024 bytes of a page names (HTML, 13.2.3.2). */
+const encodingInPage = (body: Uint8Array): string | undefined =>
+  /<meta\s[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)/i.exec(Buffer.from(body.subarray(0, 1024)).toString("latin1"))?.[1];
+
+function decoded(text: Uint8Array, label: string): string {
   try {
-    return new TextDecoder(label);
+    return decodeText(text, label);
   } catch {
     // The decoder does not support this encoding. UTF-8 still decodes the ASCII letters of names and titles.
-    return new TextDecoder();
+    return decodeText(text, "utf-8");
   }
 }

@@ -1,3 +1,5 @@
+import { firstBy } from "./first-by.ts";
+
 /** Stands for a secret wherever one is shown. */
 export const MASKED = "***";
 
@@ -45,16 +47,30 @@ export const secretFieldNames: readonly string[] = [...SECRET_FIELDS.keys()];
 
 type Path = readonly PropertyKey[];
 
-/** Returns what of the value at a path is a secret; undefined: nothing. The path may be of a part of the value. */
-export function secretPartAt(path: Path): SecretPart | undefined {
+interface Secret {
+  readonly part: SecretPart;
+  /** Whether the path ends at the field with the secret, or at an item of its list; false: below the field. */
+  readonly isField: boolean;
+}
+
+/**
+ * Returns the secret at a path. The outermost field with one decides: below it are names that others have chosen, such
+ * as those of headers, which are no fields whatever they are called.
+ */
+function secretAt(path: Path): Secret | undefined {
   const names = path.filter((key) => typeof key === "string");
   for (const [i, name] of names.entries()) {
-    const part = SECRET_FIELDS.get(name) ?? (name === "url" ? SECRET_URLS.get(names[i - 1] ?? "") : undefined);
-    if (part !== undefined) return part;
-    if (SECRET_NAME.test(name) && !FLAGS.has(name)) return "value";
+    const part =
+      SECRET_FIELDS.get(name) ??
+      (name === "url" ? SECRET_URLS.get(names[i - 1] ?? "") : undefined) ??
+      (SECRET_NAME.test(name) && !FLAGS.has(name) ? "value" : undefined);
+    if (part !== undefined) return { part, isField: i === names.length - 1 };
   }
   return undefined;
 }
+
+/** Returns what of the value at a path is a secret; undefined: nothing. The path may be of a part of the value. */
+export const secretPartAt = (path: Path): SecretPart | undefined => secretAt(path)?.part;
 
 /**
  * Scheme, slashes and authority of an address, as Node reads them: a backslash is a slash, and an address of HTTP needs
@@ -112,15 +128,35 @@ export function addressOrigin(address: string): string | undefined {
 /** Returns whether a text has a mask where an address, or a list of pairs, can have one. */
 const hasMask = (text: string): boolean => text.includes(`${MASKED}@`) || /=\*\*\*(?:&|$)/.test(text);
 
+/** Present addresses that the masked parts of others come from. */
+export class PresentAddresses {
+  readonly #addresses: () => readonly string[];
+  #byShown: ReadonlyMap<string, string> | undefined;
+  #byOrigin: ReadonlyMap<string | undefined, string> | undefined;
+
+  /** @param addresses is called for the first address with a mask */
+  constructor(addresses: () => readonly string[]) {
+    this.#addresses = addresses;
+  }
+
+  /** Returns the address that reads the same when masked, else one with the same scheme, host and port. */
+  for(address: string): string | undefined {
+    this.#byShown ??= firstBy(this.#addresses(), maskedAddress);
+    const same = this.#byShown.get(address);
+    if (same !== undefined) return same;
+    const origin = addressOrigin(address);
+    this.#byOrigin ??= firstBy(this.#addresses(), addressOrigin);
+    return origin === undefined ? undefined : this.#byOrigin.get(origin);
+  }
+}
+
 /**
  * Returns an address with the masked parts of a present address: of the one that reads the same when masked, else of
  * one with the same scheme, host and port. Undefined: no present address has the parts.
  */
-export function restoredAddress(address: string, present: readonly string[]): string | undefined {
+export function restoredAddress(address: string, present: PresentAddresses): string | undefined {
   if (!hasMask(address)) return address;
-  const origin = addressOrigin(address);
-  const same = present.find((one) => maskedAddress(one) === address);
-  const before = same ?? present.find((one) => origin !== undefined && addressOrigin(one) === origin);
+  const before = present.for(address);
   if (before === undefined) return undefined;
   const user = AUTHORITY.exec(before)?.[2]?.match(/^.*@/s)?.[0];
   if (address.includes(`${MASKED}@`) && user === undefined) return undefined;
@@ -137,14 +173,18 @@ export function restoredAddress(address: string, present: readonly string[]): st
 
 /** Returns `KEY=VALUE&…` with the masked values of the present pairs; undefined: a key is not there. */
 export function restoredPairs(pairs: string, present: string): string | undefined {
-  const before = present.split("&").map(splitPair);
+  const before = new Map<string, string[]>();
+  for (const [key, value] of present.split("&").map(splitPair).reverse()) {
+    const values = before.get(key);
+    if (values === undefined) before.set(key, [value]);
+    else values.push(value);
+  }
   const restored = pairs.split("&").map((pair) => {
     const [key, value] = splitPair(pair);
     if (value !== MASKED) return pair;
-    const found = before.findIndex(([name]) => name === key);
     // A key that is given several times has its values in their order.
-    const [one] = found < 0 ? [] : before.splice(found, 1);
-    return one === undefined ? undefined : `${key}=${one[1]}`;
+    const one = before.get(key)?.pop();
+    return one === undefined ? undefined : `${key}=${one}`;
   });
   return restored.every((pair) => pair !== undefined) ? restored.join("&") : undefined;
 }
@@ -152,18 +192,18 @@ export function restoredPairs(pairs: string, present: string): string | undefine
 /** Returns a value with what is secret in it masked, as its path from an object of the configuration says. */
 export function masked(value: unknown, path: Path = []): unknown {
   if (value === undefined || value === null) return value;
-  const part = secretPartAt(path);
+  const secret = secretAt(path);
   if (Array.isArray(value)) return value.map((item, i) => masked(item, [...path, i]));
   if (typeof value === "object")
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, masked(member, [...path, key])]));
-  if (part === undefined || value === "") return value;
+  if (secret === undefined || value === "") return value;
   const text = String(value);
-  switch (part) {
+  switch (secret.part) {
     case "value":
       return MASKED;
     case "values":
       // A text `KEY=VALUE&…`, or one value of a map.
-      return SECRET_FIELDS.get(String(path.at(-1))) === "values" ? maskedPairs(text) : MASKED;
+      return secret.isField ? maskedPairs(text) : MASKED;
     case "address":
       return maskedAddress(text);
     case "origin":

@@ -126,6 +126,12 @@ export const badField = (
   ...(details === undefined ? {} : { details }),
 });
 
+/** The most characters of a name that a message repeats: more than any name of a layer has. */
+const MOST_NAME = 300;
+
+/** Returns a name for a message. */
+export const cutName = (name: string): string => (name.length > MOST_NAME ? `${name.slice(0, MOST_NAME)}…` : name);
+
 /**
  * Returns the refusal of a layer.
  * @param known the existing layers: a second line names the most similar one. Absent: there is no second line
@@ -133,7 +139,7 @@ export const badField = (
 export function unknownLayer(name: string, known?: ReadonlyMap<string, unknown>): Refusal {
   const near = known === undefined || name.includes("*") ? undefined : nearest(name, known.keys());
   const details = near === undefined ? {} : { details: [`Did you mean ${near}?`] };
-  return { code: "unknown_layer", message: `Unknown layer: ${name}`, ...details };
+  return { code: "unknown_layer", message: `Unknown layer: ${cutName(name)}`, ...details };
 }
 export const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });
 export const unknownTruncation = (id: number): Refusal => ({

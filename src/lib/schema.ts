@@ -35,7 +35,7 @@ export function checkBy<S extends z.ZodType>(
   schema: S,
   value: unknown,
 ): Result<z.output<S>, readonly [SchemaProblem, ...SchemaProblem[]]> {
-  const parsed = schema.safeParse(value, { error: expectation, reportInput: true });
+  const parsed = schema.safeParse(value, { error: expectation, reportInput: true, jitless: true });
   if (parsed.success) return ok(parsed.data);
   const problems = parsed.error.issues.slice(0, MOST_PROBLEMS).flatMap((issue) => problemsOf(issue, []));
   const [first, ...others] = [

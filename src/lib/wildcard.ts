@@ -1,15 +1,20 @@
-/** Returns whether a text matches a pattern, in which `*` stands for any number of characters, none included. */
-export function matchesWildcard(pattern: string, text: string): boolean {
-  const [first = "", ...others] = pattern.split("*");
+/**
+ * Returns the function that tells whether a text matches a pattern, in which `*` stands for any number of characters,
+ * none included. The pattern is read once.
+ */
+export function wildcard(pattern: string): (text: string) => boolean {
+  const [first = "", ...others] = pattern.split(/\*+/);
   const last = others.pop();
-  if (last === undefined) return text === pattern;
-  if (!text.startsWith(first)) return false;
-  // Each part is matched at its first position. A regular expression with many stars would try all positions.
-  let at = first.length;
-  for (const part of others) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
+  if (last === undefined) return (text) => text === pattern;
+  return (text) => {
+    if (!text.startsWith(first)) return false;
+    // Each part is matched at its first position. A regular expression with many stars would try all positions.
+    let at = first.length;
+    for (const part of others) {
+      const found = text.indexOf(part, at);
+      if (found < 0) return false;
+      at = found + part.length;
+    }
+    return text.length - last.length >= at && text.endsWith(last);
+  };
 }

@@ -7,7 +7,7 @@ import { defined } from "../lib/defined.ts";
 import { badField, type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { Slices } from "../lib/slices.ts";
-import { matchesWildcard } from "../lib/wildcard.ts";
+import { wildcard } from "../lib/wildcard.ts";
 import type { JobOptions } from "./job-options.ts";
 import type { JobRequest } from "./job-request.ts";
 import { API_RULES, chooseSubsets, inCombinations, inFormat, missingLevel, planSeedInSteps } from "./plan-job.ts";
@@ -170,7 +170,9 @@ export function layersNamed(
 ): readonly Layer[] {
   const named = layers.get(name);
   if (named !== undefined) return [named];
-  return layersAre === "names" ? [] : [...layers.values()].filter((layer) => matchesWildcard(name, layer.name));
+  if (layersAre === "names" || !name.includes("*")) return [];
+  const matches = wildcard(name);
+  return [...layers.values()].filter((layer) => matches(layer.name));
 }
 
 const hasSelection = ({ bounds, area, tiles }: SeedRequest): boolean =>

@@ -2,7 +2,7 @@ import { type CaseRule, inCase, legalValue, type ParameterFilter } from "../laye
 import { isoTime } from "../lib/iso-time.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { matchesWildcard } from "../lib/wildcard.ts";
+import { wildcard } from "../lib/wildcard.ts";
 import { isDateOf, momentOf, type RequestedAge } from "./tile-age.ts";
 
 /** A choice of values of one parameter. A string selects itself. */
@@ -86,21 +86,20 @@ export const isRange = (ends: Ends): boolean =>
 const lies = (at: number | undefined, within: Limits | undefined): boolean =>
   at !== undefined && within !== undefined && at >= within[0] && at <= within[1];
 
-/** Returns whether a value matches a choice. `rule`: how the filter changes the case of values. */
-function meets(
-  choice: Exclude<ValueChoice, string | { kind: "any of" }>,
-  value: string,
-  rule: CaseRule | undefined,
-): boolean {
+type Selected = (value: string) => boolean;
+
+/** Returns the function that tells whether a value matches a choice. `rule`: how the filter changes the case of values. */
+function matcher(choice: Exclude<ValueChoice, string | { kind: "any of" }>, rule: CaseRule | undefined): Selected {
   switch (choice.kind) {
     case "like":
-      return matchesWildcard(inCase(choice.pattern, rule), value);
+      return wildcard(inCase(choice.pattern, rule));
     case "range":
-      return lies(numberOf(value), numberLimits(choice)) || lies(timeOf(value), timeLimits(choice));
-    case "before": {
-      const at = timeOf(value);
-      return at !== undefined && at < choice.ms;
-    }
+      return (value) => lies(numberOf(value), numberLimits(choice)) || lies(timeOf(value), timeLimits(choice));
+    case "before":
+      return (value) => {
+        const at = timeOf(value);
+        return at !== undefined && at < choice.ms;
+      };
   }
 }
 
@@ -114,7 +113,7 @@ export function selectedValues(
   filter: ParameterFilter | undefined,
 ): readonly string[] {
   if (typeof choice === "string") return [choice];
-  return choice.kind === "any of" ? choice.values : known.filter((value) => meets(choice, value, ruleOf(filter)));
+  return choice.kind === "any of" ? choice.values : known.filter(matcher(choice, ruleOf(filter)));
 }
 
 /** Resolves the ages in requested sets to times. */
@@ -137,8 +136,6 @@ export function resolveSets(sets: readonly RequestedSet[], nowMs: number): Resul
   }
   return ok(all);
 }
-
-type Selected = (value: string) => boolean;
 
 /**
  * Returns a function that returns whether one of the sets selects a stored combination, which may have keys of former
@@ -170,7 +167,7 @@ export function chooser(
 }
 
 function selectedBy(choice: ValueChoice, filter: ParameterFilter | undefined): Selected {
-  if (typeof choice !== "string" && choice.kind !== "any of") return (value) => meets(choice, value, ruleOf(filter));
+  if (typeof choice !== "string" && choice.kind !== "any of") return matcher(choice, ruleOf(filter));
   const texts = typeof choice === "string" ? [choice] : choice.values;
   const meaning = (text: string): string =>
     filter === undefined ? text : text === "" ? filter.default : (legalValue(filter, text) ?? text);

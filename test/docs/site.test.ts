@@ -18,9 +18,9 @@ const filesOf = (folder: string): readonly string[] =>
 /** Paths of no page, some of which are files. */
 const ESCAPES = [
   "none.html",
-  "../main.js",
-  "%2e%2e/main.js",
-  "..%2fmain.js",
+  "../main.cjs",
+  "%2e%2e/main.cjs",
+  "..%2fmain.cjs",
   "index.html.gz",
   "/etc/passwd",
   "how-to/%00",

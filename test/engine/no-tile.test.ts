@@ -76,6 +76,13 @@ async function read(name: string, format: string, x = 1): Promise<readonly [numb
   return [response.status, requested.length];
 }
 
+/** Returns the state and the reason of a tile of level 1. */
+async function explained(name: string, format: string, x: number): Promise<string> {
+  const response = await fetch(`${server.url}/xyz/${name}/1/${x}/0.${format}?explain`);
+  const { state, reason } = JSON.parse(await response.text());
+  return `${state} ${reason}`;
+}
+
 const RANGE = { gridSetId: "EPSG:900913", zoomStart: 2, zoomStop: 2 };
 
 test.each(
@@ -90,6 +97,7 @@ test.each(
     expect(await read(name, format)).toEqual([missing, 1]);
     expect(await read(name, format)).toEqual([missing, 0]);
     expect(await read(name, format, 0)).toEqual([200, 1]);
+    expect([await explained(name, format, 1), await explained(name, format, 0)]).toEqual(["kept no_tile", "kept null"]);
     requested = [];
     const mimeType = format === "pbf" ? "application/vnd.mapbox-vector-tile" : "image/png";
     const request = { ...RANGE, format: mimeType, type: "seed" };

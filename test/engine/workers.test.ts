@@ -65,7 +65,7 @@ function servingProcesses(server: number): number[] {
       try {
         const parent = / (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) \S/, ""))?.[1];
         return (
-          Number(parent) === server && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("/http-worker-process.js")
+          Number(parent) === server && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("/http-worker-process.cjs")
         );
       } catch {
         // It has just ended.

@@ -127,7 +127,7 @@ describe.skipIf(reason !== undefined)(`the image${reason === undefined ? "" : ` 
     const modules = readdirSync(join(root, "opt/nuthatch/node_modules"));
     expect(modules).toContain("sharp");
     expect(modules.filter((name) => ["vitest", "typescript", "esbuild"].includes(name))).toEqual([]);
-    expect(existsSync(join(root, "opt/nuthatch/dist/main.js"))).toBe(true);
+    expect(existsSync(join(root, "opt/nuthatch/dist/main.cjs"))).toBe(true);
   });
 
   test("serves with a read-only root as the first process, is healthy, and ends in order", async () => {

@@ -37,7 +37,13 @@ test("the installed package takes less than 60 MB, and has no package that is fo
 
 test("the package has the program and the licences of what is in it, and no sources", () => {
   const files = run("tar", ["-tzf", archive]).split("\n");
-  for (const file of ["bin/nuthatch.mjs", "dist/main.js", "dist/THIRD-PARTY-LICENSES.txt", "dist/data/epsg", "LICENSE"])
+  for (const file of [
+    "bin/nuthatch.mjs",
+    "dist/main.cjs",
+    "dist/THIRD-PARTY-LICENSES.txt",
+    "dist/data/epsg",
+    "LICENSE",
+  ])
     expect(files).toContain(`package/${file}`);
   expect(files.filter((file) => /^package\/(?:src|test|ui|bench)\/|\.map$/.test(file))).toEqual([]);
   const licences = readFileSync(join(home, "node_modules/nuthatch/dist/THIRD-PARTY-LICENSES.txt"), "utf8");

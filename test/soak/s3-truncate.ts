@@ -24,7 +24,7 @@ const ROUNDS = 20;
 const MOST_MS = 50;
 const PREFIX = "large";
 const LAYERS = ["one", "many"] as const;
-const THREAD = new URL("../../dist/bridge-thread.js", import.meta.url);
+const THREAD = new URL("../../dist/bridge-thread.cjs", import.meta.url);
 
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;

@@ -10,7 +10,7 @@ import type { S3Options } from "../../src/store/s3/s3-options.ts";
 import { createS3Store } from "../../src/store/s3/s3-store.ts";
 import { OWN_KEYS } from "../../src/store/store-options.ts";
 
-const THREAD = new URL("../../dist/bridge-thread.js", import.meta.url);
+const THREAD = new URL("../../dist/bridge-thread.cjs", import.meta.url);
 
 export interface BucketScan {
   /** The tiles that readers can see, and their bytes. */

@@ -10,7 +10,7 @@ import { schemaOf, sharedPostgres } from "./postgres.ts";
 export const inPostgres = process.env["NUTHATCH_TEST_STATE"] === "postgres";
 
 /** The tests run the built thread. */
-export const POSTGRES_THREAD = new URL("../../dist/postgres-thread.js", import.meta.url);
+export const POSTGRES_THREAD = new URL("../../dist/postgres-thread.cjs", import.meta.url);
 
 /** The databases that were opened last, by schema. */
 const open = new Map<string, Database>();

@@ -42,7 +42,7 @@ export function importCommand(): Command {
     .argument("<url>", "the address of the WMS, with what it always needs (such as ?map=…)")
     .option("--layer <name...>", "only these layers")
     .option("--prefix <prefix>", "put before each name, such as ws:")
-    .option("--username <name>", "Basic authentication at the WMS")
+    .option("--username <name>", "HTTP Basic or Digest authentication at the WMS")
     .option("--password-variable <variable>", "the environment variable that holds the password")
     .option("-o, --output <file>", "write to a file instead of printing")
     .option("--force", "write over the file if it is there already")

@@ -23,7 +23,8 @@ function remedyFor({ failure, message }: SourceError): string {
         ? "look at http:// or https:// in source.url, and at source.ca for a certificate of your own authority"
         : "look into the log of the map server";
     case "http_status":
-      if (/status 40[13]\b/.test(message)) return "correct source.username and source.password, or source.headers";
+      if (/status 40[13]\b/.test(message))
+        return "correct source.username and source.password, source.authentication or source.headers";
       return "correct the path of source.url";
     case "exception":
     case "wrong_type":

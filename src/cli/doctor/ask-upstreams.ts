@@ -57,8 +57,9 @@ async function askUpstream(upstream: string, layers: readonly Layer[], bounds: B
   const queue = new PQueue({ concurrency: connections });
   const catalogues = new Map<string, Promise<WmsCatalogue>>();
   const catalogueOf = (source: WmsSourceOptions): Promise<WmsCatalogue> => {
-    const { url, version, username, password, headers, vendorParameters, proxy, tls } = source;
-    const key = JSON.stringify([url, version, username, password, headers, vendorParameters, proxy, tls]);
+    const { url, version, username, password, authentication, headers, cookies, vendorParameters, proxy, tls } = source;
+    const identity = [username, password, authentication, headers, cookies];
+    const key = JSON.stringify([url, version, identity, vendorParameters, proxy, tls]);
     const catalogue = catalogues.get(key) ?? queue.add(() => capabilities(source, bounds));
     catalogues.set(key, catalogue);
     return catalogue;

@@ -23,6 +23,8 @@ export interface GeoWebCacheSource {
   readonly objects: readonly ConfiguredObject[];
   /** The directory whose tiles are those of layers without a store; undefined: it is not known. */
   readonly directory: string | undefined;
+  /** Where relative paths of its files begin, as with `serve --geowebcache`; undefined: on another machine. */
+  readonly cwd: string | undefined;
   readonly users: readonly KeptUser[];
   readonly quota: QuotaConfiguration | undefined;
   readonly warnings: readonly string[];
@@ -36,14 +38,21 @@ export async function readGeoWebCache(source: string, user: string | undefined):
     const directory = await readDirectory(source, process.cwd(), "only read");
     const [problem] = directory.problems;
     if (problem !== undefined) throw new CommandFailure(`${problem.file}: ${problem.message}`, EXIT.configuration);
-    return { ...directory, directory: directory.path };
+    return { ...directory, directory: directory.path, cwd: process.cwd() };
   }
   const bytes = await readFile(source).catch((error: unknown) => fileFault(error));
   if (typeof bytes === "string") throw new CommandFailure(`${source} cannot be read: ${bytes}`, EXIT.failure);
   const { read } = await readWithNames(bytes, process.cwd());
   if (!read.ok) throw new CommandFailure(`${source}: ${refusalMessage(read.error)}`, EXIT.configuration);
   const { objects, notes } = read.value;
-  return { objects: inForce(objects), directory: undefined, users: [], quota: undefined, warnings: notes };
+  return {
+    objects: inForce(objects),
+    directory: undefined,
+    cwd: process.cwd(),
+    users: [],
+    quota: undefined,
+    warnings: notes,
+  };
 }
 
 function isDirectory(path: string): boolean {
@@ -92,7 +101,7 @@ export async function readServer(
       });
     }
   }
-  return { objects, directory: undefined, users: [], quota: undefined, warnings: [] };
+  return { objects, directory: undefined, cwd: undefined, users: [], quota: undefined, warnings: [] };
 }
 
 /** Returns a layer as the configuration file has it; undefined: the server does not serve it, or is GeoWebCache. */

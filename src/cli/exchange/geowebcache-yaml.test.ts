@@ -69,6 +69,48 @@ test("without a default store the directory is the first one, so that its tiles 
   expect(await problemsOfText(text, {})).toEqual([]);
 });
 
+test("a directory of GeoWebCache that is the working directory is a store that a server takes", async () => {
+  const { text } = yamlOf(await readGeoWebCache(directoryWith(file("", wmsLayer("a"))), undefined));
+  const written = text.replace(/path: .*/, `path: ${process.cwd()}`);
+  expect(await problemsOfText(written, {})).toEqual([]);
+});
+
+test("relative paths are written as absolute ones, which begin where --geowebcache has them: in the working directory", async () => {
+  const text = `<gwcConfiguration xmlns="http://geowebcache.org/schema/1.20.0">
+    <blobStores>
+      <FileBlobStore><id>a</id><enabled>true</enabled><baseDirectory>tiles/a</baseDirectory></FileBlobStore>
+      <FileBlobStore><id>b</id><enabled>true</enabled><baseDirectory>/srv/b</baseDirectory></FileBlobStore>
+      <FileBlobStore><id>c</id><enabled>true</enabled><baseDirectory>\${TILES:/srv}/c</baseDirectory></FileBlobStore>
+    </blobStores>
+    <layers>
+      <mbtilesLayer><name>m</name><tilesPath>./m.mbtiles</tilesPath></mbtilesLayer>
+      <arcgisLayer><name>e</name><tilingScheme>e/conf.xml</tilingScheme><tileCachePath>../e</tileCachePath></arcgisLayer>
+      <wmsLayer><name>w</name>
+        <requestFilters><fileRasterFilter><name>r</name><zoomStart>0</zoomStart><zoomStop>2</zoomStop>
+          <storagePath>rasters</storagePath><fileExtension>png</fileExtension></fileRasterFilter></requestFilters>
+        <wmsUrl><string>http://127.0.0.1:9/wms?path=a</string></wmsUrl><vendorParameters>path=a&amp;file=b</vendorParameters>
+      </wmsLayer>
+    </layers></gwcConfiguration>`;
+  const directory = directoryWith(text);
+  const cwd = process.cwd();
+  for (const source of [directory, join(directory, "geowebcache.xml")]) {
+    const { text: written } = yamlOf(await readGeoWebCache(source, undefined));
+    expect(written.match(/(?:path|file|tilesPath|directory): .*/g)).toEqual([
+      ...(source === directory ? [`path: ${directory}`] : []),
+      `path: ${cwd}/tiles/a`,
+      "path: /srv/b",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the variable of a configuration file
+      "path: ${TILES:-/srv}/c",
+      `file: ${cwd}/m.mbtiles`,
+      `path: ${cwd}/e/conf.xml`,
+      `tilesPath: ${join(cwd, "../e")}`,
+      "path: a",
+      "file: b",
+      `directory: ${cwd}/rasters`,
+    ]);
+  }
+});
+
 test("objects become a geowebcache.xml that holds them, in GeoWebCache's order", () => {
   const read = readFile(Buffer.from(realisticFile("/srv/gwc", "http://127.0.0.1:9/wms")));
   if (!read.ok) throw new Error("the file cannot be read");

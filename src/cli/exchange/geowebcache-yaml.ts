@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { Document, isMap, isSeq } from "yaml";
 import { withoutUnknown } from "../../config/geowebcache/directory.ts";
 import { type ConfiguredObject, isDefaultStore, settingsOf } from "../../gwc/configured-object.ts";
@@ -65,7 +66,7 @@ interface Translation {
 
 /** Returns what is written of a configuration of GeoWebCache. */
 export function translationOf(source: GeoWebCacheSource): Translation {
-  const { objects, users } = source;
+  const { objects, users, cwd } = source;
   const layers = layerItems(objects);
   const quota = source.quota && withoutUnknown(source.quota, new Set(layers.map(({ object }) => object?.name ?? "")));
   const variables = new Set<string>();
@@ -80,7 +81,11 @@ export function translationOf(source: GeoWebCacheSource): Translation {
         key,
         items: items.map(({ content, object }) => ({
           object,
-          content: withVariables(content, { name: object?.name ?? "", variables, isReplaced: isReplacedIn(object) }),
+          content: withVariables(withPaths(content, cwd), {
+            name: object?.name ?? "",
+            variables,
+            isReplaced: isReplacedIn(object),
+          }),
         })),
       }),
     );
@@ -178,6 +183,31 @@ export const variableOf = (key: string, name: string): string =>
 
 const withLiterals = (content: Content): Content =>
   Object.fromEntries(Object.entries(content).map(([key, value]) => [key, literal(value)]));
+
+/** The keys of stores, sources and request filters whose values are paths of files. */
+const PATHS: ReadonlySet<string> = new Set(["path", "file", "tilesPath", "directory"]);
+/** The keys of a layer whose values have such keys. */
+const WITH_PATHS: ReadonlySet<string> = new Set(["source", "requestFilters"]);
+
+/** Makes relative paths of a store or a layer absolute: the configuration file's begin at its own directory. */
+function withPaths(content: Content, cwd: string | undefined): Content {
+  if (cwd === undefined) return content;
+  return Object.fromEntries(
+    Object.entries(content).map(([key, value]): [string, unknown] => {
+      if (PATHS.has(key) && typeof value === "string") return [key, absolute(value, cwd)];
+      if (!WITH_PATHS.has(key)) return [key, value];
+      if (isRecord(value)) return [key, withPaths(value, cwd)];
+      return [
+        key,
+        Array.isArray(value) ? value.map((item: unknown) => (isRecord(item) ? withPaths(item, cwd) : item)) : value,
+      ];
+    }),
+  );
+}
+
+/** A path that begins with a variable stays: the variable may have an absolute one. No path is a fault to report. */
+const absolute = (path: string, cwd: string): string =>
+  path === "" || path.startsWith("${") ? path : resolve(cwd, path);
 
 interface Replacing {
   /** The name of the object. */

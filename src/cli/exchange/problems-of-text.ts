@@ -13,7 +13,9 @@ export async function problemsOfText(
     const config = join(directory, "imported.yaml");
     writeFileSync(config, text, { mode: 0o600 });
     const { loadConfiguration } = await import("../../config/load.ts");
-    const loaded = await loadConfiguration({ env, flags: { config }, cwd: process.cwd() });
+    // The text names no data directory: one in the working directory may lie in a store, the server's lies elsewhere.
+    const flags = { config, "data-dir": join(directory, "data") };
+    const loaded = await loadConfiguration({ env, flags, cwd: process.cwd() });
     return loaded.ok ? [] : loaded.error;
   } finally {
     rmSync(directory, { recursive: true, force: true });

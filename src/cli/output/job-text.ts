@@ -6,8 +6,7 @@ export function stateText({ outcome, paused, state, reason }: Answer<"Job">): st
   if (outcome !== null) return outcome.replaceAll("_", " ");
   if (paused) return "paused";
   // A reason begins so: "waiting for the upstream: connection refused".
-  const waits = /^(waiting for )(?:the )?([^:]+)/.exec(reason ?? "");
-  return waits === null ? state : `${waits[1]}${waits[2]}`;
+  return /^waiting for [^:]+/.exec(reason ?? "")?.[0] ?? state;
 }
 const zoomText = ({ zoomStart, zoomStop }: Answer<"Job">): string =>
   zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;

@@ -29,7 +29,7 @@ function progressOf(jobs: readonly Answer<"Job">[]): Progress {
     const { id, tilesPerSecond, timeLeft, reason } = only;
     const times = { tilesPerSecond, secondsLeft: timeLeft?.seconds ?? null };
     const state = stateText(only);
-    // The reason of a job that an operator has paused has the state in it: `paused by ann`.
+    // The reason of a job that is paused or waits has the state in it: `paused by ann`.
     const said = reason?.startsWith(state) === true ? { states: reason, reason: null } : { states: state, reason };
     return { whose: `job ${id}`, ...said, ...counts, ...times };
   }

@@ -193,7 +193,7 @@ function checkLayerNames(
 ): void {
   const known = new Set(layers.map(({ name }) => name));
   const check = (path: Path, name: string): void => {
-    if (!known.has(name)) problems.add(path, unknownLayer(name, [...known]));
+    if (!known.has(name)) problems.add(path, () => unknownLayer(name, known));
   };
   for (const [i, { layer }] of diskQuota.layerQuotas.entries()) check(["diskQuota", "layerQuotas", i, "layer"], layer);
   for (const key of ["pins", "floors"] as const)

@@ -225,7 +225,7 @@ function buildSubset(
   if (gridSet === undefined) {
     // A grid set that is not known here may have any id.
     if (declared.has(document.gridSet) || problems.hasSkipped(["gridSets"])) return undefined;
-    problems.add([...path, "gridSet"], unknownGridSet(document.gridSet, gridSets));
+    problems.add([...path, "gridSet"], () => unknownGridSet(document.gridSet, gridSets));
     return undefined;
   }
   const { zoomStart = 0, zoomStop, minCachedLevel, maxCachedLevel } = document;

@@ -50,18 +50,30 @@ export function display(path: Path, value: unknown, origins: Pick<Origins, "writ
   return shown(isAddress ? maskedAddress(written) : written);
 }
 
+const textOf = (sentence: Sentence): string => (typeof sentence === "string" ? sentence : sentence());
+
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? "a list" : typeof value === "object" && value !== null ? "a map" : "another value";
 
 /** The most problems, and the most warnings, that are reported one by one. */
 const MOST_PROBLEMS = 100;
 
-/** Returns the first problems, and the number of the others as a last one. */
-function firstOnes(problems: readonly ConfigurationProblem[], kind: string): readonly ConfigurationProblem[] {
-  const others = problems.length - MOST_PROBLEMS;
-  const last = problems[MOST_PROBLEMS];
-  if (last === undefined) return problems;
-  return [...problems.slice(0, MOST_PROBLEMS), { file: last.file, path: "", message: `and ${others} more ${kind}` }];
+/** The most problems, and the most warnings, whose sentences are made: each may search for the name that was meant. */
+const MOST_SENTENCES = 2 * MOST_PROBLEMS;
+
+/** A text, or the function that makes it: it is called for the first problems alone. */
+type Sentence = string | (() => string);
+
+/** Returns the first problems, and the number of the others, which are `more` besides those of the list, as a last one. */
+function firstOnes(
+  problems: readonly ConfigurationProblem[],
+  more: number,
+  kind: string,
+): readonly ConfigurationProblem[] {
+  const others = Math.max(0, problems.length - MOST_PROBLEMS) + more;
+  if (others === 0) return problems;
+  const file = problems[Math.min(MOST_PROBLEMS, problems.length - 1)]?.file ?? "the configuration";
+  return [...problems.slice(0, MOST_PROBLEMS), { file, path: "", message: `and ${others} more ${kind}` }];
 }
 
 /** Returns each problem once: a wrong value of the defaults of layers is wrong in each layer that has it. */
@@ -73,12 +85,27 @@ const distinct = (problems: readonly ConfigurationProblem[]): ConfigurationProbl
 const upTo = (path: Path): readonly string[] =>
   Array.from({ length: path.length + 1 }, (_, length) => JSON.stringify(path.slice(0, length)));
 
+/** Adds a path and those above it, as JSON, to paths that have been added so. */
+function addUpTo(path: Path, added: Set<string>): void {
+  for (let length = path.length; length >= 0; length--) {
+    const above = JSON.stringify(path.slice(0, length));
+    if (added.has(above)) return;
+    added.add(above);
+  }
+}
+
 /** Collects the problems of one configuration. */
 export class Problems {
   readonly #origins: Origins;
   readonly #found: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
 
   readonly #warned: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
+  /** The paths of the problems and warnings without a sentence. */
+  readonly #moreFound: Path[] = [];
+  readonly #moreWarned: Path[] = [];
+  /** The places in the files of those with one: a wrong value of the defaults of layers is wrong in each layer. */
+  readonly #placesFound = new Set<string>();
+  readonly #placesWarned = new Set<string>();
   /** The skipped paths, as JSON; the paths of the lists that they are items of; and all paths at or above them. */
   readonly #skipped = new Set<string>();
   readonly #listsWithSkipped = new Set<string>();
@@ -96,25 +123,30 @@ export class Problems {
   }
 
   /** Adds the problem `layers[0].gutter: SENTENCE`. */
-  add(path: Path, sentence: string, part: "key" | "value" = "value"): void {
-    this.#put(path, sentence, undefined, part);
+  add(path: Path, sentence: Sentence, part: "key" | "value" = "value"): void {
+    this.#put(path, () => this.#problem(path, textOf(sentence), part));
   }
 
   /** Adds the problem `layers[0].gutter: expected WHAT, got VALUE`. */
   expected(path: Path, what: string, value: unknown): void {
-    const text = display(path, value, this.#origins);
-    this.#put(path, `expected ${what}, got ${text ?? kindOf(value)}`, text, "value");
+    this.#put(path, () => {
+      const text = display(path, value, this.#origins);
+      const problem = this.#problem(path, `expected ${what}, got ${text ?? kindOf(value)}`, "value");
+      return text === undefined ? problem : { ...problem, value: text };
+    });
   }
 
-  #put(path: Path, sentence: string, value: string | undefined, part: "key" | "value"): void {
-    const problem = this.#problem(path, sentence, part);
-    this.#found.push({ path, problem: value === undefined ? problem : { ...problem, value } });
-    for (const above of upTo(path)) this.#within.add(above);
+  #put(path: Path, problem: () => ConfigurationProblem): void {
+    if (this.#isAmong(this.#placesFound, path)) this.#found.push({ path, problem: problem() });
+    else this.#moreFound.push(path);
+    addUpTo(path, this.#within);
   }
 
   /** Adds the warning `layers[0].name: SENTENCE`. A configuration with warnings is valid. */
-  warn(path: Path, sentence: string): void {
-    this.#warned.push({ path, problem: this.#problem(path, sentence, "value") });
+  warn(path: Path, sentence: Sentence): void {
+    if (this.#isAmong(this.#placesWarned, path))
+      this.#warned.push({ path, problem: this.#problem(path, textOf(sentence), "value") });
+    else this.#moreWarned.push(path);
   }
 
   #problem(path: Path, sentence: string, part: "key" | "value"): ConfigurationProblem {
@@ -130,12 +162,12 @@ export class Problems {
   skip(path: Path): void {
     this.#skipped.add(JSON.stringify(path));
     if (typeof path.at(-1) === "number") this.#listsWithSkipped.add(JSON.stringify(path.slice(0, -1)));
-    for (const above of upTo(path)) this.#aboveSkipped.add(above);
+    addUpTo(path, this.#aboveSkipped);
   }
 
   get warnings(): readonly ConfigurationProblem[] {
     const known = distinct(this.#warned.filter(({ path }) => this.#isKnown(path)).map(({ problem }) => problem));
-    return firstOnes(known, "warnings");
+    return firstOnes(known, this.#countOf(this.#moreWarned), "warnings");
   }
 
   /** Returns whether there is a problem or a skipped value at or below a path. */
@@ -148,7 +180,25 @@ export class Problems {
     return this.#aboveSkipped.has(JSON.stringify(path));
   }
 
+  /** Returns whether the place of a path is one of the first places, and adds it to them. */
+  #isAmong(places: Set<string>, path: Path): boolean {
+    const place = this.#placeOf(path);
+    if (places.has(place)) return true;
+    if (places.size >= MOST_SENTENCES) return false;
+    places.add(place);
+    return true;
+  }
+
+  #placeOf(path: Path): string {
+    return JSON.stringify(this.#origins.pathIn(path));
+  }
+
+  #countOf(paths: readonly Path[]): number {
+    return new Set(paths.filter((path) => this.#isKnown(path)).map((path) => this.#placeOf(path))).size;
+  }
+
   #isKnown(path: Path): boolean {
+    if (this.#skipped.size === 0) return true;
     return !upTo(path).some((above) => this.#skipped.has(above)) && !this.#listsWithSkipped.has(JSON.stringify(path));
   }
 
@@ -161,6 +211,6 @@ export class Problems {
     const line = ({ line, column }: ConfigurationProblem) =>
       (line ?? Number.MAX_SAFE_INTEGER / 2000) * 1000 + (column ?? 0);
     const sorted = known.sort((a, b) => rank(a) - rank(b) || line(a) - line(b));
-    return firstOnes(sorted, "problems");
+    return firstOnes(sorted, this.#countOf(this.#moreFound), "problems");
   }
 }

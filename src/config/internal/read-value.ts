@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { isMap } from "../../lib/is-map.ts";
 import { valueAt, withoutKey, withoutKeys } from "./document-path.ts";
 import type { Path, Problems } from "./problems.ts";
+import { unknownKeys } from "./schema/fields.ts";
 
 export interface Reading {
   readonly problems: Problems;
@@ -38,11 +39,13 @@ export function readValue<S extends z.ZodType>(
   const hasShape = all.every(({ code }) => code === "custom");
   const issues = all.slice(0, MOST_ISSUES);
   const reported = new Set<string>();
+  let lines = MOST_ISSUES;
   for (const issue of issues) {
     if (!hasShape && issue.code === "custom" && issue.params?.["isLate"] === true) continue;
     // A value may fail several checks that have the same message.
     const key = JSON.stringify([issue.path, issue.message]);
-    if (!reported.has(key)) report(issue, { given, cleaned, at }, reading.problems);
+    if (!reported.has(key)) lines -= report(issue, { given, cleaned, at }, reading.problems, lines);
+    if (lines <= 0) break;
     reported.add(key);
   }
   return hasShape ? checkedValue(schema, cleaned) : undefined;
@@ -159,14 +162,18 @@ interface Documents {
   readonly at: Path;
 }
 
-function report(issue: Issue, { given, cleaned, at }: Documents, problems: Problems): void {
+/** Adds the problems of an issue, at most `most` and one, and returns their number. */
+function report(issue: Issue, { given, cleaned, at }: Documents, problems: Problems, most: number): number {
   const inner = pathOf(issue);
   const path = [...at, ...inner];
   const { code, message } = issue;
   const value = valueAt(given, inner);
-  if (code === "unrecognized_keys")
-    for (const [i, line] of message.split("\n").entries()) problems.add([...path, issue.keys[i] ?? ""], line, "key");
-  else if (code === "custom" && issue.params?.["isSentence"] === true)
+  if (code === "unrecognized_keys") {
+    const lines = unknownKeys(issue, most);
+    for (const [i, line] of lines.entries()) problems.add([...path, issue.keys[i] ?? ""], line, "key");
+    return lines.length;
+  }
+  if (code === "custom" && issue.params?.["isSentence"] === true)
     problems.add(path, message, issue.params["part"] === "key" ? "key" : "value");
   else if (inner.length > 0 && valueAt(cleaned, inner) === undefined)
     problems.add(path.slice(0, -1), `${path.at(-1)} is missing${"discriminator" in issue ? `: ${message}` : ""}`);
@@ -176,4 +183,5 @@ function report(issue: Issue, { given, cleaned, at }: Documents, problems: Probl
     const isUnquoted = code === "invalid_type" && issue.expected === "string" && typeof value === "number";
     problems.expected(path, `${message}${isUnquoted ? " (in quotes)" : ""}`, value);
   }
+  return 1;
 }

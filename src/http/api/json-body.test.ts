@@ -17,6 +17,18 @@ test("an object of the configuration has a limit on values and on objects in a l
   }
 });
 
+test("a text of an object of the configuration has a limit, and so has a key; a text of an area has none", () => {
+  const [most, longer] = ["a".repeat(65_536), "a".repeat(65_537)];
+  expect(parseConfigurationObject(bytes({ a: [most], [most]: 1 }), "layer").ok).toBe(true);
+  for (const value of [{ a: longer }, { a: [[longer]] }, { [longer]: 1 }]) {
+    expect(parseConfigurationObject(bytes(value), "layer")).toMatchObject({
+      ok: false,
+      error: { message: expect.stringContaining("got a text of 65537 characters, where at most 65536 are allowed") },
+    });
+    expect(parseObject(bytes(value), "job").ok).toBe(true);
+  }
+});
+
 test("no message repeats a part of a body that is no JSON", () => {
   expect(JSON.stringify(parseObject(bytes('{"password":"geheim" x}'), "layer"))).not.toContain("geheim");
 });

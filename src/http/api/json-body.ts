@@ -1,7 +1,7 @@
 import { errorMessage } from "../../lib/error-code.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { MAX_DEPTH, MAX_FIELDS } from "../body/field.ts";
+import { MAX_DEPTH, MAX_FIELDS, MOST_TEXT } from "../body/field.ts";
 
 /** Parses a body that has a password as a JSON object, as `parseObject` does. No message repeats a part of it. */
 export function parseSecretObject(body: Uint8Array, what: string): Result<JsonObject, Refusal> {
@@ -15,14 +15,10 @@ export function parseSecretObject(body: Uint8Array, what: string): Result<JsonOb
  * documents under `/rest`: the checks of a configuration compare the items of lists with each other.
  */
 export const parseConfigurationObject = (body: Uint8Array, what: string): Result<JsonObject, Refusal> =>
-  parseObject(body, what, { values: MAX_FIELDS, items: MOST_FIELDS });
+  parseObject(body, what, { values: MAX_FIELDS, items: MOST_FIELDS, text: MOST_TEXT });
 
 /** Parses a body as a JSON object. `what` names the resource in messages. */
-export function parseObject(
-  body: Uint8Array,
-  what: string,
-  limits: Limits = { values: Number.POSITIVE_INFINITY, items: Number.POSITIVE_INFINITY },
-): Result<JsonObject, Refusal> {
+export function parseObject(body: Uint8Array, what: string, limits: Limits = NO_LIMITS): Result<JsonObject, Refusal> {
   const malformed = (why: string): Result<JsonObject, Refusal> =>
     refuse({ code: "malformed", message: `body: expected a JSON object with the fields of a ${what}, ${why}` });
   try {
@@ -44,7 +40,15 @@ interface Limits {
   readonly values: number;
   /** The most items of a list of objects. */
   readonly items: number;
+  /** The most characters of one text, or of the key of one. */
+  readonly text: number;
 }
+
+const NO_LIMITS: Limits = {
+  values: Number.POSITIVE_INFINITY,
+  items: Number.POSITIVE_INFINITY,
+  text: Number.POSITIVE_INFINITY,
+};
 
 /** Returns why a value is too large to be checked; undefined: it is not. Holds no stack, however deep the value is. */
 function excessOf(value: unknown, limits: Limits): string | undefined {
@@ -62,12 +66,22 @@ function excessOf(value: unknown, limits: Limits): string | undefined {
         return `got a list of ${members.length} objects, where at most ${limits.items} are allowed`;
       if (!Array.isArray(one) && members.length > MOST_FIELDS)
         return `got an object with ${members.length} fields, where at most ${MOST_FIELDS} are allowed`;
-      for (const member of members) if (typeof member === "object" && member !== null) next.push(member);
+      if (!Array.isArray(one)) {
+        const key = Object.keys(one).find((name) => name.length > limits.text);
+        if (key !== undefined) return tooLong(key, limits.text);
+      }
+      for (const member of members) {
+        if (typeof member === "string" && member.length > limits.text) return tooLong(member, limits.text);
+        if (typeof member === "object" && member !== null) next.push(member);
+      }
     }
     level = next;
   }
   return undefined;
 }
+
+const tooLong = ({ length }: string, most: number): string =>
+  `got a text of ${length} characters, where at most ${most} are allowed`;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -26,6 +26,9 @@ export interface Field {
 export const MAX_DEPTH = 64;
 export const MAX_FIELDS = 10_000;
 
+/** The most characters of one text in a document of the configuration: each check and each answer reads the text. */
+export const MOST_TEXT = 65_536;
+
 /** Returns the children of a name, each list replaced by its items. */
 export const childrenOf = (field: Field, name: string): readonly Field[] =>
   expanded(field.children.filter((c) => c.name === name));

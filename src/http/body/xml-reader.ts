@@ -79,6 +79,8 @@ export function readXml(
   });
   parser.on("attribute", ({ name, value }) => {
     const top = stack.at(-1);
+    count += 1;
+    if (count > mostFields) fail(`more than ${mostFields} elements and attributes`, 1);
     if (attributes === "ignore" || fault !== undefined || top === undefined || /^xmlns(?::|$)|:/.test(name)) return;
     top.children.push({
       name: `@${name}`,

@@ -9,12 +9,13 @@ import {
 } from "../../gwc/document-node.ts";
 import type { FieldType, FieldTypes } from "../../gwc/field-types.ts";
 import { withSecrets } from "../../gwc/secrets.ts";
+import { firstBy } from "../../lib/first-by.ts";
 import { MASKED } from "../../lib/masked.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import { type DocumentFormat, readDocument } from "../body/document.ts";
-import { childrenOf, expanded, type Field, scalarOf } from "../body/field.ts";
+import { childrenOf, expanded, type Field, MOST_TEXT, scalarOf } from "../body/field.ts";
 import { Problems } from "../body/fields.ts";
 import { readXml } from "../body/xml-reader.ts";
 
@@ -201,6 +202,8 @@ class Decoder {
   }
 
   #checkText(text: string, field: Field, path: string): void {
+    if (this.#tolerated !== undefined && text.length > MOST_TEXT)
+      this.problems.expected(path, `a text of at most ${MOST_TEXT} characters`, field);
     if (NO_XML_TEXT.test(text)) this.problems.expected(path, "a text without control characters", field);
   }
 
@@ -291,8 +294,9 @@ const otherItem = (field: Field, name: string): Field | undefined =>
   field.children.find((child) => child.name !== name && !child.name.startsWith("@"));
 
 function attributesOf(field: Field, names: readonly string[]): Readonly<Record<string, string>> {
+  const children = firstBy(field.children, ({ name }) => name);
   const given = names.flatMap((name): [string, string][] => {
-    const attribute = field.children.find((child) => child.name === `@${name}`);
+    const attribute = children.get(`@${name}`);
     return attribute === undefined ? [] : [[name, attribute.text]];
   });
   return Object.fromEntries(given);

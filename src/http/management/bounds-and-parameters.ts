@@ -91,6 +91,9 @@ function mapped(path: string, field: Field, problems: Problems): Pair | undefine
   return problems.expected(`${path}.${field.name}`, "a string", field);
 }
 
+/** The most parameters of a request, as of an object of `/api/v1`: no layer has as many filters. */
+const MOST_PARAMETERS = 1_000;
+
 /**
  * Returns parameters as a map. Case does not matter in keys: notes a key that is given again with another value.
  * @param prefix the text before a key in messages
@@ -102,6 +105,11 @@ export function uniqueParameters(
 ): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   const seen = new Map<string, string>();
+  const excess = pairs[MOST_PARAMETERS];
+  if (excess !== undefined) {
+    problems.at(excess.field, `${prefix}KEY: expected at most ${MOST_PARAMETERS} parameters, got ${pairs.length}`);
+    return values;
+  }
   for (const { key, value, field } of pairs) {
     const before = seen.get(key.toUpperCase());
     if (before === undefined) {

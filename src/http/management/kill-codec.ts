@@ -1,6 +1,7 @@
 import { badField, type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { KillScope } from "../../plan/job-request.ts";
+import { MAX_FIELDS } from "../body/field.ts";
 import { parseForm } from "../query.ts";
 
 /** The tasks that a POST to `/rest/seed[/<layer>]` asks to end. `none`: the request contains no kill field. */
@@ -41,6 +42,8 @@ export const neitherSeedNorKill = (body: string): Refusal => ({
  */
 export function decodeKill(body: string, query: URLSearchParams): Result<KillRequest, Refusal> {
   const form = formOf(body);
+  if (form === undefined)
+    return refuse({ code: "malformed", message: `body: expected a form of at most ${MAX_FIELDS} fields` });
   const valuesOf = (name: string): readonly string[] =>
     [form, query].flatMap((p) => [...p].filter(([key]) => key.trim() === name).map(([, value]) => value.trim()));
 
@@ -70,20 +73,24 @@ const twice = (name: string, values: readonly string[], expected?: string): Refu
   message: `${name}: expected one value${expected === undefined ? "" : ` (${expected})`}, got ${shown(values.join(", "))}`,
 });
 
-function formOf(body: string): URLSearchParams {
+/** Returns the fields of a body; undefined: there are more than a form may have. */
+function formOf(body: string): URLSearchParams | undefined {
   const text = body.replace(/^\ufeff/, "").trim();
   if (text.startsWith("--")) return multipart(text);
   // GWC splits at blanks if the body has no ampersand. A single pair is not split, so that `kill_all= all` is
   // understood.
   const blanks = !text.includes("&") && text.indexOf("=") !== text.lastIndexOf("=");
-  return parseForm(blanks ? text.split(/\s+/).join("&") : text);
+  const pairs = text.split(blanks ? /\s+/ : "&", MAX_FIELDS + 1);
+  return pairs.length > MAX_FIELDS ? undefined : parseForm(pairs.join("&"));
 }
 
 /** Returns the text values of a `curl -F` body. The first line of the body is the boundary. */
-function multipart(text: string): URLSearchParams {
+function multipart(text: string): URLSearchParams | undefined {
   const boundary = text.split(/\r?\n/, 1)[0] ?? "";
   const form = new URLSearchParams();
-  for (const part of text.split(boundary)) {
+  const parts = text.split(boundary, MAX_FIELDS + 1);
+  if (parts.length > MAX_FIELDS) return undefined;
+  for (const part of parts) {
     const [head = "", ...rest] = part.split(/\r?\n\r?\n/);
     const name = /^content-disposition:.*?;\s*name="?([^";\r\n]*)"?/im.exec(head)?.[1];
     if (name !== undefined) form.append(name, rest.join("\n\n").trim());

@@ -1,4 +1,4 @@
-import { unknownLayer } from "../../lib/refusal.ts";
+import { cutName, unknownLayer } from "../../lib/refusal.ts";
 import { ok, refuse } from "../../lib/result.ts";
 import { planExtentTruncate } from "../../plan/plan-job.ts";
 import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts";
@@ -52,7 +52,7 @@ async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchang
   if (request.type === "truncateAll") return truncateAllAnswer(operations, exchange, request.isForm);
   const layer = exchange.catalogue.layers.get(request.layer);
   if (layer === undefined)
-    return refuse({ ...unknownLayer(request.layer), details: [`Could not find layer ${request.layer}`] });
+    return refuse({ ...unknownLayer(request.layer), details: [`Could not find layer ${cutName(request.layer)}`] });
   const done: Answer = { status: 200, type: "text/plain", body: "" };
   const truncated = async (requested: MassTruncationRequest): Promise<Answer> => {
     const made = await operations.truncate(requested, by);

@@ -31,7 +31,7 @@ const explain = (more: Partial<TileState>, jobs: readonly JobView[] = [], evicte
 
 describe("an explanation of a tile", () => {
   it("that is stored names its address, its file, its age and the job that was at work there", async () => {
-    const stored = { bytes: 77, modifiedMs: NOW - 3_000_000, expired: false };
+    const stored = { bytes: 77, modifiedMs: NOW - 3_000_000, expired: false, isNoTile: false };
     const elsewhere = [
       job(9, { zoomStart: 4 }),
       job(8, { gridSet: "EPSG:900913" }),
@@ -73,6 +73,21 @@ describe("an explanation of a tile", () => {
     });
   });
 
+  it("that is the upstream's answer that it has none says so", async () => {
+    const stored = { bytes: 105, modifiedMs: NOW - 4000, expired: false, isNoTile: true };
+    expect(await explain({ stored })).toMatchObject({
+      state: "kept",
+      reason: "no_tile",
+      message: "Kept: the map server's answer that there is no tile here, written 4 seconds ago.",
+    });
+    expect(await explain({ stored: { ...stored, expired: true } })).toMatchObject({
+      state: "expired",
+      reason: "expired",
+      message:
+        "Expired: the map server's answer that there is no tile here, written 4 seconds ago. The next request renders it.",
+    });
+  });
+
   it("that was evicted says so, unless it was truncated or stored since", async () => {
     const evictedMs = NOW - 90_000;
     expect(await explain({}, [], evictedMs)).toMatchObject({
@@ -86,17 +101,17 @@ describe("an explanation of a tile", () => {
     const later = { reason: "truncated", evictedAt: null };
     expect(await explain({ truncatedMs: NOW - 1000 }, [], evictedMs)).toMatchObject(later);
     expect(await explain({}, [{ ...truncation, endedAt: "2025-12-31T23:59:00.000Z" }], evictedMs)).toMatchObject(later);
-    const stored = { bytes: 77, modifiedMs: NOW - 60_000, expired: false };
+    const stored = { bytes: 77, modifiedMs: NOW - 60_000, expired: false, isNoTile: false };
     expect(await explain({ stored }, [], evictedMs)).toMatchObject({ state: "kept", evictedAt: null });
   });
 
   it("that a user's request wrote names no job", async () => {
-    const stored = { bytes: 77, modifiedMs: NOW - 60_000, expired: false };
+    const stored = { bytes: 77, modifiedMs: NOW - 60_000, expired: false, isNoTile: false };
     expect((await explain({ stored }, [job(3, {})])).writtenBy).toBeNull();
   });
 
   it("that expired, is missing, or was truncated says so", async () => {
-    const stored = { bytes: 77, modifiedMs: NOW - 60_000, expired: true };
+    const stored = { bytes: 77, modifiedMs: NOW - 60_000, expired: true, isNoTile: false };
     expect(await explain({ stored, drawing: true })).toMatchObject({
       state: "expired",
       reason: "expired",

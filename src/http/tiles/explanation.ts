@@ -42,8 +42,16 @@ export interface Explanation {
   readonly bounds: readonly [number, number, number, number] | null;
   readonly parameters: { readonly id: string; readonly values: Readonly<Record<string, string>> };
   readonly state: "kept" | "expired" | "missing" | "outside";
-  /** The reason why there is no valid tile; null if there is one. */
-  readonly reason: OutsideTile["why"] | "not_stored" | "evicted" | "truncated" | "failing" | "expired" | null;
+  /** The reason why there is no valid tile; null if there is one. `no_tile`: the upstream has none, and that is stored. */
+  readonly reason:
+    | OutsideTile["why"]
+    | "no_tile"
+    | "not_stored"
+    | "evicted"
+    | "truncated"
+    | "failing"
+    | "expired"
+    | null;
   /** The state and its reason as a sentence. */
   readonly message: string;
   readonly inMemory: boolean;
@@ -154,15 +162,19 @@ function verdict(
   { ageSeconds, evictedMs, truncated }: TileHistory,
   nowMs: number,
 ): Pick<Explanation, "state" | "reason" | "message"> {
-  if (stored !== undefined && !stored.expired)
-    return { state: "kept", reason: null, message: `Kept: ${stored.bytes} bytes, written ${ageSeconds} seconds ago.` };
+  const what =
+    stored?.isNoTile === true ? "the map server's answer that there is no tile here" : `${stored?.bytes} bytes`;
+  if (stored !== undefined && !stored.expired) {
+    const message = `Kept: ${what}, written ${ageSeconds} seconds ago.`;
+    return { state: "kept", reason: stored.isNoTile ? "no_tile" : null, message };
+  }
   const next = drawing
     ? "It is being rendered."
     : failing === undefined
       ? "The next request renders it."
       : `The next request to the map server follows in ${waitSeconds(failing.untilMs - nowMs)} seconds.`;
   if (stored !== undefined) {
-    const message = `Expired: ${stored.bytes} bytes, written ${ageSeconds} seconds ago. ${next}`;
+    const message = `Expired: ${what}, written ${ageSeconds} seconds ago. ${next}`;
     return { state: "expired", reason: "expired", message };
   }
   if (failing !== undefined)

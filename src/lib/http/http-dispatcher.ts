@@ -8,7 +8,7 @@ import type { HttpExchange, PersistentConnection } from "./http-exchange.ts";
 import { UncheckedHost } from "./http-failure.ts";
 import { InterimAnswers } from "./interim-answers.ts";
 import { lookupPublic } from "./private-address.ts";
-import { proxiesOfEnvironment } from "./proxies.ts";
+import { proxiesOfEnvironment, withReadableUser } from "./proxies.ts";
 
 /** An idle connection is closed after this time, or two seconds before the server would close it. */
 const IDLE_MS = 4_000;
@@ -108,7 +108,7 @@ export function createDispatcher(origin: string, kind: ServerKind, options: Disp
     proxyTunnel: kind === "public",
   };
   if (options.proxy === "none") return factory(origin, { connect });
-  if (options.proxy !== undefined) return new ProxyAgent({ ...proxied, uri: options.proxy });
+  if (options.proxy !== undefined) return new ProxyAgent({ ...proxied, uri: withReadableUser(options.proxy) });
   const { http, https } = proxiesOfEnvironment();
   if (http === undefined && https === undefined) return factory(origin, { connect });
   return new EnvHttpProxyAgent({

@@ -9,6 +9,12 @@ export interface HttpAnswer {
   readonly body: Buffer | undefined;
 }
 
+/** Returns a header of an answer, the values of a repeated one as a list; undefined: the answer does not have it. */
+export function headerOf({ headers }: Pick<HttpAnswer, "headers">, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : value?.join(", ");
+}
+
 /** The parts of a connection that an exchange uses. */
 export interface PersistentConnection {
   /** The number of answers that it has carried. */

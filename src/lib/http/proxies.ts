@@ -1,3 +1,5 @@
+import querystring from "node:querystring";
+
 /** The proxies that the environment names, as curl does: names in lower case come first. */
 export interface Proxies {
   /** The proxy for servers without TLS. */
@@ -14,4 +16,18 @@ export const proxiesOfEnvironment = ({ env } = process): Proxies => ({
 
 /** Returns the address of a proxy. A proxy without a scheme speaks HTTP. */
 const proxyAddress = (written: string | undefined): string | undefined =>
-  written === undefined || written === "" || written.includes("://") ? written || undefined : `http://${written}`;
+  written === undefined || written === ""
+    ? undefined
+    : withReadableUser(written.includes("://") ? written : `http://${written}`);
+
+/**
+ * Returns the address of a proxy with its user and password escaped anew, as undici throws at a `%` that escapes nothing:
+ * it stands for itself.
+ */
+export function withReadableUser(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || !`${url.username}${url.password}`.includes("%")) return address;
+  url.username = encodeURIComponent(querystring.unescape(url.username));
+  url.password = encodeURIComponent(querystring.unescape(url.password));
+  return url.href;
+}

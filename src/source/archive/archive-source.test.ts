@@ -316,6 +316,9 @@ describe("MBTiles", () => {
     expect(await inspected({}, [{ z: 0, x: 0, y: 0, bytes: Buffer.from("plain text") }])).toBe(
       "the archive is damaged: its metadata names no format, and its tiles are neither pictures nor vector tiles that are known",
     );
+    expect(await inspected({ minzoom: "0", maxzoom: "2" }, [])).toBe(
+      "the archive is damaged: its metadata names no format, and it holds no tile that tells one",
+    );
     expect(await inspected({ format: "xyz" })).toBe(
       'the archive is damaged: its metadata names a format that is not known, "xyz"',
     );

@@ -103,8 +103,9 @@ function formatNamed(name: string, sample: Uint8Array | undefined): TileFormat {
 
 /** Returns the format of an archive whose metadata names none, as MBTiles 1.0 has it, by the bytes of one of its tiles. */
 function formatOfTile(tile: Uint8Array | undefined): TileFormat {
-  const picture = tile === undefined ? undefined : pictureFormat(tile);
-  const isPacked = tile?.[0] === 0x1f || tile?.[0] === 0x78 || tile?.[0] === 0x1a;
+  if (tile === undefined) throw damaged("its metadata names no format, and it holds no tile that tells one");
+  const picture = pictureFormat(tile);
+  const isPacked = tile[0] === 0x1f || tile[0] === 0x78 || tile[0] === 0x1a;
   const format = picture ?? (isPacked ? formatOfExtension("pbf") : undefined);
   if (format === undefined)
     throw damaged("its metadata names no format, and its tiles are neither pictures nor vector tiles that are known");

@@ -1,5 +1,7 @@
 import type { UpstreamOptions } from "../../layer/layer.ts";
 import { escapeXml } from "../../lib/escape.ts";
+import type { UpstreamAnswer } from "./image-response.ts";
+import { textOf } from "./response-text.ts";
 
 /** A parameter may be a key. A shorter value is a word that messages need. */
 const SHORTEST_KEY = 8;
@@ -7,11 +9,18 @@ const SHORTEST_KEY = 8;
 const LONGEST_TEXT = 64 * 1024;
 
 /** Returns the parts of an address that may identify a server or grant access to it. */
-export const secretsIn = ({ host, hostname, searchParams }: URL): readonly string[] => [
+export const secretsIn = ({ host, hostname, search, searchParams }: URL): readonly string[] => [
   host,
   hostname,
-  ...[...searchParams.values()].filter(isKey),
+  ...[...searchParams.values(), ...writtenValues(search)].filter(isKey),
 ];
+
+/** Returns the values of a query as they are written: escapes of bytes that are no UTF-8 cannot be decoded. */
+const writtenValues = (search: string): readonly string[] =>
+  search
+    .slice(1)
+    .split("&")
+    .map((part) => part.slice(part.indexOf("=") + 1));
 
 /** A segment of a path that is so long may be a key. */
 const LONGEST_SEGMENT = 20;
@@ -48,10 +57,10 @@ export const isKey = (value: string): boolean => value.length >= SHORTEST_KEY;
 export interface SecretHider {
   hide(text: string): string;
   /**
-   * Returns the beginning of a body without the secrets. They must be removed before the text is shortened, because a
-   * part of a secret would not be recognized.
+   * Returns an answer with the beginning of its body without the secrets, in UTF-8 if it has some. They must be removed before the text is
+   * shortened, because a part of a secret would not be recognized.
    */
-  hideIn(body: Uint8Array): Uint8Array;
+  hideIn(answer: UpstreamAnswer): UpstreamAnswer;
 }
 
 export function hiding(values: readonly string[]): SecretHider {
@@ -66,13 +75,16 @@ export function hiding(values: readonly string[]): SecretHider {
   const hide = (text: string): string => patterns.reduce((left, pattern) => left.replace(pattern, "…"), text);
   return {
     hide,
-    hideIn: (body) => {
-      const text = Buffer.from(body.subarray(0, LONGEST_TEXT)).toString("utf8");
+    hideIn: (answer) => {
+      const text = textOf(answer.body.subarray(0, LONGEST_TEXT), answer.contentType);
       const hidden = hide(text);
-      return hidden === text ? body : Buffer.from(hidden);
+      if (hidden === text) return answer;
+      return { ...answer, body: Buffer.from(hidden), contentType: withUtf8(answer.contentType) };
     },
   };
 }
+
+const withUtf8 = (contentType: string): string => contentType.replace(/(;\s*charset\s*=)[^;]*/i, "$1utf-8");
 
 /** Returns the forms of a value: plain, in an address, in an address within an address, and in a page. */
 function formsOf(value: string): readonly string[] {

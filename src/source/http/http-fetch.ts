@@ -1,15 +1,18 @@
 import { readFileSync } from "node:fs";
+import querystring from "node:querystring";
 import type { TlsOptions, UpstreamOptions } from "../../layer/layer.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { HttpClient } from "../../lib/http/http-client.ts";
 import type { ServerKind, TlsFiles } from "../../lib/http/http-dispatcher.ts";
-import type { HttpAnswer } from "../../lib/http/http-exchange.ts";
+import { type HttpAnswer, headerOf } from "../../lib/http/http-exchange.ts";
 import { BrokenAnswer, MalformedAnswer, TooLate } from "../../lib/http/http-failure.ts";
 import { proxiesOfEnvironment } from "../../lib/http/proxies.ts";
 import { currentTrace } from "../../lib/trace-context.ts";
 import { ownVersion } from "../../lib/version.ts";
 import { SourceError } from "../source.ts";
 import { decodedBody } from "./content-coding.ts";
+import { SourceCookies } from "./cookies.ts";
+import { type Credentials, credentialsOf } from "./credentials.ts";
 import { hiding, isKey, secretsIn } from "./hide-secrets.ts";
 import { failureOf, type UpstreamAnswer } from "./image-response.ts";
 import type { FormRequest } from "./query.ts";
@@ -37,13 +40,11 @@ export interface HttpFetch extends AsyncDisposable {
 
 /** `servers`: the configured servers. They get the credentials, and redirects to them are always followed. */
 export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: readonly URL[]): HttpFetch {
-  const headers = headersFor(options);
+  const credentials = credentialsOf(options);
   const secrets = [
     ...servers.flatMap(secretsIn),
     ...proxySecrets(options.proxy),
-    headers.basic ?? "",
-    options.username ?? "",
-    options.password ?? "",
+    ...(credentials?.secrets ?? []),
     ...Object.values(options.vendorParameters).filter(isKey),
     ...Object.values(options.headers ?? {}).flatMap(secretsInHeader),
   ];
@@ -58,7 +59,17 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     ...(tls === undefined ? {} : { tls: () => readTlsFiles(tls) }),
   });
 
-  const read = followingRedirects(client, { headers, configured, options });
+  const cookies = options.cookies === true ? new SourceCookies() : undefined;
+  const read = followingRedirects(client, { credentials, cookies, configured, options });
+
+  let isClosed = false;
+  const running = new Set<Promise<UpstreamAnswer>>();
+  const readWhileOpen: Read = async (...request) => {
+    if (isClosed) throw new SourceError("cancelled", "cancelled");
+    const answer = read(...request);
+    running.add(answer);
+    return answer.finally(() => running.delete(answer));
+  };
 
   return {
     async request<T>(
@@ -67,21 +78,22 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       understand: (answer: UpstreamAnswer) => T,
       accept = PICTURES,
     ): Promise<T> {
-      const met: URL[] = [];
+      const met: Met = { addresses: [], keys: [] };
       const hiderOf = () => {
-        if (met.length === 0) return hider;
+        if (met.addresses.length === 0 && met.keys.length === 0) return hider;
         // Redirects repeat parameters of the request, and messages need those words.
         const sent = [request.url.searchParams, new URLSearchParams(request.form)];
         const requested = new Set(sent.flatMap((parameters) => [...parameters.values()]));
-        return hiding([...secrets, ...met.flatMap(secretsIn).filter((value) => !requested.has(value))]);
+        const inAddresses = met.addresses.flatMap(secretsIn).filter((value) => !requested.has(value));
+        return hiding([...secrets, ...inAddresses, ...met.keys.filter(isKey)]);
       };
       try {
-        const answer = await read(request, accept, signal, met);
+        const answer = await readWhileOpen(request, accept, signal, met);
         try {
           return understand(answer);
         } catch (error) {
           // Secrets must be removed before the message is shortened, so the body without them is read once more.
-          if (error instanceof SourceError) understand({ ...answer, body: hiderOf().hideIn(answer.body) });
+          if (error instanceof SourceError) understand(hiderOf().hideIn(answer));
           throw error;
         }
       } catch (error) {
@@ -89,24 +101,39 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
         throw withoutSecrets(requestFailure(error, options.timeoutMs), hiderOf().hide);
       }
     },
-    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      // Between the requests of a redirect or of a log-in the client has none that it would wait for.
+      await Promise.allSettled(running);
+      await client[Symbol.asyncDispose]();
+    },
   };
 }
 
-/** Reads the answer to a request. Adds the addresses that the request is redirected to to `met`. */
-type Read = (request: FormRequest, accept: string, signal: AbortSignal, met: URL[]) => Promise<UpstreamAnswer>;
+/** What a request has met on its way that messages must not have. */
+interface Met {
+  /** The addresses of redirects. */
+  readonly addresses: URL[];
+  /** Answers to challenges, and values of cookies. */
+  readonly keys: string[];
+}
+
+/** Reads the answer to a request. Adds to `met` what it meets. */
+type Read = (request: FormRequest, accept: string, signal: AbortSignal, met: Met) => Promise<UpstreamAnswer>;
 
 /** The statuses of redirects that keep the method and the body (RFC 9110, 15.4.8 and 15.4.9). */
 const KEEPING: ReadonlySet<number> = new Set([307, 308]);
 
 interface Following {
-  readonly headers: RequestHeaders;
+  readonly credentials: Credentials | undefined;
+  readonly cookies: SourceCookies | undefined;
   /** The hosts of the configured servers. */
   readonly configured: ReadonlySet<string>;
   readonly options: Omit<UpstreamOptions, "url">;
 }
 
-function followingRedirects(client: HttpClient, { headers, configured, options }: Following): Read {
+function followingRedirects(client: HttpClient, { credentials, cookies, configured, options }: Following): Read {
+  const headersOf = headersFor(options);
   /**
    * A redirect to a server that is not configured must lead into the public internet: its answer is shown to clients,
    * who may not be allowed to see what a private server answers.
@@ -121,18 +148,34 @@ function followingRedirects(client: HttpClient, { headers, configured, options }
     const untilMs = performance.now() + options.timeoutMs;
     let url = first;
     let form = firstForm;
+    const send = async (own: Readonly<Record<string, string>>, authorization?: string): Promise<HttpAnswer> => {
+      const cookie = await cookies?.headerFor(url);
+      const headers = {
+        ...own,
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(form === undefined ? {} : { "content-type": FORM_TYPE }),
+      };
+      const limits = { untilMs, limit: BODY_LIMIT, server: kindOf(url, first) };
+      const answer = await client.request(
+        url,
+        form === undefined ? { method: "GET", headers, ...limits } : { method: "POST", headers, body: form, ...limits },
+        signal,
+      );
+      // The answer to a challenge is a hash of the password.
+      if (authorization !== undefined) met.keys.push(...(/response="(\w+)"/.exec(authorization)?.slice(1) ?? []));
+      if (cookie !== undefined) met.keys.push(...cookie.split("; ").map((pair) => pair.replace(/^[^=]*=/, "")));
+      if (cookies !== undefined) met.keys.push(...(await cookies.keep(url, answer)));
+      return answer;
+    };
     for (let hop = 0; ; hop++) {
       // Credentials are for the first server only, even if another one is configured.
-      const sent = headers.of(hop === 0 || url.origin === first.origin, accept);
-      const question = {
-        ...(form === undefined
-          ? ({ method: "GET", headers: sent } as const)
-          : ({ method: "POST", headers: { ...sent, "content-type": FORM_TYPE }, body: form } as const)),
-        untilMs,
-        limit: BODY_LIMIT,
-        server: kindOf(url, first),
-      } as const;
-      const answer = await client.request(url, question, signal);
+      const isFirst = hop === 0 || url.origin === first.origin;
+      const own = headersOf(isFirst, accept);
+      const answer =
+        credentials === undefined || !isFirst
+          ? await send(own)
+          : await credentials.authorize(url, form === undefined ? "GET" : "POST", (value) => send(own, value));
       const { status, body } = answer;
       const location = status >= 300 && status < 400 ? headerOf(answer, "location") : undefined;
       if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
@@ -142,15 +185,23 @@ function followingRedirects(client: HttpClient, { headers, configured, options }
         return { status, contentType, retryAfter: headerOf(answer, "retry-after"), body: decoded };
       }
       if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);
-      const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+      const address = withEscapes(location);
+      const next = URL.canParse(address, url.href) ? new URL(address, url) : undefined;
       if (next?.protocol !== "http:" && next?.protocol !== "https:")
         throw new SourceError("http_status", `status ${status}: redirected to no address`);
-      met.push(next);
+      met.addresses.push(next);
       url = next;
       if (!KEEPING.has(status)) form = undefined;
     }
   };
 }
+
+/**
+ * Returns a Location with its octets beyond ASCII escaped: an address has none (RFC 3986, 2), but servers send them.
+ * undici decodes headers as ISO-8859-1.
+ */
+const withEscapes = (location: string): string =>
+  location.replace(/[\u0080-\u00ff]/g, (octet) => `%${octet.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Classifies the failure of a request. */
 function requestFailure(error: unknown, timeoutMs: number): SourceError {
@@ -164,34 +215,21 @@ function requestFailure(error: unknown, timeoutMs: number): SourceError {
   return failure;
 }
 
-function headerOf({ headers }: HttpAnswer, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === "string" ? value : value?.join(", ");
-}
-
-interface RequestHeaders {
-  /** The credentials in their encoded form. */
-  readonly basic: string | undefined;
-  of(isConfigured: boolean, accept: string): Readonly<Record<string, string>>;
-}
-
 /** Returns what may be a key in the value of a header: all of it, and what follows a scheme such as `Bearer`. */
 const secretsInHeader = (value: string): readonly string[] =>
   [value, ...(/^\w+ +(\S.*)$/.exec(value)?.slice(1) ?? [])].filter(isKey);
 
-function headersFor({ username, password, headers = {} }: Omit<UpstreamOptions, "url">): RequestHeaders {
+/** Returns the headers of a request, without its credentials. `isConfigured`: it goes to a configured server. */
+type HeadersOf = (isConfigured: boolean, accept: string) => Readonly<Record<string, string>>;
+
+function headersFor({ headers = {} }: Omit<UpstreamOptions, "url">): HeadersOf {
   const plain = {
     "user-agent": `Nuthatch/${ownVersion()}`,
     // Without this header any coding would be acceptable (RFC 9110, 12.5.3). Pictures are compressed already.
     "accept-encoding": "identity",
   };
-  const basic = username === undefined ? undefined : Buffer.from(`${username}:${password ?? ""}`).toString("base64");
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const authorized = basic === undefined ? own : { ...own, authorization: `Basic ${basic}` };
-  return {
-    basic,
-    of: (isConfigured, accept) => ({ ...plain, accept, ...(isConfigured ? authorized : {}), ...currentTrace() }),
-  };
+  return (isConfigured, accept) => ({ ...plain, accept, ...(isConfigured ? own : {}), ...currentTrace() });
 }
 
 /** A proxy's error page names the proxy. */
@@ -201,7 +239,7 @@ function proxySecrets(proxy: string | undefined): readonly string[] {
   return addresses.flatMap((address) => {
     if (address === undefined || !URL.canParse(address)) return [];
     const url = new URL(address);
-    return [...secretsIn(url), decodeURIComponent(url.username), decodeURIComponent(url.password)];
+    return [...secretsIn(url), querystring.unescape(url.username), querystring.unescape(url.password)];
   });
 }
 

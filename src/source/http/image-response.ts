@@ -2,7 +2,7 @@ import { pictureKind } from "../../image/picture-kind.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { ProxyRefusal } from "../../lib/http/http-failure.ts";
 import { type FailureClass, SourceError } from "../source.ts";
-import { isPermanentException, ownWords } from "./response-text.ts";
+import { beginningOf, isPermanentException, ownWords } from "./response-text.ts";
 
 /** Returns whether bytes begin as an image does. */
 export const isPicture = (bytes: Uint8Array): boolean => pictureKind(bytes) !== undefined;
@@ -58,7 +58,7 @@ export function pictureOf(answer: UpstreamAnswer): Uint8Array {
   const { contentType, body } = answer;
   if (body.byteLength === 0) throw new SourceError("empty", "the answer is empty");
   if (isPicture(body)) return body;
-  const first = Buffer.from(body.subarray(0, 256)).toString("utf8").trimStart();
+  const first = beginningOf(body, contentType);
   if (first.startsWith("<") || first.startsWith("{") || /^(text\/|application\/.*(xml|json))/i.test(contentType)) {
     throw new SourceError("exception", ownWords(body, contentType) || "a document without words", {
       isPermanent: isPermanentException(body, contentType),
@@ -73,11 +73,7 @@ export function pictureOf(answer: UpstreamAnswer): Uint8Array {
 /** Returns the answer to GetFeatureInfo unchanged. @throws SourceError, for an exception document too */
 export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
   checkStatus(answer);
-  if (
-    /<(?:\w+:)?(?:ServiceExceptionReport|ExceptionReport)\b/.test(
-      Buffer.from(answer.body.subarray(0, 2048)).toString("utf8"),
-    )
-  )
+  if (/<(?:\w+:)?(?:ServiceExceptionReport|ExceptionReport)\b/.test(beginningOf(answer.body, answer.contentType)))
     throw new SourceError("exception", ownWords(answer.body, answer.contentType) || "an exception without words");
   return answer;
 }

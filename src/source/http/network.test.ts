@@ -12,6 +12,7 @@ import { type ForwardProxy, startForwardProxy } from "../../../test/support/forw
 import type { UpstreamOptions } from "../../layer/layer.ts";
 import { SourceError } from "../source.ts";
 import { createHttpFetch } from "./http-fetch.ts";
+import { checkStatus } from "./image-response.ts";
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
@@ -77,6 +78,40 @@ function files(texts: Readonly<Record<string, string>>): NonNullable<UpstreamOpt
   });
   return { ...Object.fromEntries(paths), stamp: "1" };
 }
+
+test("a redirect goes to the octets of its Location, escaped or not, in any encoding", async () => {
+  const seen: (string | undefined)[] = [];
+  for (const [location, next] of [
+    [Buffer.from("/straße?ö=%DF"), "/stra%C3%9Fe?%C3%B6=%DF"],
+    [Buffer.from("/straße?ö=%DF", "latin1"), "/stra%DFe?%F6=%DF"],
+  ] as const) {
+    const url = await serve((request, response) => {
+      seen.push(request.url);
+      // Node writes the characters of a header as the octets of ISO-8859-1.
+      if (request.url === "/map") response.writeHead(302, { Location: location.toString("latin1") }).end();
+      else response.end("there");
+    });
+    expect(await read(url)).toBe("200 there");
+    expect(seen.at(-1)).toBe(next);
+  }
+});
+
+test("the words of an error page have no secret, in its own encoding", async () => {
+  const said = async (body: Buffer, contentType: string): Promise<string> => {
+    const url = await serve((_, response) => void response.writeHead(400, { "Content-Type": contentType }).end(body));
+    const at = new URL("?key=%DFgeheim-gehei", url);
+    await using upstream = createHttpFetch({ timeoutMs: 5000, connections: 1, vendorParameters: {} }, [at]);
+    const answer = upstream.request({ url: at, form: undefined }, new AbortController().signal, checkStatus);
+    return await answer.then(String, (error: Error) => error.message);
+  };
+  const text = "Straße key=%DFgeheim-gehei fehlt";
+  for (const [body, type] of [
+    [Buffer.from(text, "latin1"), "text/plain; charset=ISO-8859-1"],
+    [Buffer.from(`\ufeff${text}`, "utf16le"), "text/plain"],
+    [Buffer.from(text), "text/plain"],
+  ] as const)
+    expect(await said(body, type)).toBe("status 400: Straße key=… fehlt");
+});
 
 describe("headers of a source", () => {
   const shown: RequestListener = ({ headers }, response) =>
@@ -161,6 +196,17 @@ describe("a proxy", () => {
     const withCredentials = proxy.url.replace("//", "//me:p%40ss@");
     expect(await read(url, { proxy: withCredentials })).toBe("200 x");
     expect(seen).toEqual([undefined]);
+  });
+
+  test("may have a percent sign in its password, escaped or not", async () => {
+    const proxy = await proxyOf("me:p%ss w%C3%B6rd".replace("%C3%B6", "\u00f6"));
+    const url = await serve();
+    for (const written of ["p%ss%20w%C3%B6rd", "p%25ss%20w%C3%B6rd"]) {
+      const address = proxy.url.replace("//", `//me:${written}@`);
+      expect(await read(url, { proxy: address })).toBe("200 /map 1.1 proxy");
+      vi.stubEnv("HTTP_PROXY", address);
+      expect(await read(url)).toBe("200 /map 1.1 proxy");
+    }
   });
 
   test("that wants other credentials refuses the connection, and no message names it", async () => {

@@ -26,6 +26,13 @@ test("numbers have no exponent and lose nothing that a map could show", () => {
   );
 });
 
+test("a question mark at the beginning of a query stays", () => {
+  const url = withQuery("http://host/wms??map=/x", { LAYERS: "a" });
+  expect(url.search).toBe("??map=/x&LAYERS=a");
+  expect(asForm(url, "http://host/wms??map=/x")).toEqual({ url: new URL("http://host/wms??map=/x"), form: "LAYERS=a" });
+  expect(asForm(withQuery("http://host/wms", { LAYERS: "a" }), "http://host/wms").url.href).toBe("http://host/wms");
+});
+
 test("escapes of the configured address that are no UTF-8 stay as they are written", () => {
   const address = "http://host/wms?map=/data/stra%DFe.map&a=%7e+b%20c&LAYERS=old";
   const url = withQuery(address, { layers: "ä b" }, { key: "1" });

@@ -17,7 +17,8 @@ export function withQuery(address: URL | string, ...wanted: readonly Readonly<Re
     if (added === "") continue;
     const names = new Set(Object.keys(parameters).map((key) => key.toUpperCase()));
     const left = partsOf(url).filter((part) => part !== "" && !names.has(nameOf(part).toUpperCase()));
-    url.search = [...left, added].join("&");
+    // The setter takes a `?` away, and the query may begin with one of its own.
+    url.search = `?${[...left, added].join("&")}`;
   }
   return url;
 }
@@ -37,9 +38,8 @@ export function asForm(url: URL, address: string): FormRequest {
   const configured = new Set(partsOf(new URL(address)));
   const form = new URLSearchParams();
   const posted = new URL(url);
-  posted.search = partsOf(url)
-    .filter((part) => configured.has(part))
-    .join("&");
+  const left = partsOf(url).filter((part) => configured.has(part));
+  posted.search = left.length === 0 ? "" : `?${left.join("&")}`;
   for (const part of partsOf(url))
     if (!configured.has(part)) for (const [key, value] of new URLSearchParams(part)) form.append(key, value);
   return { url: posted, form: form.toString() };

@@ -48,10 +48,17 @@ export const isPermanentException = (body: Uint8Array, contentType: string): boo
  * Returns a text of UTF-8 as such, whatever it is called: many servers put one charset on all of their answers. Any other
  * text is decoded by its mark, the Content-Type or its XML declaration.
  */
-function textOf(bytes: Uint8Array, contentType: string): string {
+export function textOf(bytes: Uint8Array, contentType: string): string {
   const text = Buffer.from(bytes).toString("utf8");
   return /[\0\ufffd]/.test(text) ? answerText(bytes, contentType) : text;
 }
+
+/** The bytes that tell what a body is. */
+const MOST_TELLING = 2048;
+
+/** Returns the beginning of a body as text, without blanks in front of it. */
+export const beginningOf = (body: Uint8Array, contentType: string): string =>
+  textOf(body.subarray(0, MOST_TELLING), contentType).trimStart();
 
 /** Returns the texts of the exceptions in a document, their codes, and all of its texts. */
 function readExceptions(body: Uint8Array, contentType: string) {

@@ -1,9 +1,10 @@
 import { gunzipSync, inflateSync } from "node:zlib";
 import type { DataFormat } from "../../layer/format.ts";
+import { decodeText } from "../../lib/decode-text.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { isMap } from "../../lib/is-map.ts";
 import { checkStatus, isPicture, type UpstreamAnswer } from "../http/image-response.ts";
-import { ownWords } from "../http/response-text.ts";
+import { beginningOf, ownWords } from "../http/response-text.ts";
 import { SourceError } from "../source.ts";
 
 /** Clients cannot use tiles of a hundredth of this size. A tile that unpacks to more is taken for an attack. */
@@ -29,7 +30,7 @@ function jsonTile(bytes: Uint8Array, contentType: string, { mimeType }: DataForm
   let text: string;
   let tile: unknown;
   try {
-    text = new TextDecoder(charset, { fatal: true }).decode(bytes);
+    text = decodeText(bytes, charset, true);
   } catch (error) {
     throw new SourceError("wrong_type", `the JSON is no text in ${charset}`, { cause: error });
   }
@@ -69,7 +70,7 @@ export function tileData(packed: Uint8Array, format: DataFormat, contentType = "
   }
   if (bytes.byteLength > DATA_LIMIT) throw tooLarge();
   if (isPicture(bytes)) throw new SourceError("wrong_type", `a picture, not ${format.mimeType}`);
-  const first = Buffer.from(bytes.subarray(0, 256)).toString("utf8").trimStart()[0];
+  const first = beginningOf(bytes, contentType)[0];
   if (first === "<" || (first === "{" && format.content === "protobuf"))
     throw new SourceError("exception", ownWords(bytes, contentType) || "a document without words");
   switch (format.content) {

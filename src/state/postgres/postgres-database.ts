@@ -54,7 +54,7 @@ interface Transaction {
  * server changes the database.
  */
 export function openPostgres(target: PostgresTarget, options: PostgresOptions): PostgresDatabase {
-  const thread = options.thread ?? new URL("./postgres-thread.js", import.meta.url);
+  const thread = options.thread ?? new URL("./postgres-thread.cjs", import.meta.url);
   const bridge = new PostgresBridge({ target, use: options.use ?? "server" }, thread, options.diverged);
   const state = new PostgresState(target, bridge);
   return {

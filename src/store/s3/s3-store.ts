@@ -54,7 +54,7 @@ type Owned = { readonly [K in keyof OwnedBucket]: OwnedBucket[K] };
  */
 export function createS3Store(
   options: S3StoreOptions,
-  thread = new URL("./bridge-thread.js", import.meta.url),
+  thread = new URL("./bridge-thread.cjs", import.meta.url),
 ): S3Store {
   const { id, namesFile } = options;
   const client = new S3Client(options);

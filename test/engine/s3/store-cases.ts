@@ -10,7 +10,7 @@ import { storeConformance } from "../../../src/store/store.conformance.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { S3Server } from "../../support/s3-server.ts";
 
-const THREAD = new URL("../../../dist/bridge-thread.js", import.meta.url);
+const THREAD = new URL("../../../dist/bridge-thread.cjs", import.meta.url);
 const tileSet = { layer: "ws:a", gridSet: "EPSG:4326", format: "image/png8", parametersId: "" };
 const at = (x: number, y: number, z: number): TileAddress => ({ tileSet, x, y, z });
 const of = (size: number): Uint8Array => new Uint8Array(size).fill(size);

@@ -18,7 +18,7 @@ export const nodes: Texts<typeof english> = {
   "nodes.metatiles": "Metakacheln gerendert",
   "nodes.balancer": "Lastverteiler",
   "nodes.lead": "Führender Knoten",
-  "nodes.leadsSince": "seit: {age}",
+  "nodes.leadsSince": "hat die Führung {age} übernommen",
   "nodes.epoch": "Epoche",
   "nodes.leadLease": "Lease der Führung",
   "nodes.drain": "Herausnehmen …",

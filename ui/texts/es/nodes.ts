@@ -18,7 +18,7 @@ export const nodes: Texts<typeof english> = {
   "nodes.metatiles": "Metateselas dibujadas",
   "nodes.balancer": "Balanceador",
   "nodes.lead": "Nodo que dirige",
-  "nodes.leadsSince": "desde: {age}",
+  "nodes.leadsSince": "asumió la dirección {age}",
   "nodes.epoch": "Época",
   "nodes.leadLease": "Concesión de la dirección",
   "nodes.drain": "Retirar …",

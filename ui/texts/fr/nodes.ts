@@ -18,7 +18,7 @@ export const nodes: Texts<typeof english> = {
   "nodes.metatiles": "Métatuiles rendues",
   "nodes.balancer": "Répartiteur",
   "nodes.lead": "Meneur",
-  "nodes.leadsSince": "depuis : {age}",
+  "nodes.leadsSince": "devenu meneur {age}",
   "nodes.epoch": "Époque",
   "nodes.leadLease": "Bail du meneur",
   "nodes.drain": "Retirer …",

@@ -99,7 +99,7 @@ function Facts({ explanation, layer, hasFailed }: FactsProps) {
         <Chip tone={isBad ? "bad" : TONES[state]}>{isBad ? t("coverage.failed") : t(`coverage.is.${state}`)}</Chip>{" "}
         {drawing && <Chip tone="busy">{t("coverage.drawing")}</Chip>}
       </Fact>
-      {isFailing && <Fact name={t("coverage.why")}>{message}</Fact>}
+      {(isFailing || reason === "no_tile") && <Fact name={t("coverage.why")}>{message}</Fact>}
       {isBad && !isFailing && (
         <Fact name={t("coverage.why")}>
           <Link to={`/jobs?layer=${encodeURIComponent(layer)}`}>{t("coverage.failedInJob")}</Link>

@@ -1,3 +1,4 @@
+import querystring from "node:querystring";
 import { defined } from "../../../lib/defined.ts";
 import { variableOf } from "../geowebcache-yaml.ts";
 
@@ -20,7 +21,7 @@ export function upstreamUrl(address: string, source: string, variables: Set<stri
   return {
     url: scheme + rest,
     ...defined({
-      username: decodeURIComponent(username),
+      username: querystring.unescape(username),
       password: others.length > 0 ? `\${${variable}}` : undefined,
     }),
   };

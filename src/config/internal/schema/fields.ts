@@ -7,10 +7,10 @@ import type { Path } from "../problems.ts";
  * from 0 to 65535`); `read-document.ts` adds the position and the given value.
  */
 
-/** Describes a map that allows only these keys. */
+/** Describes a map that allows only these keys. An issue of other keys has the known ones as its message; see {@link unknownKeys}. */
 export const map = <F extends Readonly<Record<string, z.ZodType>>>(fields: F) =>
   z.strictObject(fields, {
-    error: (issue) => (issue.code === "unrecognized_keys" ? unknownKeys(issue.keys, Object.keys(fields)) : "a map"),
+    error: (issue) => (issue.code === "unrecognized_keys" ? JSON.stringify(Object.keys(fields)) : "a map"),
   });
 
 /** The most unknown keys of a map that are reported one by one. */
@@ -27,13 +27,17 @@ function suggestion(key: string, known: readonly string[]): string {
   return other !== undefined && known.includes(other) ? didYouMean(other, [other]) : didYouMean(key, known);
 }
 
-/** Returns one line for each unknown key; of many for the first ones, and one for the others. */
-function unknownKeys(keys: readonly string[], known: readonly string[]): string {
+/**
+ * Returns a sentence for each of the first unknown keys of a map, and one for all others. The sentences are made for the
+ * issues that are reported, as each searches the known keys for the one that was meant.
+ */
+export function unknownKeys({ keys, message }: z.core.$ZodIssueUnrecognizedKeys, most: number): readonly string[] {
+  const known: readonly string[] = JSON.parse(message);
   const lines = keys
-    .slice(0, MOST_KEYS)
+    .slice(0, Math.min(most, MOST_KEYS))
     .map((key) => `unknown key${suggestion(key, known)} (known here: ${known.join(", ")})`);
   const others = keys.length - lines.length;
-  return (others === 0 ? lines : [...lines, `unknown key, one of ${others} more in this map`]).join("\n");
+  return others === 0 ? lines : [...lines, `unknown key, one of ${others} more in this map`];
 }
 
 /** Marks a key that may be absent and has no default. */

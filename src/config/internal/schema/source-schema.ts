@@ -61,8 +61,12 @@ const upstream = {
   ),
   username: optional(
     anyText.refine((name) => !name.includes(":"), sentence("expected a name without a colon")),
-  ).describe("The name for HTTP Basic authentication."),
-  password: optional(anyText).describe("The password for HTTP Basic authentication. It is not shown."),
+  ).describe("The name for HTTP Basic or Digest authentication."),
+  password: optional(anyText).describe("The password for HTTP Basic or Digest authentication. It is not shown."),
+  authentication: optional(oneOf(["basic", "digest"])).describe(
+    "Send the credentials by Basic until a server wants Digest, or by Digest only; basic.",
+  ),
+  cookies: optional(flag).describe("Keep the cookies that the servers set, and send them back; false."),
   allowPrivateRedirects: optional(flag).describe("Follow redirects to this machine and into private networks."),
   proxy: optional(
     text.refine(
@@ -83,9 +87,10 @@ function checkUpstream(
   protocolParameters: readonly string[],
   context: z.RefinementCtx,
 ): void {
-  const { url, username = "", password, vendorParameters, ca, cert, key } = source;
+  const { url, username = "", password, authentication, vendorParameters, ca, cert, key } = source;
   checkConnections(source, context);
-  if (password !== undefined && username === "") wrong(context, [], "password is given, but username is missing");
+  for (const [name, value] of Object.entries({ password, authentication }))
+    if (value !== undefined && username === "") wrong(context, [], `${name} is given, but username is missing`);
   for (const name of Object.keys(vendorParameters)) {
     const at = ["vendorParameters", name];
     if (protocolParameters.includes(name.toUpperCase()))
@@ -101,7 +106,7 @@ function checkUpstream(
 }
 
 function checkHeaders(
-  { headers = {}, username }: Pick<UpstreamDocument, "headers" | "username">,
+  { headers = {}, username, cookies }: Pick<UpstreamDocument, "headers" | "username" | "cookies">,
   context: z.RefinementCtx,
 ): void {
   const names = Object.keys(headers);
@@ -115,6 +120,8 @@ function checkHeaders(
       wrong(context, at, "the same header is given twice", "key");
     else if (plain === "authorization" && username !== undefined)
       wrong(context, at, "is given beside username; expected one of them", "key");
+    else if (plain === "cookie" && cookies === true)
+      wrong(context, at, "is given beside cookies; expected one of them", "key");
     if (!isHeaderValue(value))
       wrong(context, at, `expected at most ${LONGEST_HEADER} characters of ASCII without line breaks`);
   }

@@ -19,8 +19,8 @@ const UpdateSourceSchema = kinds([
     operation: oneOf(FEED_OPERATIONS).default("truncate").describe("What follows the truncation of the changed tiles."),
     format: optional(mimeType).describe("The format whose tiles are truncated; all."),
     threadCount: whole(1, MOST_THREADS).default(1).describe("The tasks of each seed."),
-    username: optional(text).describe("The name for HTTP Basic authentication."),
-    password: optional(text).describe("The password for HTTP Basic authentication. It is not shown."),
+    username: optional(text).describe("The name for HTTP Basic or Digest authentication."),
+    password: optional(text).describe("The password for HTTP Basic or Digest authentication. It is not shown."),
   }),
 ]);
 

@@ -27,6 +27,17 @@ test("what is shown of a layer has no secret, and comes back with the secrets of
   expect(withSecrets(layer(shown), present)).toEqual({ ok: true, value: present });
 });
 
+test("a parameter or a header may be called as a field is: its value is a secret all the same", () => {
+  const names = ["vendorParameters", "headers", "proxy", "url", "identity", "ca"];
+  const values = (value: string) => Object.fromEntries(names.map((name) => [name, value]));
+  for (const value of ["s3cret&map=s3cret", "https://a/?q=s3cret", "/s3cret"]) {
+    const own = layer({ ...upstream, vendorParameters: values(value), headers: values(value) });
+    const masks = layer({ ...shown, vendorParameters: values("***"), headers: values("***") });
+    expect(masked(own)).toEqual(masks);
+    expect(withSecrets(masks, own)).toEqual({ ok: true, value: own });
+  }
+});
+
 test.each([
   ["another path of the same server", { url: ["http://a:80/other?api_key=***", "https://b/wms"] }],
   ["one of two servers", { url: ["https://b:443/wms"] }],

@@ -1,8 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
-import { addressOrigin, MASKED, masked, restoredAddress, secretPartAt } from "../../../lib/masked.ts";
+import { firstBy } from "../../../lib/first-by.ts";
+import { addressOrigin, MASKED, masked, PresentAddresses, restoredAddress, secretPartAt } from "../../../lib/masked.ts";
 import { badField, type FieldRefusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fieldName } from "../../../lib/schema.ts";
+import { sortedJson } from "../../../lib/sorted-json.ts";
 import { isObject } from "../json-body.ts";
 
 type Content = Readonly<Record<string, unknown>>;
@@ -19,14 +20,20 @@ interface Place {
   readonly path: readonly (string | number)[];
   /** Whether the secrets at this place go to the servers that have them. */
   readonly isSameServer: boolean;
+  /** The present addresses of the list that a text is in. */
+  readonly addresses?: PresentAddresses;
 }
 
 function filled(value: unknown, present: unknown, place: Place): Result<unknown, FieldRefusal> {
   if (typeof value === "string") return filledText(value, present, place);
   if (Array.isArray(value)) {
     const items: unknown[] = [];
+    const addresses = new PresentAddresses(() => textsIn(present));
+    const before = new PresentItems(present, place, value.length);
     for (const [i, item] of value.entries()) {
-      const kept = filled(item, counterpart(item, present, below(place, i), value.length), below(place, i));
+      // An address may be each of the present ones.
+      const counter = typeof item === "string" ? present : before.for(item, i);
+      const kept = filled(item, counter, { path: [...place.path, i], isSameServer: place.isSameServer, addresses });
       if (!kept.ok) return kept;
       items.push(kept.value);
     }
@@ -34,7 +41,9 @@ function filled(value: unknown, present: unknown, place: Place): Result<unknown,
   }
   if (!isObject(value)) return ok(value);
   const before = isObject(present) ? present : undefined;
-  const isSameServer = place.isSameServer && hasSameServers(value, before ?? {});
+  // The names in a map of secrets are no fields: a parameter `url` is no server.
+  const areFields = secretPartAt(place.path) === undefined;
+  const isSameServer = place.isSameServer && (!areFields || hasSameServers(value, before ?? {}));
   const members: [string, unknown][] = [];
   for (const [key, member] of Object.entries(value)) {
     const kept = filled(member, before?.[key], { path: [...place.path, key], isSameServer });
@@ -44,14 +53,16 @@ function filled(value: unknown, present: unknown, place: Place): Result<unknown,
   return ok(Object.fromEntries(members));
 }
 
-const below = ({ path, isSameServer }: Place, key: number): Place => ({ path: [...path, key], isSameServer });
-
-function filledText(value: string, present: unknown, { path, isSameServer }: Place): Result<unknown, FieldRefusal> {
+function filledText(
+  value: string,
+  present: unknown,
+  { path, isSameServer, addresses = new PresentAddresses(() => textsIn(present)) }: Place,
+): Result<unknown, FieldRefusal> {
   const part = secretPartAt(path);
   if (part === undefined) return ok(value);
   const refused = (expected: string) => refuse(badField(fieldName(path), expected, value));
   if (part === "address") {
-    const restored = restoredAddress(value, isSameServer || !value.includes("{") ? textsIn(present) : []);
+    const restored = restoredAddress(value, isSameServer || !value.includes("{") ? addresses : NO_ADDRESSES);
     return restored === undefined
       ? refused("the secrets of the address themselves, as there are none for this scheme, host and port")
       : ok(restored);
@@ -61,19 +72,37 @@ function filledText(value: string, present: unknown, { path, isSameServer }: Pla
   return isSameServer ? ok(present) : refused("the secret itself, as it would be sent to another server than before");
 }
 
+const NO_ADDRESSES = new PresentAddresses(() => []);
+
 const textsIn = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).filter((item) => typeof item === "string");
 
-/**
- * Returns the part of the present list that a new item continues. An address may be each of the present ones; another
- * item is the one that differs in secrets alone, else the one at its place in a list of the same length.
- */
-function counterpart(item: unknown, present: unknown, { path }: Place, count: number): unknown {
-  if (typeof item === "string") return typeof present === "string" ? present : textsIn(present);
-  if (!Array.isArray(present)) return undefined;
-  const plain = masked(item, path);
-  const same = present.find((one) => isDeepStrictEqual(masked(one, path), plain));
-  return same ?? (present.length === count ? present[Number(path.at(-1))] : undefined);
+/** The items of a present list, for the items of a new one of `count` items. */
+class PresentItems {
+  readonly #items: readonly unknown[];
+  readonly #path: Place["path"];
+  readonly #count: number;
+  #byShown: ReadonlyMap<string, unknown> | undefined;
+
+  constructor(present: unknown, { path }: Place, count: number) {
+    this.#items = Array.isArray(present) ? present : [];
+    this.#path = path;
+    this.#count = count;
+  }
+
+  /**
+   * Returns the item that a new object or list continues: the one that differs in secrets alone, else the one at its place
+   * in a list of the same length.
+   */
+  for(item: unknown, i: number): unknown {
+    if (typeof item !== "object" || item === null) return undefined;
+    this.#byShown ??= firstBy(this.#items, (one) => this.#shown(one));
+    return this.#byShown.get(this.#shown(item)) ?? (this.#items.length === this.#count ? this.#items[i] : undefined);
+  }
+
+  #shown(item: unknown): string {
+    return sortedJson(masked(item, [...this.#path, 0]));
+  }
 }
 
 /** Returns whether all servers that get the secrets of an object have got those of the present one. */

@@ -35,6 +35,7 @@ export function mapCacheGrid(name: string, own: ForeignObject | undefined): Resu
   if (origin !== "bottom-left" && origin !== "top-left") return refuse(`the origin ${origin} has no equal`);
   own?.differently("units", "the units of the SRS are used");
   const grid = {
+    name,
     srs: code,
     srsName: `EPSG:${code}`,
     extent: { minX, minY, maxX, maxY },

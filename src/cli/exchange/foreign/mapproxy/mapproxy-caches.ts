@@ -197,14 +197,14 @@ export class MapProxyCaches {
       return [];
     }
     const usesNames = cache.flag("cache.use_grid_names") === true;
-    return grids.map((grid, i) => ({
+    return grids.map((grid) => ({
       gridSet: grid.id,
       format: mimeType,
       path:
         own !== undefined
           ? base
           : usesNames
-            ? join(base, name, cache.texts("grids")?.[i] ?? "GLOBAL_MERCATOR")
+            ? join(base, name, grid.name)
             : join(base, `${name}_${grid.srsName.replaceAll(":", "")}`),
       layout: known,
       ...(grid.rows === "top" ? { rows: "top" } : {}),

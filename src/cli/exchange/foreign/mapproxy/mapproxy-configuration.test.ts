@@ -52,7 +52,7 @@ sources:
     wms_opts: { version: 1.1.0, featureinfo: true, legendgraphic: true }
     req: { url: "http://bob:secret@127.0.0.1:9/wms?map=/a.map", layers: "land,roads", transparent: true, dpi: 96 }
     coverage: { bbox: [13, 52, 14, 53], srs: "EPSG:4326" }
-    http: { headers: { X-Key: secret, User-Agent: "\${city}/1", Host: h }, client_timeout: 20 }
+    http: { headers: { X-Key: secret, User-Agent: "\${city}/1", Host: h }, client_timeout: 20, manage_cookies: true }
     on_error: { 404: { response: transparent, cache: true }, 403: { response: "#f00" }, other: { response: transparent } }
     concurrent_requests: 3
   labels:
@@ -60,7 +60,7 @@ sources:
     wms_opts: { version: 1.1.0, featureinfo: true, legendgraphic: true }
     req: { url: "http://bob:secret@127.0.0.1:9/wms?map=/a.map", layers: labels, transparent: true, dpi: 96 }
     coverage: { bbox: [13, 52, 14, 53], srs: "EPSG:4326" }
-    http: { headers: { X-Key: secret, User-Agent: "\${city}/1" }, client_timeout: 20 }
+    http: { headers: { X-Key: secret, User-Agent: "\${city}/1" }, client_timeout: 20, manage_cookies: true }
     on_error: { 404: { response: transparent, cache: true } }
     concurrent_requests: 3
   tiles: { type: tile, grid: GLOBAL_WEBMERCATOR, url: "http://127.0.0.1:9/%(z)s/%(x)s/%(y)s.%(format)s" }
@@ -96,6 +96,7 @@ test("a realistic file becomes a configuration file that is valid", async () => 
       vendorParameters: { DPI: "96" },
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a file
       headers: { "X-Key": "${X_KEY_CITY_WMS}", "User-Agent": "$${city}/1" },
+      cookies: true,
       missing: [404],
       timeoutSeconds: 20,
       connections: 3,
@@ -138,6 +139,25 @@ test("a realistic file becomes a configuration file that is valid", async () => 
   ]);
 });
 
+test("cookies of all sources are those of a source, and a header Cookie is sent instead of them", async () => {
+  const taken = await mapProxyConfiguration(
+    fileWith(`globals: { http: { manage_cookies: yes } }
+sources:
+  a: { type: wms, req: { url: "http://127.0.0.1:9/a", layers: a } }
+  b: { type: wms, req: { url: "http://127.0.0.1:9/b", layers: b }, http: { manage_cookies: no } }
+  c: { type: wms, req: { url: "http://127.0.0.1:9/c", layers: c }, http: { manage_cookies: yes, headers: { cookie: s=1 } } }
+caches: { a_cache: { sources: [a] }, b_cache: { sources: [b] }, c_cache: { sources: [c] } }
+layers: [{ name: a, title: A, sources: [a_cache] }, { name: b, title: B, sources: [b_cache] }, { name: c, title: C, sources: [c_cache] }]`),
+  );
+  expect(taken.layers.map(({ content }) => (content["source"] as Record<string, unknown>)["cookies"])).toEqual([
+    true,
+    undefined,
+    undefined,
+  ]);
+  expect(await problemsOfText(foreignYaml("MapProxy", taken), { COOKIE_C: "s=1" })).toEqual([]);
+  expect(reportText(taken.reports)).toContain("http.manage_cookies (the header Cookie is sent instead)");
+});
+
 test("the report names each element", async () => {
   const taken = await mapProxyConfiguration(fileWith(REALISTIC, { "common.yaml": COMMON }));
   const report = reportText(taken.reports);
@@ -147,6 +167,7 @@ test("the report names each element", async () => {
   expect(report).toMatch(/kept, without effect: .*watermark.text/);
   expect(report).toContain("  kept, without effect: http.headers.Host (is a header that Nuthatch sets itself)");
   expect(report).toContain("  taken over differently: http.headers.X-Key (the value is in a variable)");
+  expect(report).toMatch(/source city_wms\n {2}taken over: .*http.manage_cookies/);
   expect(report).toMatch(/taken over differently: on_error.404.response \(source.missing/);
   expect(report).toMatch(/kept, without effect: on_error.403.response \(no tile has a colour/);
   expect(report).toContain("once the server runs, `nuthatch import");
@@ -254,6 +275,81 @@ sources: { up: { ${UP} } }
   // PROJ and proj4 differ by less than a millimetre, but in EPSG:2056 by half a metre, as of the datum.
   const near = srs === "EPSG:2056" ? -1 : 2;
   expect(taken.gridSets[0]?.["extent"]).toEqual(corners.map((corner) => expect.closeTo(corner, near)));
+  const report = reportText(taken.reports);
+  if (srs === "EPSG:2056") expect(report).toContain("bbox (EPSG:4326 and EPSG:2056 have two datums: MapProxy may");
+  else expect(report).not.toContain("datum");
+});
+
+test.each([
+  // As MapProxy 1.15.1 has them.
+  ["time", "[2012-11-12, 2012-11-13]", ["2012-11-12", "2012-11-13"], "2012-11-13"],
+  ["Elevation", "[0, 1000, 3000], default: 1000", ["0", "1000", "3000"], "1000"],
+  ["elevation", '["0/1000/3000"]', ["0", "1000", "3000"], "3000"],
+  ["run", "[a]", ["a"], "a"],
+  [
+    "dim_reference_time",
+    '["2020-08-25T00:00:00Z/2020-08-25T03:00:00Z/PT2H"]',
+    ["2020-08-25T00:00:00Z", "2020-08-25T02:00:00Z", "2020-08-25T04:00:00Z"],
+    "2020-08-25T04:00:00Z",
+  ],
+  ["TIME", '["2007-03-01T13:00:00/P1D"]', ["2007-03-01T13:00:00", "2007-03-02T13:00:00"], "2007-03-02T13:00:00"],
+  ["time", '["P1D/2007-03-01T13:00Z"]', ["2007-02-28T13:00:00Z", "2007-03-01T13:00:00Z"], "2007-03-01T13:00:00Z"],
+  ["time", '["2007-03-01T13:00:00+00:00"]', ["2007-03-01T13:00:00Z"], "2007-03-01T13:00:00Z"],
+  ["time", '["2000-01-01T00:00:00Z/2020-01-01T00:00:00Z/PT1S"]', [], ""],
+  ["time", '["2000-01-01T00:00:00Z/2020-01-01T00:00:00Z/P1M"], default: now', [], "now"],
+])("the values of the dimension %s: %s are those of MapProxy", async (name, values, expected, standard) => {
+  const taken = await mapProxyConfiguration(
+    fileOf(`
+layers: [{ name: a, title: A, sources: [c], dimensions: { ${name}: { values: ${values} } } }]
+caches: { c: { grids: [GLOBAL_MERCATOR], sources: [up], disable_storage: true } }
+sources: { up: { ${UP} } }
+`),
+  );
+  expect(taken.layers[0]?.content["parameterFilters"]).toEqual([
+    { type: "string", key: name.toUpperCase(), default: standard, values: expected },
+  ]);
+  expect(reportText(taken.reports).includes("all requests have the default")).toBe(expected.length === 0);
+});
+
+test("a grid set has the name that MapProxy gives the grid, also in the directory of its tiles", async () => {
+  const gridsOf = (names: readonly string[]) =>
+    names.map((name, i) => `g${i}: { srs: "EPSG:2583${i}", bbox: [0, 0, 256000, 256000]${name} }`).join(", ");
+  const taken = (grids: string) =>
+    mapProxyConfiguration(
+      fileOf(`
+layers: [{ name: a, title: A, sources: [c] }]
+caches: { c: { grids: [none, g1, g2, g3], sources: [up], cache: { type: file, use_grid_names: true } } }
+grids: { ${grids} }
+sources: { up: { ${UP} } }
+`),
+    );
+  const setsOf = ({ gridSets, layers }: Awaited<ReturnType<typeof taken>>) => {
+    const tiles = layers[0]?.content["tilesOnDisk"];
+    const paths = Array.isArray(tiles)
+      ? tiles.map(({ gridSet, path }) => [gridSet, String(path).split("/").at(-1)])
+      : [];
+    return { ids: gridSets.map(({ id }) => id), paths };
+  };
+  const named = await taken(gridsOf(["", ", name: First", "", ", base: g1"]));
+  expect(setsOf(named)).toEqual({
+    ids: ["First", "g2", "g3"],
+    paths: [
+      ["First", "First"],
+      ["g2", "g2"],
+      ["g3", "g3"],
+    ],
+  });
+  expect(reportText(named.reports)).not.toMatch(/without effect: .*name/);
+  const twice = await taken(gridsOf(["", ", name: Same", ", name: Same", ""]));
+  expect(setsOf(twice)).toEqual({
+    ids: ["g1", "g2", "g3"],
+    paths: [
+      ["g1", "Same"],
+      ["g2", "Same"],
+      ["g3", "g3"],
+    ],
+  });
+  expect(reportText(twice.reports)).toContain("name (two grids have one name: the key names the grid set)");
 });
 
 test("an upstream is asked for the code of web mercator that MapProxy asks for", async () => {

@@ -6,6 +6,7 @@ import type { ForeignConfiguration, ForeignLayer } from "../foreign-configuratio
 import { ForeignObject, type Place } from "../foreign-object.ts";
 import { Origins, placed } from "../origins.ts";
 import { MapProxyCaches } from "./mapproxy-caches.ts";
+import { dimensionFilters } from "./mapproxy-dimensions.ts";
 import { readMapProxy } from "./mapproxy-file.ts";
 import { MapProxyGrids } from "./mapproxy-grids.ts";
 import { MapProxySources, type SourceContext } from "./mapproxy-sources.ts";
@@ -170,21 +171,6 @@ function metadataUrls(list: unknown): readonly Content[] | undefined {
       ? [{ type: String(item["type"] ?? "TC211"), format: String(item["format"] ?? "text/xml"), url: item["url"] }]
       : [],
   );
-}
-
-function dimensionFilters(layer: ForeignObject): readonly Content[] {
-  const dimensions = layer.look("dimensions");
-  if (!isMap(dimensions)) return [];
-  layer.differently("dimensions", "each is a parameter filter with its values");
-  return Object.keys(dimensions).map((key) => {
-    const values = layer.texts(["dimensions", key, "values"]) ?? [];
-    return {
-      type: "string",
-      key: key.toUpperCase(),
-      default: layer.text(["dimensions", key, "default"]) ?? values[0] ?? "",
-      values,
-    };
-  });
 }
 
 /** The description of the service: that of WMS, else that of WMTS. */

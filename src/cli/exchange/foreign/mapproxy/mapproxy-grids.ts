@@ -1,5 +1,5 @@
 import { isNorthFirst } from "../../../../grid/axis-order.ts";
-import { transformBetween } from "../../../../grid/coordinate-systems.ts";
+import { changesDatum, transformBetween } from "../../../../grid/coordinate-systems.ts";
 import { canonicalSrs, type Extent } from "../../../../grid/grid-set.ts";
 import { HALF_WORLD } from "../../../../grid/web-mercator.ts";
 import type { Content } from "../../../../gwc/content.ts";
@@ -10,6 +10,8 @@ import { ForeignObject } from "../foreign-object.ts";
 export interface ForeignGrid {
   /** The id of the grid set. */
   readonly id: string;
+  /** The other program's name of the grid, which is part of the names of directories. */
+  readonly name: string;
   readonly srs: number;
   /** The code as it is spelled, such as EPSG:900913, which is part of the names of directories. */
   readonly srsName: string;
@@ -41,11 +43,13 @@ const BUILT_IN: Readonly<Record<string, Content>> = {
 export class MapProxyGrids {
   readonly #objects: ReadonlyMap<string, ForeignObject>;
   readonly #globals: ForeignObject;
+  readonly #areNamesUnique: boolean;
   readonly #known = new Map<string, Result<ForeignGrid, string>>();
 
   constructor(grids: ReadonlyMap<string, ForeignObject>, globals: ForeignObject) {
     this.#globals = globals;
     this.#objects = grids;
+    this.#areNamesUnique = new Set([...grids].map(([key, grid]) => nameOf(grid) ?? key)).size === grids.size;
   }
 
   get objects(): readonly ForeignObject[] {
@@ -70,10 +74,13 @@ export class MapProxyGrids {
     return made;
   }
 
-  #translate(name: string, asked: readonly string[]): Result<ForeignGrid, string> {
-    const own = this.#objects.get(name);
-    if (own === undefined && BUILT_IN[name] === undefined) return refuse(`there is no grid ${name}`);
-    const options = this.#withBase(own, name, asked);
+  #translate(key: string, asked: readonly string[]): Result<ForeignGrid, string> {
+    const own = this.#objects.get(key);
+    if (own === undefined && BUILT_IN[key] === undefined) return refuse(`there is no grid ${key}`);
+    const name = (own && nameOf(own)) ?? key;
+    own?.value("name");
+    if (!this.#areNamesUnique) own?.differently("name", "two grids have one name: the key names the grid set");
+    const options = this.#withBase(own, key, asked);
     const srsName = srsNameOf(options.text("srs") ?? "EPSG:900913");
     const srs = srsCode(srsName);
     if (srs === undefined) return refuse(`${srsName} is no EPSG code`);
@@ -89,17 +96,18 @@ export class MapProxyGrids {
     const { resolutions, names } = levels.value;
     for (const key of ["stretch_factor", "max_shrink_factor", "threshold_res"])
       own?.kept(key, "tiles are served at their own resolutions, and maps are composed from the nearest level");
-    const common = { srs, srsName, extent: extent.value, rows, resolutions, tileSize } as const;
+    const common = { name, srs, srsName, extent: extent.value, rows, resolutions, tileSize } as const;
     if (isWebGrid(common)) {
       own?.differently("srs", "the grid is the built-in EPSG:900913");
       return ok({ ...common, id: "EPSG:900913", content: undefined });
     }
     const { minX, minY, maxX, maxY } = extent.value;
+    const id = this.#areNamesUnique ? name : key;
     return ok({
       ...common,
-      id: name,
+      id,
       content: {
-        id: name,
+        id,
         srs: `EPSG:${srs}`,
         extent: [minX, minY, maxX, maxY],
         resolutions,
@@ -117,7 +125,7 @@ export class MapProxyGrids {
     own: ForeignObject | undefined,
     name: string,
     asked: readonly string[],
-  ): Pick<ForeignObject, "value" | "text" | "number" | "numbers"> {
+  ): Pick<ForeignObject, "value" | "text" | "number" | "numbers" | "differently"> {
     const base = own?.text("base");
     const below =
       base === undefined || asked.slice(0, -1).includes(base)
@@ -129,6 +137,7 @@ export class MapProxyGrids {
       text: (key) => first(String(key)).text(key),
       number: (key) => first(String(key)).number(key),
       numbers: (key) => first(String(key)).numbers(key),
+      differently: (key, how) => first(String(key)).differently(key, how),
     };
   }
 
@@ -197,7 +206,10 @@ function listedLevels(
   return ok({ resolutions: levels.map(({ res }) => res), ...(names.length === levels.length ? { names } : {}) });
 }
 
-function extentOf(options: Pick<ForeignObject, "numbers" | "text">, srs: number): Result<Extent, string> {
+function extentOf(
+  options: Pick<ForeignObject, "numbers" | "text" | "differently">,
+  srs: number,
+): Result<Extent, string> {
   const box = options.numbers("bbox");
   if (box === undefined || box.length === 0) {
     if (srs === 4326) return ok({ minX: -180, minY: -90, maxX: 180, maxY: 90 });
@@ -211,9 +223,20 @@ function extentOf(options: Pick<ForeignObject, "numbers" | "text">, srs: number)
   const named = options.text("bbox_srs");
   const boxSrs = named === undefined ? srs : srsCode(srsNameOf(named));
   if (boxSrs === undefined) return refuse(`bbox_srs ${named} is no EPSG code`);
+  if (changesDatum(boxSrs, srs))
+    options.differently(
+      "bbox",
+      `EPSG:${boxSrs} and EPSG:${srs} have two datums: MapProxy may convert it to a place metres away; name it in EPSG:${srs}`,
+    );
   const extent = gridBox({ minX, minY, maxX, maxY }, boxSrs, srs);
   return extent.ok && !hasArea(extent.value) ? refuse(`bbox has no area in EPSG:${srs}`) : extent;
 }
+
+/** Returns the name that a grid has beside its key, which MapProxy uses in addresses and in names of directories. */
+const nameOf = (grid: ForeignObject): string | undefined => {
+  const name = grid.look("name");
+  return typeof name === "string" && name !== "" ? name : undefined;
+};
 
 /** Returns the name of a CRS as MapProxy spells it: a number is a code of EPSG. */
 export const srsNameOf = (given: string): string => (given.includes(":") ? given.toUpperCase() : `EPSG:${given}`);

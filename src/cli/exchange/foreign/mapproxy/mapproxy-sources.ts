@@ -123,6 +123,13 @@ export class MapProxySources {
       source.look("http.headers") === undefined
         ? this.#headers.of(globals, "globals", hasUser)
         : this.#headers.of(source, name, hasUser);
+    const hasCookies = source.flag("http.manage_cookies") ?? globals.flag("http.manage_cookies") ?? false;
+    const hasOwnCookies = Object.keys(headers ?? {}).some((name) => name.toLowerCase() === "cookie");
+    if (hasCookies && hasOwnCookies)
+      (source.has("http.manage_cookies") ? source : globals).kept(
+        "http.manage_cookies",
+        "the header Cookie is sent instead",
+      );
     const missing = missingStatuses(source);
     const limit = source.number("concurrent_requests") ?? globals.number("http.concurrent_requests");
     return defined({
@@ -131,6 +138,7 @@ export class MapProxySources {
       connections: limit === undefined || limit === 0 ? undefined : limit,
       ca: ca === undefined ? undefined : resolve(directory, ca),
       headers,
+      cookies: hasCookies && !hasOwnCookies ? true : undefined,
       missing: missing.length === 0 ? undefined : missing,
     });
   }

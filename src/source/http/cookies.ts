@@ -1,0 +1,58 @@
+import type { Cookie, CookieJar } from "tough-cookie";
+import type { HttpAnswer } from "../../lib/http/http-exchange.ts";
+
+/** The most characters of a Set-Cookie. Browsers ignore names and values of more than 4,096. */
+const LONGEST = 4096;
+/** The most cookies of one host, and of all hosts that a source meets. */
+const MOST_OF_HOST = 50;
+const MOST = 250;
+
+/**
+ * The cookies of a source (RFC 6265), in memory. Servers get back the cookies that they have set. The library is loaded
+ * by the first cookie.
+ */
+export class SourceCookies {
+  #jar: Promise<CookieJar> | undefined;
+
+  /** Returns the header Cookie of a request; undefined: it has none. */
+  async headerFor(url: URL): Promise<string | undefined> {
+    if (this.#jar === undefined) return undefined;
+    const jar = await this.#jar;
+    return (await jar.getCookieString(url.href)) || undefined;
+  }
+
+  /** Keeps the cookies of an answer. Returns their values. */
+  async keep(url: URL, { headers }: Pick<HttpAnswer, "headers">): Promise<readonly string[]> {
+    const given = headers["set-cookie"];
+    const lines = (typeof given === "string" ? [given] : (given ?? [])).filter(({ length }) => length <= LONGEST);
+    if (lines.length === 0) return [];
+    const { Cookie, CookieJar } = await import("tough-cookie");
+    this.#jar ??= Promise.resolve(new CookieJar(undefined, { allowSecureOnLocal: false }));
+    const jar = await this.#jar;
+    const cookies = lines.slice(-MOST_OF_HOST).flatMap((line) => Cookie.parse(line, { loose: true }) ?? []);
+    for (const cookie of cookies) await keepOne(jar, cookie, url);
+    await removeOldest(jar);
+    return cookies.map(({ value }) => value);
+  }
+}
+
+async function keepOne(jar: CookieJar, cookie: Cookie, url: URL): Promise<void> {
+  // A cookie that is not for this server is ignored, as browsers do.
+  const kept = await jar.setCookie(cookie, url.href, { ignoreError: true });
+  if (kept !== undefined || cookie.cdomain() !== url.hostname) return;
+  // A server may name itself where its name is a public suffix, such as that of a container (RFC 6265, 5.3, step 5).
+  cookie.domain = null;
+  await jar.setCookie(cookie, url.href, { ignoreError: true });
+}
+
+/** Keeps the number of cookies within its limits. */
+async function removeOldest({ store }: CookieJar): Promise<void> {
+  // The latest first: a cookie that a server sets again keeps its time of creation (RFC 6265, 5.3).
+  const all = (await store.getAllCookies()).sort((a, b) => b.creationIndex - a.creationIndex);
+  const ofHosts = new Map<string | null, number>();
+  for (const [i, { domain, path, key }] of all.entries()) {
+    const ofHost = (ofHosts.get(domain) ?? 0) + 1;
+    ofHosts.set(domain, ofHost);
+    if (ofHost > MOST_OF_HOST || i >= MOST) await store.removeCookie(domain, path, key);
+  }
+}
