@@ -137,8 +137,11 @@ export class ImportService {
     const size: StoredSize = growth;
     if (enforcer.tryReserve(reservation, size)) return undefined;
     // The space of the disk may not have been read yet, or some time ago.
-    await disks.of(tileSet.layer).fresh();
+    const disk = disks.of(tileSet.layer);
+    const space = await disk.fresh();
     if (enforcer.tryReserve(reservation, size)) return undefined;
+    if (space === undefined)
+      return { code: "unavailable", message: `The store cannot be written at present: ${disk.reason}.` };
     return {
       code: "disk_full",
       message: `There is no room for ${growth.bytes} more bytes: the disk or a disk quota is full.`,

@@ -10,6 +10,8 @@ test.each([
   ["ENOSPC", 507],
   ["SQLITE_IOERR_WRITE", 503],
   ["EROFS", 503],
+  ["unavailable", 503],
+  ["corrupt", 503],
   ["ERR_INVALID_ARG_TYPE", undefined],
 ])("a fault with the code %s is answered with %s", (code, status) => {
   const refusal = refusalOfFault(coded(code));

@@ -109,7 +109,7 @@ export const plainError = (
 
 const FULL = /^(?:SQLITE_FULL|ENOSPC|EDQUOT|full)$/;
 const UNAVAILABLE =
-  /^(?:SQLITE_(?:IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|BUSY)|EIO|EROFS|ESTALE|unavailable|read_only)/;
+  /^(?:SQLITE_(?:IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|BUSY)|EIO|EROFS|ESTALE|unavailable|read_only|corrupt)/;
 
 /**
  * Returns the refusal for a fault of the disk, recognized by the code of SQLite, of the operating system or of the

@@ -1,5 +1,5 @@
 import type { StoredSize } from "../render/admission.ts";
-import type { DiskSpace } from "../store/tile-store.ts";
+import { type DiskSpace, StoreError } from "../store/tile-store.ts";
 
 export interface DiskSpaceMonitorParts {
   /** Asks the file system for its free space. The answer may take long, or never come. */
@@ -96,7 +96,10 @@ export class DiskSpaceMonitor {
       },
       (error: unknown) => {
         this.#reading = undefined;
-        this.#fault = `the free space of the store's file system cannot be read: ${String(error)}`;
+        this.#fault =
+          error instanceof StoreError
+            ? error.message
+            : `the free space of the store's file system cannot be read: ${String(error)}`;
       },
     );
     const pending = {

@@ -201,7 +201,7 @@ test("while the file system does not answer, nothing is stored and no request wa
   const began = performance.now();
   const answers = await Promise.all(Array.from({ length: 100 }, () => quota.enforcer.reserve(user, sized(1, 1))));
   expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
-    new Set([JSON.stringify({ kind: "disk_full", reason: "the file system of the store does not answer" })]),
+    new Set([JSON.stringify({ kind: "store_away", reason: "the file system of the store does not answer" })]),
   );
   expect(performance.now() - began).toBeLessThan(10_000);
   expect(user.size).toEqual(sized(0, 0));

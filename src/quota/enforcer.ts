@@ -208,7 +208,7 @@ export class Enforcer {
     const { disks, configuration, eviction } = this.#parts;
     const [disk, isThere] = [disks.of(layer), disks.sharing(layer)];
     const space = await disk.fresh();
-    if (space === undefined) return { kind: "disk_full", reason: disk.reason };
+    if (space === undefined) return { kind: "store_away", reason: disk.reason };
     if (this.#excessOnDisk(space, size, isThere) === undefined) return 0;
     this.#sources?.giveUpTruncated(isThere ?? (() => true));
     if (this.#sources?.isReclaiming())

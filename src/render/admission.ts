@@ -16,7 +16,9 @@ export type SpaceRefusal =
   | { readonly kind: "busy"; readonly reason: string }
   /** No tile can be evicted to free space. */
   | { readonly kind: "full"; readonly reason: string }
-  | { readonly kind: "disk_full"; readonly reason: string };
+  | { readonly kind: "disk_full"; readonly reason: string }
+  /** The free space is not known, as the file system of the store is away or does not answer. */
+  | { readonly kind: "store_away"; readonly reason: string };
 
 /** A reservation as a renderer receives it. The renderer may store its size without asking again. */
 export interface Leave extends StoredSize {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
@@ -120,6 +120,44 @@ const fileStore = (id: string, path: string): string =>
   `<FileBlobStore><id>${id}</id><enabled>true</enabled><baseDirectory>${path}</baseDirectory></FileBlobStore>`;
 const marksIn = (directory: string): readonly string[] =>
   existsSync(directory) ? readdirSync(directory).filter((name) => name.startsWith(".nuthatch-")) : [];
+
+test.skipIf(!hasPostgres)(
+  "a node that cannot use a store says so at /readyz, and the other nodes stay ready",
+  async () => {
+    const upstream = await startUpstream();
+    // The path is another link to the same directory in each working directory.
+    const cluster = newCluster({
+      upstream: upstream.url,
+      stores: '[{ id: main, type: file, path: "/proc/self/cwd/volume/tiles" }]',
+      keys: "nodeLeaseSeconds: 5, leadLeaseSeconds: 20",
+    });
+    try {
+      const shared = join(cluster.tiles, "../shared");
+      mkdirSync(shared);
+      const start = async (name: string): Promise<TestServer> => {
+        const directory = join(cluster.tiles, "..", name);
+        mkdirSync(directory);
+        symlinkSync(shared, join(directory, "volume"));
+        const node = await cluster.start(name, undefined, undefined, undefined, undefined, ["env", "-C", directory]);
+        await isReady(node);
+        return node;
+      };
+      const a = await start("a");
+      const b = await start("b");
+      rmSync(join(cluster.tiles, "../b/volume"));
+      await until("b names the store", async () => {
+        const answer = await fetch(`${b.url}/readyz`);
+        return (answer.status === 503 && (await answer.text()).includes('the store "main"')) || undefined;
+      });
+      expect((await fetch(`${a.url}/readyz`)).status).toBe(200);
+      symlinkSync(shared, join(cluster.tiles, "../b/volume"));
+      await isReady(b);
+    } finally {
+      await cluster.close();
+      await upstream.close();
+    }
+  },
+);
 
 describe.skipIf(!hasPostgres)("the check of a new store", () => {
   let upstream: Upstream;

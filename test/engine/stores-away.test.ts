@@ -2,8 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { encodePack } from "../../src/http/api/tiles/tile-pack.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, massTruncate, rendered, seed, startServer, type TestServer } from "../support/server.ts";
+import { ended, job, massTruncate, rendered, seed, startServer, type TestServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
@@ -43,6 +44,13 @@ async function read(at: TestServer, address: string): Promise<string | null> {
   return response.headers.get("geowebcache-cache-result");
 }
 
+/** Imports one tile. */
+async function imported(at: TestServer, layer: string, bytes: Buffer): Promise<string> {
+  const body = encodePack([{ name: "1/0/0", bytes }]);
+  const response = await fetch(`${at.url}/api/v1/tiles/import?layer=${layer}`, { method: "POST", body });
+  return `${response.status} ${await response.text()}`;
+}
+
 const readyz = async (at: TestServer): Promise<string> => (await fetch(`${at.url}/readyz`)).text();
 const isReady = (at: TestServer) => until("it is ready", async () => ((await readyz(at)) === "ok" ? true : undefined));
 const namesTwo = (at: TestServer) =>
@@ -74,8 +82,16 @@ test.each(["file", "compact"] as const)(
     const bringBack = takeAway(volume);
     await expectHealthy(again, 4);
     await namesTwo(again);
-    expect(await read(again, "two/3/1/1"), "rendered, not stored").toBe("MISS");
+    const tile = await fetch(`${again.url}/xyz/two/3/1/1.png`);
+    expect(tile.headers.get("geowebcache-cache-result"), "rendered, not stored").toBe("MISS");
     expect((await massTruncate(again, "two")).status).toBe(503);
+    expect(await imported(again, "two", Buffer.from(await tile.arrayBuffer()))).toMatch(
+      /^503 .*The (state or the )?store cannot be (used|written) at present/,
+    );
+    const waiting = await seed(again, "two", SEED);
+    await until("it waits for the store", async () =>
+      (await job(again, waiting)).reason?.startsWith("waiting for the store: ") === true ? true : undefined,
+    );
 
     const third = await again.restart("SIGTERM");
     running.server = third;

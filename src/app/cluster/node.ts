@@ -20,6 +20,7 @@ import {
 } from "../start.ts";
 import { dataDirectoryFault } from "../start-faults.ts";
 import { StoreNewsExchange } from "../store-news-exchange.ts";
+import { StoreWatch } from "../store-watch.ts";
 import { LeadLink } from "./lead-link.ts";
 import { LeadState } from "./lead-state.ts";
 import { Membership } from "./membership.ts";
@@ -29,6 +30,8 @@ import { withStoreChanges } from "./store-changes.ts";
 
 /** Tiles in flight at a shutdown are finished within this time. */
 const GRACE_MS = 25_000;
+/** How often a node looks whether it can use its stores. */
+const LOOK_MS = 1_000;
 
 /**
  * Builds one node of a cluster: it answers HTTP, and asks the lead for everything but a hit. One of the nodes has the lead
@@ -46,10 +49,17 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   const link = new LeadLink(log);
   const storeNews = new StoreNewsExchange();
   const core = link.core();
+  const stores = await openStoresToServe(own, instance, storeNews);
+  const storeWatch = new StoreWatch(
+    () => stores,
+    () => {},
+    () => {},
+  );
+  const looks = setInterval(() => void storeWatch.look(), LOOK_MS).unref();
   const serving: Serving = new Serving({
     configuration: own,
     eventsId: instance,
-    stores: await openStoresToServe(own, instance, storeNews),
+    stores,
     diskTiers: (await loadDiskTiers(own.stores))?.(own, log),
     core,
     node: {
@@ -64,7 +74,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
         return membership.takeovers;
       },
       get unready() {
-        return unready(membership, cluster);
+        return unready(membership, cluster, storeWatch.look());
       },
     },
     log,
@@ -111,6 +121,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     async close() {
       if (isClosing) return;
       isClosing = true;
+      clearInterval(looks);
       await Promise.all([membership.retire(GRACE_MS), serving.close(GRACE_MS)]);
       await membership.close();
       lock.release();
@@ -119,15 +130,20 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   };
 }
 
-/** Returns why the node is not ready, whatever the lead says; undefined: it can be. */
+/**
+ * Returns why the node is not ready, whatever the lead says; undefined: it can be. `storeFault`: why a store cannot be used
+ * from this machine.
+ */
 function unready(
   { cutOff, isDraining, isLeaving }: Pick<Membership, "cutOff" | "isDraining" | "isLeaving">,
   cluster: ClusterOptions,
+  storeFault: string | undefined,
 ): Readiness | undefined {
   if (cutOff !== undefined)
     return { ready: false, reason: cutOff, ...(cluster.cutOff === "serve" ? {} : { isStarting: true }) };
   if (isLeaving) return { ready: false, reason: "shutting down" };
-  return isDraining ? { ready: false, reason: "draining" } : undefined;
+  if (isDraining) return { ready: false, reason: "draining" };
+  return storeFault === undefined ? undefined : { ready: false, reason: storeFault };
 }
 
 /** @throws StartError */

@@ -58,19 +58,28 @@ export class SpaceWait {
       case "full":
         throw new JobAborted(refusal.reason);
       case "disk_full":
-        await this.#waitForDiskSpace(job, refusal.reason, signal);
+        await this.#waitForDiskSpace(job, { for: "room", ...refusal }, signal);
+        return;
+      case "store_away":
+        await this.#waitForDiskSpace(job, { for: "the store", ...refusal }, signal);
     }
   }
 
-  async #waitForDiskSpace(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
+  async #waitForDiskSpace(
+    job: ActiveJob,
+    { for: missing, reason }: { readonly for: "room" | "the store"; readonly reason: string },
+    signal: AbortSignal,
+  ): Promise<void> {
     const { stop, monotonicNow, options, random } = this.#parts;
     const nowMs = monotonicNow();
     const sinceMs = this.#sinceMs.get(job) ?? nowMs;
     this.#sinceMs.set(job, sinceMs);
     const { outageLimitSeconds } = options();
     if (nowMs - sinceMs > outageLimitSeconds * 1000)
-      throw new JobAborted(`there has been no room for ${outageLimitSeconds} seconds: ${reason}`);
-    const waiting = `waiting for room: ${reason}`;
+      throw new JobAborted(
+        `${missing === "room" ? "there has been no room" : "the store has been away"} for ${outageLimitSeconds} seconds: ${reason}`,
+      );
+    const waiting = `waiting for ${missing}: ${reason}`;
     job.beginWait(waiting);
     await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random()), signal);
     job.endWait(waiting);

@@ -104,9 +104,15 @@ export function removeIfEmpty(directory: string): boolean {
 /** Returns the disk of a directory, by the number that the system gives it. */
 export const diskOf = (directory: string): string => `disk ${statSync(directory).dev}`;
 
-/** Returns the space of the disk of a directory. */
-export async function diskSpaceOf(directory: string): Promise<DiskSpace> {
-  const { bavail, blocks, bsize, ffree, files } = await statfs(directory);
+/**
+ * Returns the space of the disk of a store's directory.
+ * @throws StoreError
+ */
+export async function diskSpaceOf(directory: string, expectRoot: () => void): Promise<DiskSpace> {
+  const { bavail, blocks, bsize, ffree, files } = await statfs(directory).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") expectRoot();
+    throw storeError(error, "the free space of the store's file system cannot be read");
+  });
   const uncounted = files === 0;
   return {
     freeBytes: bavail * bsize,

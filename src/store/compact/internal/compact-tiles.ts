@@ -76,7 +76,7 @@ function readsOf({
 
     allocated: recordBytes,
     disk: diskOf(paths.root),
-    diskSpace: () => diskSpaceOf(paths.root),
+    diskSpace: () => diskSpaceOf(paths.root, paths.expectRoot),
   };
 }
 

@@ -58,7 +58,7 @@ function readsOf(
     allocated: (bytes) => Math.ceil(bytes / paths.blockBytes) * paths.blockBytes,
 
     disk: diskOf(paths.root),
-    diskSpace: () => diskSpaceOf(paths.root),
+    diskSpace: () => diskSpaceOf(paths.root, paths.expectRoot),
   };
 }
 
