@@ -119,10 +119,10 @@ describe.skipIf(!hasChromium)(`the console's connection to its server, in Chromi
     await console.open("/");
     await page.getByText("0 jobs run").waitFor();
     await first.kill("SIGKILL");
-    await page.getByText("The connection to the server is lost").waitFor();
+    await page.getByText("The connection to the server has been lost").waitFor();
     const second = await startServer({ env, dataDir: first.dataDir });
     onTestFinished(() => second.close());
-    await page.getByText("The connection to the server is lost").waitFor({ state: "hidden" });
+    await page.getByText("The connection to the server has been lost").waitFor({ state: "hidden" });
     await seed(second, "topp:states", { zoomStop: 12, threadCount: 1 });
     await page.getByText("1 job runs").waitFor();
   });
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)(`the console's connection to its server, in Chromi
     await page.exposeFunction("lost", (text: string) => lost.push(text));
     await page.evaluate(`new MutationObserver(() => {
       const text = document.body.textContent;
-      if (text.includes("The connection to the server is lost")) lost(location.pathname);
+      if (text.includes("The connection to the server has been lost")) lost(location.pathname);
     }).observe(document.body, { childList: true, subtree: true, characterData: true })`);
     for (const view of ["Layers", "Jobs"]) {
       await page.getByRole("navigation").getByRole("link", { name: view, exact: true }).click();
