@@ -39,7 +39,7 @@ test("commands, their commands, options and fixed words are those of the program
   expect(await completed("config", "check", "--on")).toEqual(["words", "--online"]);
   expect(await completed("schedule", "re")).toEqual(["words", "remove", "resume"]);
   expect(await completed("seed", "--bounds")).toEqual(["words", "--bounds", "--bounds-crs"]);
-  expect(await completed("jobs", "--state", "")).toEqual(["words", "pending", "running", "done", "aborted"]);
+  expect(await completed("jobs", "--state", "")).toEqual(["words", "pending", "running", "done", "aborted", "paused"]);
   expect(await completed("jobs", "--state=r")).toEqual(["words", "--state=running"]);
   expect(await completed("schedule", "add", "a", "b", "--cron", "@d")).toEqual(["words", "@daily"]);
   expect(await completed("seed", "a", "--time-zone", "Europe/Zu")).toEqual(["words", "Europe/Zurich"]);
