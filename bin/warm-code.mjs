@@ -8,6 +8,8 @@ import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+/** Of one run of the server, which takes two seconds. */
+const LIMIT_MS = 60_000;
 const main = fileURLToPath(new URL("../dist/main.cjs", import.meta.url));
 const SEED = {
   seedRequest: {
@@ -55,17 +57,20 @@ async function runServer(workers) {
   };
   const server = spawn(process.execPath, [main, "serve"], { env, stdio: ["ignore", "pipe", "ignore"] });
   const ended = once(server, "close");
+  // Every wait for the server ends with it.
+  const limit = AbortSignal.timeout(LIMIT_MS);
+  limit.addEventListener("abort", () => server.kill("SIGKILL"));
   try {
     const address = await addressOf(server);
     server.stdout.resume();
-    while ((await fetch(`${address}/readyz`)).status !== 200) await setTimeout(20);
-    const limit = () => ({ signal: AbortSignal.timeout(30_000) });
+    while ((await fetch(`${address}/readyz`, { signal: limit })).status !== 200) await setTimeout(20);
     const post = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(SEED) };
-    await (await fetch(`${address}/rest/seed/topp:states.json`, { ...post, ...limit() })).arrayBuffer();
-    for (const path of PATHS) await (await fetch(address + path, limit())).arrayBuffer();
+    await (await fetch(`${address}/rest/seed/topp:states.json`, { ...post, signal: limit })).arrayBuffer();
+    for (const path of PATHS) await (await fetch(address + path, { signal: limit })).arrayBuffer();
     const list = spawn(process.execPath, [main, "jobs", "--url", address], {
       env,
       stdio: "ignore",
+      signal: limit,
     });
     await once(list, "close");
   } finally {
