@@ -80,7 +80,7 @@ function formOf(body: string): URLSearchParams | undefined {
   // GWC splits at blanks if the body has no ampersand. A single pair is not split, so that `kill_all= all` is
   // understood.
   const blanks = !text.includes("&") && text.indexOf("=") !== text.lastIndexOf("=");
-  const pairs = text.split(blanks ? /\s+/ : "&", MAX_FIELDS + 1);
+  const pairs = text.split(blanks ? /\s/ : "&", MAX_FIELDS + 1);
   return pairs.length > MAX_FIELDS ? undefined : parseForm(pairs.join("&"));
 }
 
