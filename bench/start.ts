@@ -8,7 +8,7 @@ import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
 const PROGRAM = fileURLToPath(new URL("../bin/nuthatch.mjs", import.meta.url));
-const ROUNDS = { full: 2, short: 2 } as const;
+const ROUNDS = { full: 5, short: 2 } as const;
 /** A command is too short for the clock of processes, so it is measured this many times at once. */
 const COMMANDS = 10;
 const REST_MS = 10_000;
