@@ -1,4 +1,4 @@
-// Builds the program: each of its processes and threads starts from a few files, not from a thousand, in half the time.
+// Builds the program: each of its processes and threads starts from one file, with a code cache.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildConsole } from "./build-console.mjs";
 import { copyDataFiles, DATA_PACKAGES } from "./data-files.mjs";
+import { ENTRY_POINTS, LAUNCHER } from "./entry-points.mjs";
 import { folderOf, licencesOf, packagesOf } from "./third-party.mjs";
 import { warmCode } from "./warm-code.mjs";
 
@@ -16,19 +17,8 @@ const outdir = "dist";
 const old = fileURLToPath(new URL(`../${outdir}/`, import.meta.url));
 for (const name of existsSync(old) ? readdirSync(old) : [])
   if (name !== "docs" && name !== ".docs-built") rmSync(`${old}${name}`, { recursive: true });
-/** The processes and threads, each of which has a bundle of its own: a file that is read whole, and one code cache. */
-const ENTRY_POINTS = [
-  "src/cli/main.ts",
-  "src/cli/serve.ts",
-  "src/app/check-thread.ts",
-  "src/app/load-thread.ts",
-  "src/app/coordinator-thread.ts",
-  "src/app/renderer-process.ts",
-  "src/app/http-worker-process.ts",
-  "src/app/cluster/lead-process.ts",
-  "src/state/postgres/postgres-thread.ts",
-  "src/store/s3/bridge-thread.ts",
-];
+/** Packages with machine code stay outside of the bundles: the beginning of their names, and the package that needs them. */
+const MACHINE_CODE = { "@img/sharp-": "sharp", "@libsql/": "libsql" };
 /**
  * Some sources load a package when they need it first, by the `require` of `createRequire`. In a bundle that package is a
  * part which runs at its first use.
@@ -60,20 +50,25 @@ const common = {
   metafile: true,
 };
 const builds = await Promise.all([
-  build({ ...common, entryPoints: ["src/launch/launch.ts"], entryNames: "[name]" }),
+  build({
+    ...common,
+    entryPoints: [LAUNCHER],
+    entryNames: "[name]",
+    define: { MACHINE_CODE: JSON.stringify(MACHINE_CODE) },
+  }),
   build({
     ...common,
     entryPoints: ENTRY_POINTS,
     entryNames: "code/[name]",
     sourcemap: true,
-    // Packages with machine code (src/launch/launch.ts), and one that nobody installs.
-    external: ["@img/sharp-*", "@libsql/*", "pg-native"],
+    // pg-native: nobody installs it.
+    external: [...Object.keys(MACHINE_CODE).map((beginning) => `${beginning}*`), "pg-native"],
     plugins: [bundleRequired],
-    // A bundle is a function that `launch` (src/launch/launch.ts) calls. What it imports later, it requires: V8's code
-    // cache and \`import()\` do not go together on Node 20.
+    // A bundle is a function that the launcher calls. Code that is imported later is required: on Node 20, `import()` fails
+    // in code from V8's code cache.
     supported: { "dynamic-import": false },
     define: { "import.meta.url": "bundleUrl" },
-    banner: { js: "(function (require, bundleUrl) {" + " const exports = {}; const module = { exports };" },
+    banner: { js: "(function (require, bundleUrl) { const exports = {}; const module = { exports };" },
     footer: { js: "})" },
   }),
 ]);

@@ -22,7 +22,7 @@ const SEED = {
     threadCount: 2,
   },
 };
-/** One request of each kind that most servers get. */
+/** Requests that most servers get. The tile is a miss, then a hit. */
 const PATHS = [
   "/xyz/topp:states/3/2/3.png",
   "/xyz/topp:states/3/2/3.png",

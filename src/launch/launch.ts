@@ -25,17 +25,14 @@ const CHECKSUM_BYTES = 4;
 /** A bundle: a function expression in ASCII. `url` stands for `import.meta.url`. */
 type Bundle = (require: NodeJS.Require, url: string) => void;
 
-/** The packages with machine code by their scope, and the package that depends on them. */
-const MACHINE_CODE: ReadonlyMap<string, string> = new Map([
-  ["@img", "sharp"],
-  ["@libsql", "libsql"],
-]);
+/** Packages with machine code: the beginning of their names, and the package that needs them. `bin/build.mjs` puts it in. */
+declare const MACHINE_CODE: Readonly<Record<string, string>>;
 
-/** Returns the `require` of a bundle. It finds packages with machine code where the package that needs them finds them. */
+/** Returns the `require` of a bundle. A package with machine code is looked for at the place of the package that needs it. */
 function requireOf(url: string): NodeJS.Require {
   const require = createRequire(url);
   const load = (id: string): unknown => {
-    const owner = MACHINE_CODE.get(id.slice(0, Math.max(0, id.indexOf("/"))));
+    const owner = Object.entries(MACHINE_CODE).find(([beginning]) => id.startsWith(beginning))?.[1];
     return owner === undefined ? require(id) : createRequire(require.resolve(owner))(id);
   };
   return Object.assign(load, require);

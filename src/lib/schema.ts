@@ -35,6 +35,7 @@ export function checkBy<S extends z.ZodType>(
   schema: S,
   value: unknown,
 ): Result<z.output<S>, readonly [SchemaProblem, ...SchemaProblem[]]> {
+  // Not compiled to a function: most schemas read one document, and V8's code cache does not hold such functions.
   const parsed = schema.safeParse(value, { error: expectation, reportInput: true, jitless: true });
   if (parsed.success) return ok(parsed.data);
   const problems = parsed.error.issues.slice(0, MOST_PROBLEMS).flatMap((issue) => problemsOf(issue, []));

@@ -1,0 +1,16 @@
+/** The processes and threads, each of which has a bundle of its own: a file that is read whole, and one code cache. */
+export const ENTRY_POINTS = [
+  "src/cli/main.ts",
+  "src/cli/serve.ts",
+  "src/app/check-thread.ts",
+  "src/app/load-thread.ts",
+  "src/app/coordinator-thread.ts",
+  "src/app/renderer-process.ts",
+  "src/app/http-worker-process.ts",
+  "src/app/cluster/lead-process.ts",
+  "src/state/postgres/postgres-thread.ts",
+  "src/store/s3/bridge-thread.ts",
+];
+
+/** Runs their bundles. */
+export const LAUNCHER = "src/launch/launch.ts";

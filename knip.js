@@ -1,0 +1,41 @@
+import { ENTRY_POINTS, LAUNCHER } from "./bin/entry-points.mjs";
+
+export default {
+  entry: [
+    `${LAUNCHER}!`,
+    ...ENTRY_POINTS.map((file) => `${file}!`),
+    "bin/*.mjs",
+    "packaging/debian/*.mjs",
+    "ui/main.tsx",
+    "site/site.ts",
+    "test/**/*.test.ts",
+    "src/**/*.test.ts",
+    "ui/**/*.test.ts",
+  ],
+  project: [
+    "src/**/*.ts",
+    "test/**/*.ts",
+    "bench/**/*.ts",
+    "bin/*.mjs",
+    "site/*.{mjs,ts}",
+    "packaging/debian/*.mjs",
+    "ui/**/*.{ts,tsx}",
+  ],
+  ignoreExportsUsedInFile: true,
+  ignoreBinaries: [
+    "buildah",
+    "cc",
+    "dpkg-deb",
+    "mmdebstrap",
+    "promtool",
+    "systemd-notify",
+    "gdaltransform",
+    "mkfifo",
+    "mount",
+    "umount",
+    "unshare",
+    "nsenter",
+    "runuser",
+  ],
+  ignoreDependencies: ["@fontsource/roboto", "leaflet", "maplibre-gl", "mproj", "us-atlas", "world-atlas"],
+};
