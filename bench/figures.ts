@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { childrenOf } from "../test/support/processes.ts";
 
 /** `short`: one quick round, for the gate. It shows that a bench works and its rough ratios. */
 export type BenchLength = "full" | "short";
@@ -36,14 +37,5 @@ export const memoryMiB = (pid: number): number =>
 
 const kib = (pid: number, file: string, line: RegExp): number =>
   Number(line.exec(readFileSync(`/proc/${pid}/${file}`, "utf8"))?.[1] ?? 0);
-
-/** Returns the children of all threads of a process, because any thread can fork. */
-const childrenOf = (pid: number): readonly number[] =>
-  readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8")
-      .split(" ")
-      .filter((child) => child !== "")
-      .map(Number),
-  );
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

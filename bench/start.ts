@@ -9,7 +9,7 @@ import { upstreamProcess } from "./peers.ts";
 const LAYER = "ws:roads";
 const PROGRAM = fileURLToPath(new URL("../bin/nuthatch.mjs", import.meta.url));
 const ROUNDS = { full: 5, short: 2 } as const;
-/** A command is too short for the clock of processes, so it is measured this many times at once. */
+/** The runs of a command in one measurement: a single one is too short for the clock of processes. */
 const COMMANDS = 10;
 const REST_MS = 10_000;
 
@@ -46,7 +46,7 @@ export async function benchStart(length: BenchLength): Promise<void> {
   };
   const wallMs: number[] = [];
   const memory: number[] = [];
-  const atRest: number[] = [];
+  let restMiB: number | undefined;
   const upstream = await upstreamProcess("map");
   for (let round = 0; round < rounds; round++) {
     const bare = await commandSeconds("-e", "0");
@@ -60,7 +60,7 @@ export async function benchStart(length: BenchLength): Promise<void> {
     memory.push(memoryMiB(server.pid));
     if (round === 0 && length === "full") {
       await pause(REST_MS);
-      atRest.push(memoryMiB(server.pid));
+      restMiB = memoryMiB(server.pid);
     }
     const tile = await secondsOf(server, async () => {
       await (await fetch(`${server.url}/xyz/topp:states/3/2/3.png`)).arrayBuffer();
@@ -77,7 +77,7 @@ export async function benchStart(length: BenchLength): Promise<void> {
     `start, CPU as a ratio to node -e 0 (${(median(measured.bare) * 1000).toFixed(0)} ms): nuthatch --version ${ratio("version")}, until ready ${ratio("ready")}, then the first tile ${ratio("tile")}, a renderer until V8 has compiled its code ${ratio("renderer")}`,
   );
   console.log(
-    `  ready after ${median(wallMs).toFixed(0)} ms (best ${Math.min(...wallMs).toFixed(0)}); ${median(memory).toFixed(0)} MiB then${atRest.length > 0 ? `, ${median(atRest).toFixed(0)} ten seconds later` : ""}`,
+    `  ready after ${median(wallMs).toFixed(0)} ms (best ${Math.min(...wallMs).toFixed(0)}); ${median(memory).toFixed(0)} MiB then${restMiB === undefined ? "" : `, ${restMiB.toFixed(0)} ten seconds later`}`,
   );
 }
 
