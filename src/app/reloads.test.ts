@@ -14,6 +14,21 @@ async function configurationWith(...warnings: string[]): Promise<Configuration> 
   return { ...loaded.value, warnings };
 }
 
+/** A server whose configuration has no objects, and whose changes have no effect. */
+const IDLE = {
+  objects: () => [],
+  readsObjects: false,
+  changeLayer: async () => undefined,
+  warnings: () => [],
+  overruled: async () => [],
+  applyLayer: async () => undefined,
+  tagOf: () => null,
+  effectOf: () => ({ layers: [], moved: [], relocated: [] }),
+  prepare: async () => ok(null),
+  store: async () => ok(null),
+  truncateRemoved: async () => undefined,
+} as const;
+
 /** Reloads that read their files when the test allows it. */
 function heldReloads() {
   const events: string[] = [];
@@ -21,7 +36,7 @@ function heldReloads() {
   const applying: (() => void)[] = [];
   const log = (level: string) => (sentence: string) => void events.push(`${level} ${sentence}`);
   const { reload } = configurationChanges({
-    objects: () => [],
+    ...IDLE,
     load: () =>
       new Promise((resolve) => {
         events.push("load");
@@ -32,16 +47,6 @@ function heldReloads() {
         events.push(`apply ${warnings.join()}`);
         applying.push(() => resolve(["dataDir"]));
       }),
-    readsObjects: false,
-    changeLayer: async () => undefined,
-    warnings: () => [],
-    overruled: async () => [],
-    applyLayer: async () => undefined,
-    tagOf: () => null,
-    effectOf: () => ({ layers: [], moved: [], relocated: [] }),
-    prepare: async () => ok(null),
-    store: async () => ok(null),
-    truncateRemoved: async () => undefined,
     log: { info: log("info"), warn: log("warn"), error: log("error") },
   });
   return { events, reading, applying, reload };
@@ -131,20 +136,11 @@ test("the tiles of a removed layer are truncated before the next change begins, 
   const configuration = await configurationWith();
   const truncating: (() => void)[] = [];
   const changes = configurationChanges({
-    objects: () => [],
-    readsObjects: false,
-    changeLayer: async () => undefined,
-    warnings: () => [],
-    overruled: async () => [],
-    applyLayer: async () => undefined,
-    tagOf: () => null,
-    effectOf: () => ({ layers: [], moved: [], relocated: [] }),
+    ...IDLE,
     async load({ changed }) {
       events.push(`load ${changed?.name}`);
       return ok(configuration);
     },
-    prepare: async () => ok(null),
-    store: async () => ok(null),
     apply: async () => {
       events.push("apply");
       return [];
@@ -174,19 +170,11 @@ test("a change that is recorded and cannot be completed is answered as made, and
   const logged: string[] = [];
   const changesWith = (more: Partial<Parameters<typeof configurationChanges>[0]>) =>
     configurationChanges({
-      objects: () => [],
+      ...IDLE,
       load: async () => ok(loaded),
       apply: () => Promise.reject(fault),
-      readsObjects: false,
-      overruled: async () => [],
       changeLayer: async () => ok({ update: { name: "a", made: undefined }, warnings: [] }),
-      warnings: () => [],
       applyLayer: () => Promise.reject(fault),
-      tagOf: () => null,
-      effectOf: () => ({ layers: [], moved: [], relocated: [] }),
-      prepare: async () => ok(null),
-      store: async () => ok(null),
-      truncateRemoved: async () => undefined,
       log: { info: () => {}, warn: () => {}, error: (sentence) => void logged.push(sentence) },
       ...more,
     });
@@ -212,19 +200,11 @@ test("a change of a grid set or of a layer logs the warnings that it adds", asyn
   const loaded = await configurationWith("known", "new");
   const changesWith = (checked: CheckedLayer | undefined) =>
     configurationChanges({
-      objects: () => [],
+      ...IDLE,
       load: async () => ok(loaded),
       apply: async () => [],
-      readsObjects: false,
-      overruled: async () => [],
       changeLayer: async () => (checked === undefined ? undefined : ok(checked)),
       warnings: () => ["known"],
-      applyLayer: async () => undefined,
-      tagOf: () => null,
-      effectOf: () => ({ layers: [], moved: [], relocated: [] }),
-      prepare: async () => ok(null),
-      store: async () => ok(null),
-      truncateRemoved: async () => undefined,
       log: { info: () => {}, warn: (sentence) => void warned.push(sentence), error: () => {} },
     });
   const document = { root: "own", node: { kind: "map", attributes: {}, fields: [] } } as const;
