@@ -10,8 +10,8 @@ const seed = gate ? "20261121" : (process.env["NUTHATCH_TEST_SEED"] ?? String(Da
 process.env["NUTHATCH_TEST_SEED"] = seed;
 
 /**
- * The gate leaves these out, `npm test` has them: each takes one to eight minutes on the two cores of CI, or compares times,
- * and the gate has 30 minutes. What they hold in the large, shorter files hold in the small.
+ * The gate leaves these out, because it has 30 minutes: most take half a minute to eight minutes on the two cores of CI, or
+ * compare times. `npm test` has them.
  */
 const LONG = [
   ...[
