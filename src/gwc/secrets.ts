@@ -1,4 +1,3 @@
-import { firstBy } from "../lib/first-by.ts";
 import {
   addressOrigin,
   MASKED,
@@ -9,7 +8,7 @@ import {
   restoredPairs,
   secretPartAt,
 } from "../lib/masked.ts";
-import { sortedJson } from "../lib/sorted-json.ts";
+import { PresentItems } from "../lib/present-items.ts";
 import { type DocumentNode, fieldOf, itemsIn, type MapNode, map, type NamedNode, textOf } from "./document-node.ts";
 
 /**
@@ -105,8 +104,8 @@ function filled(name: string, value: DocumentNode, before: DocumentNode | undefi
   if (typeof value !== "object" || value.kind === "double") return value;
   if (value.kind === "map") return withSecrets(value, isMap(before) ? before : undefined, missing, at, isSameServer);
   const items = value.kind === "list" ? value.items.map(([, item]) => item) : value.items;
-  const present = new PresentItems(before, items.length);
-  const { addresses } = present;
+  const present = new PresentItems(itemsIn(before), items.length, plainOf);
+  const addresses = new PresentAddresses(() => textsIn(before));
   const all = items.map((item, i) => {
     const own = value.kind === "list" ? nameOf(name, value.items[i]?.[0] ?? name) : name;
     // An address may be each of the present ones.
@@ -170,31 +169,6 @@ function serversOf(node: MapNode): readonly string[] {
   const isRead = textsIn(fieldOf(node, "wmsUrl")).some((address) => !/^https:/i.test(address));
   const proxy = isRead ? textOf(node, "proxyUrl") : undefined;
   return [...named, ...aws, ...(proxy ? [`proxy ${addressOrigin(proxy) ?? proxy}`] : [])];
-}
-
-/** The items of a present list, for the items of a new one of `count` items. */
-class PresentItems {
-  readonly #items: readonly DocumentNode[];
-  readonly #count: number;
-  #byShown: ReadonlyMap<string, DocumentNode> | undefined;
-  readonly addresses: PresentAddresses;
-
-  constructor(before: DocumentNode | undefined, count: number) {
-    this.#items = itemsIn(before);
-    this.#count = count;
-    this.addresses = new PresentAddresses(() => textsIn(before));
-  }
-
-  /**
-   * Returns the item that a new item continues: the one that differs in secrets alone, else the one at its place in a list
-   * of the same length. Only an item with the same server keeps the secrets.
-   */
-  for(item: DocumentNode, i: number): DocumentNode | undefined {
-    this.#byShown ??= firstBy(this.#items, (one) => sortedJson(plainOf(one)));
-    return (
-      this.#byShown.get(sortedJson(plainOf(item))) ?? (this.#items.length === this.#count ? this.#items[i] : undefined)
-    );
-  }
 }
 
 /** Returns a node without its secrets, also those that it does not have. */

@@ -1,9 +1,8 @@
-import { firstBy } from "../../../lib/first-by.ts";
 import { addressOrigin, MASKED, masked, PresentAddresses, restoredAddress, secretPartAt } from "../../../lib/masked.ts";
+import { PresentItems } from "../../../lib/present-items.ts";
 import { badField, type FieldRefusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fieldName } from "../../../lib/schema.ts";
-import { sortedJson } from "../../../lib/sorted-json.ts";
 import { isObject } from "../json-body.ts";
 
 type Content = Readonly<Record<string, unknown>>;
@@ -29,10 +28,12 @@ function filled(value: unknown, present: unknown, place: Place): Result<unknown,
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     const addresses = new PresentAddresses(() => textsIn(present));
-    const before = new PresentItems(present, place, value.length);
+    const before = new PresentItems<unknown>(Array.isArray(present) ? present : [], value.length, (item) =>
+      masked(item, [...place.path, 0]),
+    );
     for (const [i, item] of value.entries()) {
-      // An address may be each of the present ones.
-      const counter = typeof item === "string" ? present : before.for(item, i);
+      // An address may be each of the present ones. Numbers and flags have no secrets.
+      const counter = typeof item === "object" && item !== null ? before.for(item, i) : present;
       const kept = filled(item, counter, { path: [...place.path, i], isSameServer: place.isSameServer, addresses });
       if (!kept.ok) return kept;
       items.push(kept.value);
@@ -76,34 +77,6 @@ const NO_ADDRESSES = new PresentAddresses(() => []);
 
 const textsIn = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).filter((item) => typeof item === "string");
-
-/** The items of a present list, for the items of a new one of `count` items. */
-class PresentItems {
-  readonly #items: readonly unknown[];
-  readonly #path: Place["path"];
-  readonly #count: number;
-  #byShown: ReadonlyMap<string, unknown> | undefined;
-
-  constructor(present: unknown, { path }: Place, count: number) {
-    this.#items = Array.isArray(present) ? present : [];
-    this.#path = path;
-    this.#count = count;
-  }
-
-  /**
-   * Returns the item that a new object or list continues: the one that differs in secrets alone, else the one at its place
-   * in a list of the same length.
-   */
-  for(item: unknown, i: number): unknown {
-    if (typeof item !== "object" || item === null) return undefined;
-    this.#byShown ??= firstBy(this.#items, (one) => this.#shown(one));
-    return this.#byShown.get(this.#shown(item)) ?? (this.#items.length === this.#count ? this.#items[i] : undefined);
-  }
-
-  #shown(item: unknown): string {
-    return sortedJson(masked(item, [...this.#path, 0]));
-  }
-}
 
 /** Returns whether all servers that get the secrets of an object have got those of the present one. */
 function hasSameServers(value: Content, present: Content): boolean {
