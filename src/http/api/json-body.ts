@@ -1,7 +1,7 @@
 import { errorMessage } from "../../lib/error-code.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { MAX_DEPTH, MAX_FIELDS, MOST_TEXT } from "../body/field.ts";
+import { MAX_DEPTH, MAX_FIELDS, MOST_OF_OBJECT, MOST_TEXT } from "../body/field.ts";
 
 /** Parses a body that has a password as a JSON object, as `parseObject` does. No message repeats a part of it. */
 export function parseSecretObject(body: Uint8Array, what: string): Result<JsonObject, Refusal> {
@@ -15,7 +15,7 @@ export function parseSecretObject(body: Uint8Array, what: string): Result<JsonOb
  * documents under `/rest`: the checks of a configuration compare the items of lists with each other.
  */
 export const parseConfigurationObject = (body: Uint8Array, what: string): Result<JsonObject, Refusal> =>
-  parseObject(body, what, { values: MAX_FIELDS, items: MOST_FIELDS });
+  parseObject(body, what, { values: MAX_FIELDS, items: MOST_OF_OBJECT });
 
 /** Parses a body as a JSON object. `what` names the resource in messages. */
 export function parseObject(body: Uint8Array, what: string, limits: Limits = NO_LIMITS): Result<JsonObject, Refusal> {
@@ -31,9 +31,6 @@ export function parseObject(body: Uint8Array, what: string, limits: Limits = NO_
     return malformed(errorMessage(error).replace(/, (?:\.\.\.)?".*$/s, ""));
   }
 }
-
-/** The most fields of one object. No document has as many; the cost of some checks grows with them. */
-const MOST_FIELDS = 1_000;
 
 interface Limits {
   /** The most values at all. */
@@ -61,8 +58,8 @@ function excessOf(value: unknown, limits: Limits): string | undefined {
       if (values > limits.values) return `got more than ${limits.values} values`;
       if (members.length > limits.items && members.some((member) => typeof member === "object"))
         return `got a list of ${members.length} objects, where at most ${limits.items} are allowed`;
-      if (!Array.isArray(one) && members.length > MOST_FIELDS)
-        return `got an object with ${members.length} fields, where at most ${MOST_FIELDS} are allowed`;
+      if (!Array.isArray(one) && members.length > MOST_OF_OBJECT)
+        return `got an object with ${members.length} fields, where at most ${MOST_OF_OBJECT} are allowed`;
       const keys: readonly string[] = Array.isArray(one) ? [] : Object.keys(one);
       const long = keys.find((key) => key.length > MOST_TEXT);
       if (long !== undefined) return tooLong(long);

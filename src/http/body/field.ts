@@ -26,6 +26,9 @@ export interface Field {
 export const MAX_DEPTH = 64;
 export const MAX_FIELDS = 10_000;
 
+/** The most fields of one object, and parameters of a request: the cost of some checks grows faster than their number. */
+export const MOST_OF_OBJECT = 1_000;
+
 /** The most characters of one text in a document of the configuration: each check and each answer reads the text. */
 export const MOST_TEXT = 65_536;
 

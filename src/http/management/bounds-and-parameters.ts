@@ -1,5 +1,5 @@
 import type { Extent } from "../../grid/grid-set.ts";
-import { childrenOf, expanded, type Field, isEmpty, scalarOf } from "../body/field.ts";
+import { childrenOf, expanded, type Field, isEmpty, MOST_OF_OBJECT, scalarOf } from "../body/field.ts";
 import { checkCase, Fields, type Problems, parseDecimal } from "../body/fields.ts";
 
 /** Reads `bounds`: `coords` with four `double`, or with an array of four numbers. Does not check their order. */
@@ -91,9 +91,6 @@ function mapped(path: string, field: Field, problems: Problems): Pair | undefine
   return problems.expected(`${path}.${field.name}`, "a string", field);
 }
 
-/** The most parameters of a request, as of an object of `/api/v1`: no layer has as many filters. */
-const MOST_PARAMETERS = 1_000;
-
 /**
  * Returns parameters as a map. Case does not matter in keys: notes a key that is given again with another value.
  * @param prefix the text before a key in messages
@@ -105,9 +102,9 @@ export function uniqueParameters(
 ): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   const seen = new Map<string, string>();
-  const excess = pairs[MOST_PARAMETERS];
+  const excess = pairs[MOST_OF_OBJECT];
   if (excess !== undefined) {
-    problems.at(excess.field, `${prefix}KEY: expected at most ${MOST_PARAMETERS} parameters, got ${pairs.length}`);
+    problems.at(excess.field, `${prefix}KEY: expected at most ${MOST_OF_OBJECT} parameters, got ${pairs.length}`);
     return values;
   }
   for (const { key, value, field } of pairs) {
