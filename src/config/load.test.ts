@@ -1002,7 +1002,7 @@ describe("a reload", () => {
   test("of a file that ends anywhere keeps the server closed or is refused", async () => {
     const whole = `server: { host: 127.0.0.1 }\n${layers}users:\n  - name: ann\n    password: secret word\n    roles: [viewer]\n`;
     expect(await problems({ yaml: whole, running })).toEqual([]);
-    for (let end = 0; end < whole.length; end += inFull(1, 3)) {
+    for (let end = 0; end < whole.length; end += inFull("characters between two ends", 1, 3)) {
       const result = await loading({ yaml: whole.slice(0, end), running });
       expect(result.ok ? result.value.users.length : 1, JSON.stringify(whole.slice(0, end))).toBe(1);
     }

@@ -12,7 +12,7 @@ const running = closedAfterEach();
 const LAYER = "ws:roads";
 /** EPSG:900913 from zoom 0 to 6. */
 const TILES = 5461;
-const OUTAGE_MS = inFull(60_000, 10_000);
+const OUTAGE_MS = inFull("ms of outage", 60_000, 10_000);
 
 /** Starts a seed and waits until it has stored some of its tiles. */
 async function seeding(): Promise<{ server: TestServer; upstream: Upstream; id: number }> {
