@@ -9,9 +9,8 @@ export const activityMigrations: Migrations = {
     `CREATE TABLE activity (
        id INTEGER PRIMARY KEY AUTOINCREMENT, time_ms INTEGER NOT NULL, user TEXT, address TEXT NOT NULL,
        method TEXT NOT NULL, path TEXT NOT NULL, status INTEGER NOT NULL, reason TEXT, job_id INTEGER,
-       request_id TEXT NOT NULL
+       request_id TEXT NOT NULL, detail TEXT
      );`,
-    "ALTER TABLE activity ADD COLUMN detail TEXT;",
   ],
 };
 

@@ -90,13 +90,11 @@ export const nodes = z.object({
   self: textOrNull.meta({ description: "The node that answers; null: the server is no cluster" }),
 });
 
-const numberOrNull = bigint64.nullable().meta({ description: "null: a sample of an older version lacks it" });
-
 export const usageHistory = z.object({
   layer: textOrNull,
   step: z.enum(["PT10M", "PT1H", "PT6H", "P1D"]),
   series: z
-    .array(z.object({ at: moment, tiles: numberOrNull, bytes: bigint64, bytesOnDisk: numberOrNull }))
+    .array(z.object({ at: moment, tiles: bigint64, bytes: bigint64, bytesOnDisk: bigint64 }))
     .meta({ description: "The last sample of each step; the last entry is the present usage" }),
 });
 
@@ -116,7 +114,7 @@ const quotaFields = z.object({
 export const quota = quotaFields.extend({
   overrules: z
     .object({
-      since: momentOrNull,
+      since: moment,
       by: textOrNull.meta({ description: "The account; null: the server had no users" }),
       quota: quotaFields,
     })
