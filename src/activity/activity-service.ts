@@ -80,8 +80,7 @@ export class ActivityService {
 
   /** Adds an entry. It is written with others a moment later. */
   async recordActivity(entry: ActivityEntry): Promise<void> {
-    // A node of the version before sends no detail.
-    this.#waiting.push({ ...entry, detail: entry.detail ?? null });
+    this.#waiting.push(entry);
     if (this.#waiting.length >= MOST_WAITING) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), WRITE_MS);
   }

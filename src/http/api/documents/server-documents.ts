@@ -66,7 +66,7 @@ export const node = z.object({
   since: moment.meta({ description: "When the node has joined, or was lost" }),
   lag: whole.meta({ description: "ms since the lead has heard from the node" }),
   lease: whole.nullable().meta({ description: "ms that are left of its lease of the lead; null: it needs none" }),
-  version: textOrNull.meta({ description: "Of the program; null: too old to tell it" }),
+  version: text.meta({ description: "Of the program" }),
   work: z.object({
     tiles: whole.meta({ description: "Tiles that the node has served since it began" }),
     renders: whole.meta({ description: "Metatiles that it renders at the moment" }),
@@ -86,7 +86,7 @@ export const nodes = z.object({
       lease: whole.meta({ description: "ms that are left of its lease, which it renews in the database" }),
     })
     .nullable()
-    .meta({ description: "null: the server is no cluster, or the lead has an older version" }),
+    .meta({ description: "null: the server is no cluster" }),
   self: textOrNull.meta({ description: "The node that answers; null: the server is no cluster" }),
 });
 
