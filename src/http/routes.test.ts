@@ -82,7 +82,6 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/usage": { GET: "read" },
   "/api/v1/usage/history": { GET: "read" },
   "/api/v1/usage/verification": { GET: "read", POST: "operate", DELETE: "operate" },
-  "/api/v1/usage/simulation": { GET: "read" },
   "/api/v1/events": { GET: "read" },
   "/api/v1/estimate": { POST: "read" },
   "/api/v1/crs/1": { GET: "read" },
