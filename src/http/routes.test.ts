@@ -16,13 +16,11 @@ const find = (address: string) => {
 const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">> = {
   "/": "public",
   "/?layer=a": "public",
-  "/?plain": { GET: "read" },
   "/ui": "public",
   "/ui/jobs/1": "public",
   "/home": "public",
   "/demo": "public",
   "/demo/a": "public",
-  "/assets/page.css": "public",
   "/assets/icon.svg": "public",
   "/docs": "public",
   "/docs/": "public",

@@ -6,7 +6,6 @@ import { headerOf, rawExchange } from "./raw-exchange.ts";
 /** Every resource outside of `/api/v1`, whose resources are those of its OpenAPI document. */
 const PATHS = [
   "/",
-  "/?plain",
   "/ui/jobs",
   "/livez",
   "/readyz",

@@ -37,8 +37,6 @@ describe("without users the management interface is there under its own names on
     "POST /rest/seed?kill_all=all",
     "GET /diskquota.json",
     "GET /metrics",
-    "GET /?plain",
-    "GET /geowebcache/?plain",
     "GET /rest/nothing",
     "DELETE /rest/seed",
   ])

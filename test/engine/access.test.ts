@@ -24,7 +24,6 @@ test("with an administrator everything managed needs credentials, tiles and heal
     ["GET", "/api/v1/jobs"],
     ["GET", "/api/nothing"],
     ["POST", "/rest/reload"],
-    ["GET", "/?plain"],
   ] as const) {
     const response = await fetch(at.url + path, { method });
     // `fetch` says Sec-Fetch-Mode: cors, as a page's script does, and gets no challenge.
