@@ -130,7 +130,7 @@ describe("what is public", () => {
     "an address of the console means nothing to a client that wants JSON",
     "\n> GET /ui/jobs/1\n> Accept: application/json\n< 404 text/plain\n<\n< {any}",
   );
-  transcript("static files of the pages", "\n> GET /assets/page.css\n< 200 {any}\n<\n< {any}");
+  transcript("static files of the pages", "\n> GET /assets/icon.svg\n< 200 {any}\n<\n< {any}");
   transcript("the preflight of a tile", "\n> OPTIONS /xyz/secret/0/0/0.png\n< 200\n< Access-Control-Allow-Origin: *");
   transcript(
     "a secured layer's tile is not",

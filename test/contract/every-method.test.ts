@@ -11,7 +11,7 @@ const PATHS = [
   "/readyz",
   "/healthz",
   "/metrics",
-  "/assets/page.css",
+  "/assets/icon.svg",
   "/rest/reload",
   "/rest/seed",
   "/rest/seed.json",

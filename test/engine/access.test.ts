@@ -32,7 +32,7 @@ test("with an administrator everything managed needs credentials, tiles and heal
   for (const path of [
     "/livez",
     "/readyz",
-    "/assets/page.css",
+    "/assets/icon.svg",
     "/service/wmts?request=GetCapabilities",
     "/xyz/topp:states/1/0/0.png",
   ]) {
