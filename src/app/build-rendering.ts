@@ -1,4 +1,4 @@
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration } from "../configuration/configuration.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { RenderMetrics } from "../http/metrics/metrics-sample.ts";
 import { remoteMethods } from "../lib/channel.ts";

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { checkText } from "../config/load.ts";
+import { checkText } from "../configuration/load.ts";
 import { CHECKED_FILE } from "./configuration-checks.ts";
 
 /** The thread that checks the text of one configuration: a large text takes seconds, in which tiles are served. */

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import PQueue from "p-queue";
-import type { TextReport } from "../config/load.ts";
-import type { ConfigurationProblem } from "../config/problem.ts";
+import type { TextReport } from "../configuration/load.ts";
+import type { ConfigurationProblem } from "../configuration/problem.ts";
 import type { CheckedProblem } from "../http/resource.ts";
 import { atMost } from "../lib/at-most.ts";
 import { codeOf } from "../lib/error-code.ts";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Configuration, coordinatorConfiguration } from "../config/configuration.ts";
-import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
-import type { ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
-import { layerContent } from "../gwc/layer-content.ts";
+import { type Configuration, coordinatorConfiguration } from "../configuration/configuration.ts";
+import type { ObjectChange, ObjectEffect } from "../configuration/gwc/configured-object.ts";
+import { layerContent } from "../configuration/gwc/content/layer-content.ts";
+import { type LayerUpdate, withLayer } from "../configuration/layer-update.ts";
 import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.ts";
 import { gridSetTag, layerTag } from "../layer/configuration-tag.ts";
 import type { Logger } from "../lib/logger.ts";

@@ -1,4 +1,4 @@
-import type { Configuration, CoordinatorConfiguration } from "../config/configuration.ts";
+import type { Configuration, CoordinatorConfiguration } from "../configuration/configuration.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type OpenedStores, openStores, rootsFileIn, type StoreKinds, tilesDirectory } from "../store/open-store.ts";
 import type { StoreNews } from "../store/store-news.ts";

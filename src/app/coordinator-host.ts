@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Accounts, storedAccounts } from "../account/account-service.ts";
-import type { CoordinatorConfiguration } from "../config/configuration.ts";
+import type { CoordinatorConfiguration } from "../configuration/configuration.ts";
 import { prepareDatabase } from "../coordinator/build-ledger.ts";
 import { deleteRemovals, storedObjects, truncateRemovedLayers } from "../coordinator/configured-objects.ts";
 import { buildCoordinator, type Coordinator } from "../coordinator/coordinator.ts";

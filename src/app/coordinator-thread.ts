@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads";
-import { layersAfter } from "../config/layer-update.ts";
+import type { ObjectChange } from "../configuration/gwc/configured-object.ts";
+import { layersAfter } from "../configuration/layer-update.ts";
 import {
   deleteRemovals,
   recordRemovals,
@@ -7,7 +8,6 @@ import {
   truncateRemovedLayers,
 } from "../coordinator/configured-objects.ts";
 import { operationsOf } from "../coordinator/operations.ts";
-import type { ObjectChange } from "../gwc/configured-object.ts";
 import { catalogueOf, changedGridSets } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, localMethods } from "../lib/channel.ts";

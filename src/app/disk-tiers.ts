@@ -2,7 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DiskTier } from "../cache/disk-tier.ts";
 import type { StoreTierView } from "../cache/disk-tier-view.ts";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration } from "../configuration/configuration.ts";
 import type { Layer } from "../layer/layer.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import { codeOf } from "../lib/error-code.ts";

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { digestOf } from "../config/geowebcache/digest.ts";
-import type { ReadXmlFile } from "../config/geowebcache/directory.ts";
-import { map } from "../gwc/document-node.ts";
-import { layoutOf } from "../http/configuration/file/file-layout.ts";
-import { readFile } from "../http/configuration/file/read-file.ts";
+import { digestOf } from "../configuration/geowebcache/digest.ts";
+import type { ReadXmlFile } from "../configuration/geowebcache/directory.ts";
+import { layoutOf } from "../configuration/geowebcache/file-layout.ts";
+import { readFile } from "../configuration/geowebcache/read-file.ts";
+import { map } from "../configuration/gwc/document-node.ts";
 import { GeoWebCacheFile } from "./geowebcache-file.ts";
 
 /** A file of more bytes than are compared at once. */

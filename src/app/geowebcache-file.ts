@@ -1,9 +1,9 @@
 import { link, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { digestOf } from "../config/geowebcache/digest.ts";
-import type { ReadXmlFile } from "../config/geowebcache/directory.ts";
-import type { ObjectChange } from "../gwc/configured-object.ts";
-import { editBytes } from "../http/configuration/file/edit-bytes.ts";
+import { digestOf } from "../configuration/geowebcache/digest.ts";
+import type { ReadXmlFile } from "../configuration/geowebcache/directory.ts";
+import { editBytes } from "../configuration/geowebcache/edit-bytes.ts";
+import type { ObjectChange } from "../configuration/gwc/configured-object.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import { conflict, type Refusal } from "../lib/refusal.ts";

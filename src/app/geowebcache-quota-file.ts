@@ -1,12 +1,12 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { digestOf } from "../config/geowebcache/digest.ts";
-import { decodeQuotaFile, QUOTA, withoutUnknown } from "../config/geowebcache/directory.ts";
+import { digestOf } from "../configuration/geowebcache/digest.ts";
+import { decodeQuotaFile, QUOTA, withoutUnknown } from "../configuration/geowebcache/directory.ts";
+import { Splices } from "../configuration/geowebcache/splices.ts";
+import { elementText } from "../configuration/gwc/codec/encode-document.ts";
+import { type DocumentNode, type MapNode, map } from "../configuration/gwc/document-node.ts";
 import type { QuotaFile } from "../coordinator/coordinator-parts.ts";
-import { type DocumentNode, type MapNode, map } from "../gwc/document-node.ts";
-import { elementText } from "../http/configuration/encode-document.ts";
-import { Splices } from "../http/configuration/file/splices.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import { conflict, type Refusal, refusalMessage } from "../lib/refusal.ts";

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration } from "../configuration/configuration.ts";
 import { type BackOff, pauseAfter } from "../lib/back-off.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { type Configuration, coordinatorConfiguration } from "../config/configuration.ts";
+import { type Configuration, coordinatorConfiguration } from "../configuration/configuration.ts";
 import { localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";

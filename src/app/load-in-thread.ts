@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
-import type { Configuration } from "../config/configuration.ts";
-import type { ConfigurationInput } from "../config/configuration-input.ts";
-import type { ConfigurationProblem } from "../config/problem.ts";
+import type { Configuration } from "../configuration/configuration.ts";
+import type { ConfigurationInput } from "../configuration/configuration-input.ts";
+import type { ConfigurationProblem } from "../configuration/problem.ts";
 import { LATE, unlessLate } from "../lib/late.ts";
 import { type Result, refuse } from "../lib/result.ts";
 import { rests, works } from "./busy-threads.ts";

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { loadConfiguration } from "../config/load.ts";
+import { loadConfiguration } from "../configuration/load.ts";
 import type { LoadInput } from "./load-in-thread.ts";
 
 /** The thread that loads configurations while the server runs. It has the variables of the server. */

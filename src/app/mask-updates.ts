@@ -2,7 +2,7 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { maskRequest } from "../cache/masks.ts";
 import { failureOf } from "../cache/tile-failure.ts";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration } from "../configuration/configuration.ts";
 import type { MaskUpdate } from "../http/resource.ts";
 import { findSubset } from "../layer/layer.ts";
 import { maskFileName } from "../layer/request-filter.ts";

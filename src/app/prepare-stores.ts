@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration } from "../configuration/configuration.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { directoryOf } from "../store/store-options.ts";

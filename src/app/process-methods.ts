@@ -1,11 +1,11 @@
 import type { Accounts } from "../account/account-service.ts";
 import type { MaskRenewal } from "../cache/masks.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
-import type { Configuration, CoordinatorConfiguration } from "../config/configuration.ts";
-import type { LayerChange, LayerUpdate } from "../config/layer-update.ts";
+import type { Configuration, CoordinatorConfiguration } from "../configuration/configuration.ts";
+import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../configuration/gwc/configured-object.ts";
+import type { LayerChange, LayerUpdate } from "../configuration/layer-update.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
-import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
 import type { DrainOutcome, LeadView, NodeRemoval, NodeView } from "../http/api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "../http/api/stats/traffic-rates.ts";

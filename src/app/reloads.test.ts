@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Configuration } from "../config/configuration.ts";
-import type { CheckedLayer } from "../config/layer-update.ts";
-import { loadConfiguration } from "../config/load.ts";
-import type { ConfigurationProblem } from "../config/problem.ts";
+import type { Configuration } from "../configuration/configuration.ts";
+import type { CheckedLayer } from "../configuration/layer-update.ts";
+import { loadConfiguration } from "../configuration/load.ts";
+import type { ConfigurationProblem } from "../configuration/problem.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { configurationChanges, mergeReloaded } from "./reloads.ts";
 

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import PQueue from "p-queue";
-import type { Configuration } from "../config/configuration.ts";
-import type { ConfigurationInput } from "../config/configuration-input.ts";
-import type { CheckedLayer, LayerUpdate } from "../config/layer-update.ts";
-import { type ConfigurationProblem, problemText } from "../config/problem.ts";
+import type { Configuration } from "../configuration/configuration.ts";
+import type { ConfigurationInput } from "../configuration/configuration-input.ts";
 import {
   type ConfiguredObject,
   changedObjects,
   changesOf,
   type ObjectChange,
   type ObjectEffect,
-} from "../gwc/configured-object.ts";
+} from "../configuration/gwc/configured-object.ts";
+import type { CheckedLayer, LayerUpdate } from "../configuration/layer-update.ts";
+import { type ConfigurationProblem, problemText } from "../configuration/problem.ts";
 import type { Layer } from "../layer/layer.ts";
 import { errorMessage } from "../lib/error-code.ts";
 import { LATE, unlessLate } from "../lib/late.ts";

@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
-import { changeLayer } from "../config/change-layer.ts";
-import { type Configuration, coordinatorConfiguration } from "../config/configuration.ts";
-import type { ConfigurationInput, RunningConfiguration } from "../config/configuration-input.ts";
-import { type ConfigurationProblem, problemText } from "../config/problem.ts";
+import { changeLayer } from "../configuration/change-layer.ts";
+import { type Configuration, coordinatorConfiguration } from "../configuration/configuration.ts";
+import type { ConfigurationInput, RunningConfiguration } from "../configuration/configuration-input.ts";
+import { type ConfigurationProblem, problemText } from "../configuration/problem.ts";
 import { servedTiles } from "../http/api/nodes/node-view.ts";
 import { realClock, Throttle } from "../http/auth/throttle.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";

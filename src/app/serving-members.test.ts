@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../test/support/silent-log.ts";
-import { loadConfiguration } from "../config/load.ts";
+import { loadConfiguration } from "../configuration/load.ts";
 import { type MemberChannel, ServingMembers } from "./serving-members.ts";
 
 class Members extends ServingMembers {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration } from "../configuration/configuration.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";

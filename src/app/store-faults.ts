@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { access, constants, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration } from "../configuration/configuration.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import type { Logger } from "../lib/logger.ts";

@@ -1,7 +1,7 @@
 import { hkdfSync } from "node:crypto";
 import { connect as connectPlain, createServer, type Server, type Socket } from "node:net";
 import { connect as connectTls, createServer as createTlsServer, type TlsOptions } from "node:tls";
-import type { HostPort } from "../config/cluster-options.ts";
+import type { HostPort } from "../configuration/cluster-options.ts";
 
 /**
  * TLS 1.2 with a key that both sides have (RFC 4279, RFC 8442): it authenticates both without certificates, and a key

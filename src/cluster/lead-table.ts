@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { type HostPort, hostPortText, parseHostPort } from "../config/cluster-options.ts";
+import { type HostPort, hostPortText, parseHostPort } from "../configuration/cluster-options.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { newClient, type PostgresClient } from "../state/postgres/client.ts";

@@ -7,7 +7,7 @@ import type { KnownVersions } from "../../src/app/cluster/link-version.ts";
 import type { LeadMethods, NodeHello } from "../../src/app/cluster/node-methods.ts";
 import { connectToNode } from "../../src/cluster/connections.ts";
 import { FramedPort } from "../../src/cluster/framed-port.ts";
-import { parseHostPort } from "../../src/config/cluster-options.ts";
+import { parseHostPort } from "../../src/configuration/cluster-options.ts";
 import { Channel, type Message, remoteMethods, type Sendings } from "../../src/lib/channel.ts";
 import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";

@@ -1,5 +1,5 @@
-import type { ClusterOptions } from "../../config/cluster-options.ts";
-import type { Configuration } from "../../config/configuration.ts";
+import type { ClusterOptions } from "../../configuration/cluster-options.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
 import type { PostgresTarget } from "../../state/postgres/postgres-url.ts";
 import type { TellStores } from "../../store/store-news.ts";
 import type { LoadInput } from "../load-in-thread.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LeadTable } from "../../cluster/lead-table.ts";
 import { Lease } from "../../cluster/lease.ts";
-import { type HostPort, hostPortText } from "../../config/cluster-options.ts";
+import { type HostPort, hostPortText } from "../../configuration/cluster-options.ts";
 import { Channel, portOfProcess } from "../../lib/channel.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
 import { errorMessage } from "../../lib/error-code.ts";

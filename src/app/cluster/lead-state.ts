@@ -1,5 +1,5 @@
-import type { Configuration } from "../../config/configuration.ts";
-import { type LayerUpdate, withLayer } from "../../config/layer-update.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
+import { type LayerUpdate, withLayer } from "../../configuration/layer-update.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Serving } from "../serving.ts";
 import { type NodeMethods, nodeConfiguration } from "./node-methods.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connectToNode } from "../../cluster/connections.ts";
 import { type LeadRow, LeadTable } from "../../cluster/lead-table.ts";
 import { Lease } from "../../cluster/lease.ts";
-import { type ClusterOptions, hostPortText } from "../../config/cluster-options.ts";
+import { type ClusterOptions, hostPortText } from "../../configuration/cluster-options.ts";
 import { atMost } from "../../lib/at-most.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
 import { codeOf } from "../../lib/error-code.ts";

@@ -1,4 +1,4 @@
-import type { Configuration } from "../../config/configuration.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
 import type { RenderOrder } from "../../render/render-order.ts";
 import { storeLocationsById } from "../configured-stores.ts";
 import { commonVersion } from "./link-version.ts";

@@ -1,4 +1,4 @@
-import type { Configuration } from "../../config/configuration.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 import type { CalledByMembers, ServingState } from "../process-methods.ts";
 import type { MemberMethods } from "../serving-members.ts";

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import { connectToNode } from "../../cluster/connections.ts";
 import { FramedPort } from "../../cluster/framed-port.ts";
-import { loadConfiguration } from "../../config/load.ts";
+import { loadConfiguration } from "../../configuration/load.ts";
 import { TileTimes } from "../../http/tiles/tile-times.ts";
 import { Channel } from "../../lib/channel.ts";
 import { ok } from "../../lib/result.ts";

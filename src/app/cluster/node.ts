@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { ClusterOptions } from "../../config/cluster-options.ts";
-import type { Configuration } from "../../config/configuration.ts";
+import type { ClusterOptions } from "../../configuration/cluster-options.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { localMethods } from "../../lib/channel.ts";
 import { lockTilesDirectory } from "../claimed-state.ts";

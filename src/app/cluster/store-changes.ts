@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Configuration } from "../../config/configuration.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 
 /**

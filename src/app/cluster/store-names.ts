@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Configuration } from "../../config/configuration.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { Command, Option } from "commander";
 import { stringify } from "yaml";
-import type { Configuration } from "../../config/configuration.ts";
-import { configurationDocument } from "../../config/configuration-document.ts";
-import { configurationJsonSchema, includedJsonSchema } from "../../config/configuration-json-schema.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
+import { configurationDocument } from "../../configuration/configuration-document.ts";
+import { configurationJsonSchema, includedJsonSchema } from "../../configuration/configuration-json-schema.ts";
 import { CLIENT_VARIABLES } from "../../lib/client-variables.ts";
 import { DEFAULT_QUOTA } from "../../quota/quota-configuration.ts";
 import { requestAnswer, serverCommand } from "../client/answer.ts";

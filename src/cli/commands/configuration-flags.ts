@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { LoadInput } from "../../app/load-in-thread.ts";
-import type { Configuration } from "../../config/configuration.ts";
-import type { ConfigurationInput } from "../../config/configuration-input.ts";
-import { type ConfigurationProblem, problemText } from "../../config/problem.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
+import type { ConfigurationInput } from "../../configuration/configuration-input.ts";
+import { type ConfigurationProblem, problemText } from "../../configuration/problem.ts";
 import { defined } from "../../lib/defined.ts";
 import type { Result } from "../../lib/result.ts";
 import { EXIT } from "../exit.ts";
@@ -54,7 +54,7 @@ async function load(
   more: Pick<ConfigurationInput, "makesDefaults">,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
   // Loaded here, because the help needs no configuration.
-  const { loadConfiguration } = await import("../../config/load.ts");
+  const { loadConfiguration } = await import("../../configuration/load.ts");
   return loadConfiguration({ ...inputOf(flags), ...more, env: process.env });
 }
 

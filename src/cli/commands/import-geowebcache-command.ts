@@ -24,8 +24,8 @@ export const importGeoWebCacheCommand = (): Command =>
           { reportedElements, reportText },
         ] = await Promise.all([
           import("../exchange/geowebcache-source.ts"),
-          import("../../gwc/honoured.ts"),
-          import("../../gwc/layer-content.ts"),
+          import("../../configuration/gwc/honoured.ts"),
+          import("../../configuration/gwc/content/layer-content.ts"),
           import("../exchange/geowebcache-yaml.ts"),
           import("../output/element-report.ts"),
         ]);

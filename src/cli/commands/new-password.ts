@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { hashPassword } from "../../account/password.ts";
 import { LEAST_PASSWORD } from "../../account/user.ts";
-import { hashPassword } from "../../http/auth/password.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { ask } from "./ask.ts";
 

@@ -3,7 +3,7 @@ import { mayWaitForThread } from "../../app/busy-threads.ts";
 import { startCoordinatorThread } from "../../app/coordinator-link.ts";
 import type { ServiceManager } from "../../app/service-manager.ts";
 import type { RunningServer } from "../../app/start.ts";
-import type { Configuration } from "../../config/configuration.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
 import { errorMessage } from "../../lib/error-code.ts";
 import { EXIT } from "../exit.ts";
 import { greetingText } from "../output/greeting.ts";

@@ -1,4 +1,4 @@
-import type { Configuration } from "../../config/configuration.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
 import { mayDo } from "../../http/auth/rights.ts";
 import { type Tile, tileInside } from "../../layer/example-tile.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";

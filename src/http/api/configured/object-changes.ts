@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../gwc/configured-object.ts";
-import type { Content } from "../../../gwc/content.ts";
-import { inObject } from "../../../gwc/object-origin.ts";
-import { ownDocument } from "../../../gwc/own-document.ts";
+import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../configuration/gwc/configured-object.ts";
+import type { Content } from "../../../configuration/gwc/content.ts";
+import { inObject } from "../../../configuration/gwc/object-origin.ts";
+import { ownDocument } from "../../../configuration/gwc/own-document.ts";
 import { masked } from "../../../lib/masked.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { documentOf } from "../../../configuration/gwc/configured-object.ts";
+import { layerContent } from "../../../configuration/gwc/content/layer-content.ts";
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
-import { documentOf } from "../../../gwc/configured-object.ts";
-import { layerContent } from "../../../gwc/layer-content.ts";
 import { layerTag } from "../../../layer/configuration-tag.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
 import { layerConfiguration, layerConfigurationWithSecrets } from "../../../layer/layer-configuration.ts";

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from "node:path";
-import type { Content } from "../../../../gwc/content.ts";
-import { xmlContent } from "../../../../http/configuration/xml-content.ts";
+import { xmlContent } from "../../../../configuration/gwc/codec/xml-content.ts";
+import type { Content } from "../../../../configuration/gwc/content.ts";
 import { MAX_METATILE } from "../../../../layer/layer.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { fileFault } from "../../../../lib/file-fault.ts";
