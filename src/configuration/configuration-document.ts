@@ -2,7 +2,6 @@ import { builtInGridSet } from "../grid/built-in.ts";
 import { corners, gridSetDocument } from "../grid/grid-set-document.ts";
 import { type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
-import { layerConfiguration } from "../layer/layer-configuration.ts";
 import { MASKED } from "../lib/masked.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { storeConfiguration } from "../store/store-configuration.ts";
@@ -10,6 +9,7 @@ import { DEFAULT_STORE } from "../store/store-options.ts";
 import { type ClusterOptions, hostPortText } from "./cluster-options.ts";
 import type { Configuration } from "./configuration.ts";
 import { LayerSchema } from "./fields/layer-schema.ts";
+import { layerConfiguration } from "./layer-configuration.ts";
 
 const LAYER_KEYS = Object.keys(LayerSchema.shape);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { layerConfiguration } from "../layer/layer-configuration.ts";
+import { layerConfiguration } from "./layer-configuration.ts";
 import { loadConfiguration } from "./load.ts";
 
 async function load(layer: object, more: Readonly<Record<string, unknown>> = {}) {

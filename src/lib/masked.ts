@@ -190,6 +190,7 @@ export function restoredPairs(pairs: string, present: string): string | undefine
 }
 
 /** Returns a value with what is secret in it masked, as its path from an object of the configuration says. */
+export function masked<T>(value: T, path?: Path): T;
 export function masked(value: unknown, path: Path = []): unknown {
   if (value === undefined || value === null) return value;
   const secret = secretAt(path);

@@ -1,33 +1,28 @@
+import type * as z from "zod";
 import { corners } from "../grid/grid-set-document.ts";
+import type { ByZoom } from "../layer/by-zoom.ts";
+import type { Layer, SourceOptions } from "../layer/layer.ts";
 import { masked } from "../lib/masked.ts";
-import type { ByZoom } from "./by-zoom.ts";
-import type { Layer, SourceOptions } from "./layer.ts";
+import type { ReadonlyDeep } from "../lib/readonly-deep.ts";
+import type { LayerSchema } from "./fields/layer-schema.ts";
 
-type Configuration = Readonly<Record<string, unknown>>;
+/** A layer as the configuration file has layers. */
+export type LayerKeys = ReadonlyDeep<z.input<typeof LayerSchema>>;
 
 /** Returns a layer as the configuration file has layers: as `layerConfigurationWithSecrets`, with its secrets masked. */
-export const layerConfiguration = (layer: Layer): Configuration =>
-  maskedConfiguration(layerConfigurationWithSecrets(layer));
-
-/** Returns a configuration with its secrets masked. */
-export const maskedConfiguration = (configuration: Configuration): Configuration =>
-  Object.fromEntries(Object.entries(configuration).map(([key, value]) => [key, masked(value, [key])]));
+export const layerConfiguration = (layer: Layer): LayerKeys => masked(layerConfigurationWithSecrets(layer));
 
 /**
- * Returns a layer as the configuration file has layers: defaults filled in. YAML and JSON leave out undefined keys. No
- * answer and no message has it.
+ * Returns a layer as the configuration file has layers: defaults filled in. No answer and no message has it.
  */
-export function layerConfigurationWithSecrets({ vectorLayers: _, digest: __, ...layer }: Layer): Configuration {
+export function layerConfigurationWithSecrets({ vectorLayers: _, digest: __, ...layer }: Layer): LayerKeys {
   return {
     ...layer,
     source: sourceConfiguration(layer.source),
-    gridSubsets: layer.gridSubsets.map(({ gridSet, extent, zoomStart, zoomStop, minCachedLevel, maxCachedLevel }) => ({
+    gridSubsets: layer.gridSubsets.map(({ gridSet, extent, ...levels }) => ({
       gridSet: gridSet.id,
-      extent: extent && corners(extent),
-      zoomStart,
-      zoomStop,
-      minCachedLevel,
-      maxCachedLevel,
+      ...(extent === undefined ? {} : { extent: corners(extent) }),
+      ...levels,
     })),
     formats: layer.formats.map((format) => format.mimeType),
     expireCacheSeconds: expiryConfiguration(layer.expireCacheSeconds),
@@ -35,7 +30,7 @@ export function layerConfigurationWithSecrets({ vectorLayers: _, digest: __, ...
   };
 }
 
-function sourceConfiguration(source: SourceOptions): Configuration {
+function sourceConfiguration(source: SourceOptions): LayerKeys["source"] {
   if (source.type === "demo" || source.type === "none") return { ...source };
   if (source.type === "mbtiles" || source.type === "pmtiles") {
     const { stamp: _, ...plain } = source;
@@ -45,9 +40,9 @@ function sourceConfiguration(source: SourceOptions): Configuration {
     const { storage: _, tileFormat: __, levels: ___, stamp: ____, ...plain } = source;
     return plain;
   }
-  const { timeoutMs, vendorParameters, username, password, proxy, tls, ...plain } = source;
+  const { timeoutMs, tls, ...plain } = source;
   const { stamp: _, ...files } = tls ?? { stamp: "" };
-  return { ...plain, ...files, proxy, timeoutSeconds: timeoutMs / 1000, vendorParameters, username, password };
+  return { ...plain, ...files, timeoutSeconds: timeoutMs / 1000 };
 }
 
 /** Returns one number if the same seconds hold for all zooms, the usual form in a file, else a list of rules. */
