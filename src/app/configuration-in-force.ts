@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Configuration, coordinatorConfiguration } from "../configuration/configuration.ts";
+import { gridSetTag, layerTag } from "../configuration/configuration-tag.ts";
 import type { ObjectChange, ObjectEffect } from "../configuration/gwc/configured-object.ts";
 import { layerContent } from "../configuration/gwc/content/layer-content.ts";
 import { type LayerUpdate, withLayer } from "../configuration/layer-update.ts";
 import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.ts";
-import { gridSetTag, layerTag } from "../configuration/configuration-tag.ts";
 import type { Logger } from "../lib/logger.ts";
 import { storeTag } from "../store/store-configuration.ts";
 import type { Rendering } from "./build-rendering.ts";

@@ -58,7 +58,11 @@ describe("layers", () => {
     const same = await send("PUT", "/layers/a", read.body.configuration);
     expect([same.status, same.headers.get("etag")]).toEqual([200, made.headers.get("etag")]);
     const patched = await send("PATCH", "/layers/a", { title: "B", keywords: ["k"], gutter: null });
-    expect([patched.status, patched.body.configuration.title, patched.body.configuration.keywords]).toEqual([200, "B", ["k"]]);
+    expect([patched.status, patched.body.configuration.title, patched.body.configuration.keywords]).toEqual([
+      200,
+      "B",
+      ["k"],
+    ]);
     expect(patched.headers.get("etag")).not.toBe(made.headers.get("etag"));
     expect(await tile("a")).toBe("HIT");
     const gwc = await (await fetch(`${server.url}/rest/layers/a.xml`)).text();
@@ -171,7 +175,11 @@ describe("layers", () => {
     const xml = `<wmsLayer><name>g</name><wmsUrl><string>${upstream.url}</string></wmsUrl></wmsLayer>`;
     await fetch(`${server.url}/rest/layers/g`, { method: "PUT", headers: { "Content-Type": "text/xml" }, body: xml });
     const patched = await send("PATCH", "/layers/g", { fullWms: true });
-    expect([patched.status, patched.body.configuration.fullWms, patched.body.configuration.metatile]).toEqual([200, true, [3, 3]]);
+    expect([patched.status, patched.body.configuration.fullWms, patched.body.configuration.metatile]).toEqual([
+      200,
+      true,
+      [3, 3],
+    ]);
     await send("DELETE", "/layers/g");
   });
 });
