@@ -1,8 +1,8 @@
-import type { ComponentChildren } from "preact";
 import { Facts, type NamedValue } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
+import { jsonText } from "../../core/json.ts";
 import { legendsOf } from "../../core/layer.ts";
 import { pathOf } from "../../core/router.ts";
 import { useDescriptions } from "../../core/schema.ts";
@@ -80,22 +80,14 @@ const factsOf = (
   Object.entries(object).map(([key, value]: [string, unknown]) => [
     key,
     <>
-      {shown(value)}
-      {descriptions[key] !== undefined && <small class="soft">{descriptions[key]}</small>}
+      <code class="wrapped">{shown(value)}</code>
+      {descriptions[key] !== undefined && <p class="soft note">{descriptions[key]}</p>}
     </>,
   ]);
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
-
-function shown(value: unknown): ComponentChildren {
-  if (!Array.isArray(value)) return isObject(value) ? <Facts facts={factsOf(value)} /> : <code>{String(value)}</code>;
-  if (value.length === 0) return "–";
-  if (!value.some(isObject)) return <code class="wrapped">{value.map(String).join(", ")}</code>;
-  return (
-    <ol class="plain">
-      {value.map((item, n) => (
-        <li key={n}>{shown(item)}</li>
-      ))}
-    </ol>
-  );
-}
+const shown = (value: unknown): string =>
+  value === "" || (Array.isArray(value) && value.length === 0)
+    ? "–"
+    : typeof value === "string"
+      ? value
+      : jsonText(value);

@@ -123,7 +123,7 @@ function Summary({ layer, usage }: { readonly layer: Doc<"Layer">; readonly usag
       {titleOf(layer) !== layer.name && <strong>{titleOf(layer)}</strong>}
       {description && <p class="soft">{description}</p>}
       <p class="soft">
-        <Link to={pathOf("upstreams", layer.upstream)}>{layer.upstream}</Link> ({source.type}){" "}
+        <Link to={pathOf("upstreams", layer.upstream)}>{upstream.data?.origin ?? layer.upstream}</Link> ({source.type}){" "}
         {upstream.data !== undefined && <UpstreamState state={upstream.data.state} />}
         {use !== undefined && (
           <span class="number">
