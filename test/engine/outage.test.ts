@@ -59,7 +59,7 @@ test("an upstream that refuses connections for many seconds in the middle of a s
   const requested = Date.now();
   const missing = await fetch(`${at.server.url}/xyz/${LAYER}/9/100/100.png`);
   expect(missing.status).toBeOneOf([502, 503]);
-  expect(Date.now() - requested).toBeLessThan(5000);
+  expect(Date.now() - requested, "not after the time-out of a minute").toBeLessThan(30_000);
 
   await until(
     "the outage has lasted long enough, and the job waited all the time",
