@@ -13,11 +13,13 @@ import { type RenderParts, renderMetatile } from "../render/render-metatile.ts";
 import { BATCH_MS, type RenderOrder } from "../render/render-order.ts";
 import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../render/renderers.ts";
 import { type TestOrder, testTile } from "../render/test-render.ts";
+import type { StoreDecision } from "../render/tile-reservation.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
 import { loadStoreKinds, type OpenedStores, openStores } from "../store/open-store.ts";
 import type { StoreNews } from "../store/store-news.ts";
 import type { StoreOptions } from "../store/store-options.ts";
+import { whenKnown } from "../store/tile-store.ts";
 import type { RendererMethods, RendererNews, RendererNotes, RendererOwner, RenderRequest } from "./renderer-methods.ts";
 
 /** One render in progress, under its number. */
@@ -328,7 +330,8 @@ export class Renderer implements RendererMethods {
   /** Returns the function that asks for space under a reservation. Undefined: nothing may be stored. */
   #storeWithin(reservation: Leave | undefined): RenderParts["mayStore"] {
     const allowance = new Allowance(reservation, this.#server.reserve);
-    return async (most, growth) => ((await allowance.take(most, growth)) ? "store" : "no space");
+    return (most, growth) =>
+      whenKnown<boolean, StoreDecision>(allowance.take(most, growth), (taken) => (taken ? "store" : "no space"));
   }
 
   /** Returns the function that asks for space once the coordinator has opened the cells. */

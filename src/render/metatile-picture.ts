@@ -15,6 +15,7 @@ import {
   SourceError,
   UPSTREAM_HAS_NONE,
 } from "../source/source.ts";
+import { type MaybePromise, whenKnown } from "../store/tile-store.ts";
 
 /** The layer, grid subset and format of which tiles are rendered. */
 export interface PictureParts {
@@ -84,8 +85,8 @@ export function pictureRequest(
   };
 }
 
-/** Encodes the cuts of a rendered picture as tiles. */
-export async function tilesOf(
+/** Encodes the cuts of a rendered picture as tiles. A picture that is stored unchanged is known at once. */
+export function tilesOf(
   image: RenderedImage,
   cuts: readonly Cut[],
   format: TileFormat,
@@ -93,7 +94,7 @@ export async function tilesOf(
   frame: Frame,
   decode: (bytes: Uint8Array) => Promise<Raster>,
   inHaste: boolean,
-): Promise<readonly Uint8Array[]> {
+): MaybePromise<readonly Uint8Array[]> {
   if (image.kind === "none") throw new SourceError("no_tile", UPSTREAM_HAS_NONE);
   if (format.kind === "data") {
     if (image.kind !== "data" || cuts.length > 1)
@@ -107,30 +108,37 @@ export async function tilesOf(
       return encodeTiles(image.raster, cuts, format, encodingOf(layer, format), inHaste);
     case "encoded": {
       const { bytes } = image;
-      if (isPassThrough(layer, subset, frame, format, bytes)) {
-        await asPicture(provePicture(bytes, frame));
-        return cuts.map(() => bytes);
-      }
-      return encodeTiles(await decode(bytes), cuts, format, encodingOf(layer, format), inHaste);
+      if (!isPassThrough(layer, subset, frame, format, bytes))
+        return decode(bytes).then((raster) => encodeTiles(raster, cuts, format, encodingOf(layer, format), inHaste));
+      const tiles = cuts.map(() => bytes);
+      return whenKnown(
+        asPicture(() => provePicture(bytes, frame)),
+        () => tiles,
+      );
     }
   }
 }
 
 /** Decodes the picture of a metatile. @throws SourceError */
-export const asDecoded = (bytes: Uint8Array, frame: Pick<Frame, "width" | "height">): Promise<Raster> =>
-  asPicture(decodePicture(bytes, frame));
+export const asDecoded = async (bytes: Uint8Array, frame: Pick<Frame, "width" | "height">): Promise<Raster> =>
+  asPicture(() => decodePicture(bytes, frame));
 
 /**
  * Converts a PictureError to a SourceError.
  * @throws SourceError when the answer is not the requested picture
  */
-async function asPicture<T>(looking: Promise<T>): Promise<T> {
+function asPicture<T>(look: () => MaybePromise<T>): MaybePromise<T> {
   try {
-    return await looking;
+    const looked = look();
+    return looked instanceof Promise ? looked.catch(throwSourceError) : looked;
   } catch (error) {
-    if (!(error instanceof PictureError)) throw error;
-    throw new SourceError(failureOfPicture(error.reason), error.message, { cause: error });
+    return throwSourceError(error);
   }
+}
+
+function throwSourceError(error: unknown): never {
+  if (!(error instanceof PictureError)) throw error;
+  throw new SourceError(failureOfPicture(error.reason), error.message, { cause: error });
 }
 
 /** Maps a reason of the image module to a failure class of the source module. */

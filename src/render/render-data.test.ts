@@ -38,7 +38,7 @@ async function rendered(format: TileFormat, rendering: RenderedImage, of: Layer 
       isCurrent: () => true,
       storing: () => undefined,
       user: () => ({ missed: { x: 1, y: 2, z: 2 }, report: (early) => reports.push(early) }),
-      mayStore: async () => "store",
+      mayStore: () => "store",
       beside: [],
     },
     new AbortController().signal,

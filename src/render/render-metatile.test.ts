@@ -23,7 +23,7 @@ const undisturbed = {
   isCurrent: () => true,
   storing: () => {},
   user: () => undefined,
-  mayStore: async () => "store" as const,
+  mayStore: () => "store" as const,
   beside: [],
 };
 

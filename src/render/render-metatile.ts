@@ -68,17 +68,21 @@ export async function renderMetatile(
   }
   let raster: Promise<Raster> | undefined;
   const decode = (bytes: Uint8Array) => (raster ??= asDecoded(bytes, frame));
+  const cutAndEncode = (some: readonly Position[], as: TileFormat, inHaste: boolean) => {
+    if (image === undefined) return [];
+    if (image.kind === "none") return some.map(() => noTileMark(as));
+    const cuts = some.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
+    return tilesOf(image, cuts, as, parts, frame, decode, inHaste);
+  };
   const encode = async (some: readonly Position[], as: TileFormat, inHaste: boolean) => {
-    const isFound = (at: Position): boolean => found?.has(positionKey(at)) === true;
-    const cuts = some.filter((at) => !isFound(at)).map(({ x, y }) => cutOf(subset, rect, frame, x, y));
-    const cutTiles =
-      image === undefined
-        ? []
-        : image.kind === "none"
-          ? cuts.map(() => noTileMark(as))
-          : await tilesOf(image, cuts, as, parts, frame, decode, inHaste);
-    if (found === undefined || found.size === 0) return cutTiles;
-    const rest = cutTiles.values();
+    if (found === undefined || found.size === 0) return cutAndEncode(some, as, inHaste);
+    const rest = (
+      await cutAndEncode(
+        some.filter((at) => !found.has(positionKey(at))),
+        as,
+        inHaste,
+      )
+    ).values();
     return Promise.all(
       some.map((at) => {
         const bytes = found.get(positionKey(at));
@@ -88,7 +92,7 @@ export async function renderMetatile(
   };
   const tilesAs = async (as: TileFormat): Promise<PositionedTile[]> => {
     const rendered = await encode(positions, as, user !== undefined);
-    return positions.map((position, i) => ({ ...position, bytes: rendered[i] ?? new Uint8Array(0) }));
+    return positions.map(({ x, y, keep }, i) => ({ x, y, keep, bytes: rendered[i] ?? new Uint8Array(0) }));
   };
   if (user !== undefined) {
     const encodeOne = async (position: Position, inHaste: boolean) =>

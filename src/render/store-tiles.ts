@@ -79,7 +79,8 @@ export async function keepTiles(
   };
   const atOnce = parts.store.putsAtOnce(tileSet.layer);
   // All end before the result is known, so that nothing is stored afterwards.
-  await Promise.all(Array.from({ length: atOnce }, keepSome));
+  if (atOnce === 1) await keepSome();
+  else await Promise.all(Array.from({ length: atOnce }, keepSome));
   const written = stored.filter((tile) => tile !== undefined);
   try {
     if (fault !== undefined) throw fault.error;

@@ -1,5 +1,5 @@
 import type { TileAddress } from "../layer/tile-set.ts";
-import { StoreError, type TileStore } from "../store/tile-store.ts";
+import { type MaybePromise, StoreError, type TileStore } from "../store/tile-store.ts";
 import type { StoredSize } from "./admission.ts";
 import type { RenderOrder } from "./render-order.ts";
 import type { PositionedTile } from "./store-tiles.ts";
@@ -13,7 +13,7 @@ export interface TileReservationParts {
    * Returns whether encoded tiles may be stored. `most` is the size of all tiles, `growth` returns by how much the
    * store grows.
    */
-  readonly mayStore: (most: StoredSize, growth: () => Promise<StoredSize>) => Promise<StoreDecision>;
+  readonly mayStore: (most: StoredSize, growth: () => Promise<StoredSize>) => MaybePromise<StoreDecision>;
 }
 
 /**
@@ -21,12 +21,13 @@ export interface TileReservationParts {
  * @param encoded of each format that the order fills, its own first
  * @throws the signal's reason
  */
-export async function mayStoreAll(
+export function mayStoreAll(
   { tileSet, beside = [], rect, isNew }: RenderOrder,
   encoded: readonly (readonly PositionedTile[])[],
   { store, mayStore }: TileReservationParts,
   signal: AbortSignal,
-): Promise<StoreDecision> {
+): MaybePromise<StoreDecision> {
+  signal.throwIfAborted();
   const allocated = (bytes: number): number => store.allocated(bytes, tileSet.layer);
   const most = { bytes: 0, allocated: 0, files: 0 };
   for (const tiles of encoded) {
@@ -53,9 +54,8 @@ export async function mayStoreAll(
     }
     return grown;
   };
-  const answer = await untilAborted(mayStore(most, growth), signal);
-  signal.throwIfAborted();
-  return answer;
+  const answer = mayStore(most, growth);
+  return answer instanceof Promise ? untilAborted(answer, signal) : answer;
 }
 
 /** Returns the size of a stored tile. A tile whose size cannot be read counts as absent. */
@@ -73,14 +73,15 @@ async function sizeIn(store: TileStore, at: TileAddress): Promise<number | undef
  * @throws the signal's reason, even if the answer never comes
  */
 async function untilAborted<T>(answered: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   let end = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
     end = () => reject(signal.reason);
     signal.addEventListener("abort", end, { once: true });
   });
   try {
-    return await Promise.race([answered, aborted]);
+    const answer = await Promise.race([answered, aborted]);
+    signal.throwIfAborted();
+    return answer;
   } finally {
     signal.removeEventListener("abort", end);
   }

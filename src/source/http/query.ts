@@ -52,5 +52,5 @@ export const setParameters = (parameters: Readonly<Record<string, string>>): Rec
 /** Formats a number without an exponent, which few servers read. */
 export const decimal = (value: number): string => {
   const text = String(value);
-  return /e/i.test(text) ? trimEndOf(trimEndOf(value.toFixed(20), "0"), ".") : text;
+  return text.includes("e") ? trimEndOf(trimEndOf(value.toFixed(20), "0"), ".") : text;
 };
