@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Accounts, storedAccounts } from "../account/account-service.ts";
 import type { CoordinatorConfiguration } from "../configuration/configuration.ts";
-import { prepareDatabase } from "../coordinator/build-ledger.ts";
+import { migrate } from "../coordinator/build-ledger.ts";
 import { deleteRemovals, storedObjects, truncateRemovedLayers } from "../coordinator/configured-objects.ts";
 import { buildCoordinator, type Coordinator } from "../coordinator/coordinator.ts";
 import type { QuotaFile } from "../coordinator/coordinator-parts.ts";
@@ -61,7 +61,7 @@ function latestPutMs(stores: readonly StoreOptions[]): number {
 }
 
 /** Faults of the state that the operator has to resolve before a start can succeed. */
-const CONFIGURATION_FAULTS: ReadonlySet<StateError["code"]> = new Set(["misconfigured", "newer_version"]);
+const CONFIGURATION_FAULTS: ReadonlySet<StateError["code"]> = new Set(["misconfigured", "other_version"]);
 
 function refusalOf(error: unknown, dataDir: string): StartRefusal {
   const fault = stateDatabaseFault(error, dataDir);
@@ -210,7 +210,7 @@ export class CoordinatorHost {
     server: Channel<CoordinatorMethods, ServerMethods>,
   ): Promise<BeginOutcome> {
     const { db } = claimed;
-    prepareDatabase(db, this.log);
+    migrate(db);
     const objects = storedObjects(db);
     if (objects.length > 0) {
       const completed = await server.call("withObjects", objects);

@@ -60,10 +60,10 @@ const noTileCounts = (): TileCounts => ({
 });
 
 /** Adds the counters of layers to others. */
-export function addTileCounts(sums: Map<string, TileCounts>, more: ReadonlyMap<string, Partial<TileCounts>>): void {
+export function addTileCounts(sums: Map<string, TileCounts>, more: ReadonlyMap<string, Readonly<TileCounts>>): void {
   for (const [layer, counts] of more) {
     const sum = sums.get(layer) ?? noTileCounts();
-    for (const name of TILE_COUNTS) sum[name] += counts[name] ?? 0; // A node of an older version lacks newer counters.
+    for (const name of TILE_COUNTS) sum[name] += counts[name];
     sums.set(layer, sum);
   }
 }

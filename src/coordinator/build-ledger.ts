@@ -7,14 +7,12 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import { type AdoptedLayer, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
-import type { Logger } from "../lib/logger.ts";
 import { accessLogMigrations } from "../quota/access-log.ts";
 import { quotaMigrations } from "../quota/quota-store.ts";
 import { usageTrendMigrations } from "../quota/usage-trend.ts";
 import { scheduleMigrations } from "../schedule/schedule-store.ts";
 import { clockMigrations } from "../state/clock-record.ts";
 import type { Database } from "../state/database.ts";
-import { makeShrinkable } from "../state/free-space.ts";
 import { gridSetPlaceMigrations } from "../truncation/grid-set-places.ts";
 import { layerStoreMigrations } from "../truncation/layer-stores.ts";
 import { massTruncationMigrations } from "../truncation/mass-truncation-store.ts";
@@ -49,16 +47,10 @@ export function migrate(db: Database): void {
   ]);
 }
 
-/** Prepares a database that may be new, or of an older version. */
-export function prepareDatabase(db: Database, log: Logger): void {
-  makeShrinkable(db, log);
-  migrate(db);
-}
-
 /** Prepares the database, and reads the ledger. */
 export function buildLedger(parts: CoordinatorParts): Ledger {
   const { db, log } = parts;
-  prepareDatabase(db, log);
+  migrate(db);
   return new Ledger({
     ...parts,
     corrupt: (tileSet, rect, reason) =>

@@ -7,7 +7,6 @@ import type { NewJob } from "../jobs/record/stored-job.ts";
 import { areaView } from "../jobs/view/job-view.ts";
 import { type TimelineEntry, timelineOf } from "../jobs/view/timeline-view.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import { metatileFor } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -240,15 +239,10 @@ export class JobService {
     };
     const layer = catalogue().layers.get(request.layer);
     if (layer === undefined) return refuse(unknownLayer(request.layer));
-    const factors = metatileFor(layer, request.format);
     const totals = await counter.count(request);
     if (!totals.ok) return totals;
-    const progress = planRetry(
-      { request, progress: stored.progress },
-      jobs.failedTiles(id),
-      factors,
-      totals.value,
-      (...at) => counter.storedIn(...at),
+    const progress = planRetry({ request, progress: stored.progress }, jobs.failedTiles(id), totals.value, (...at) =>
+      counter.storedIn(...at),
     );
     if (progress === undefined) return refuse(conflict(`Job ${id} has left nothing to retry: every tile was done.`));
     return this.#submit([{ request, progress, origin, retryOf: id, schedule: null }], origin);

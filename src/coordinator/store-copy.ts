@@ -1,11 +1,11 @@
 import type { Migrations } from "../state/database.ts";
 
+/** `caught_up` is 1 if the server has ended in order, and has copied the last changes. */
 export const storeCopyMigrations: Migrations = {
   module: "store_copies",
   steps: [
-    "CREATE TABLE store_copy (layer TEXT PRIMARY KEY, from_store TEXT NOT NULL, to_store TEXT NOT NULL, started_ms INTEGER NOT NULL);",
-    // 1: the server has ended in order, and has copied the last changes.
-    "ALTER TABLE store_copy ADD COLUMN caught_up INTEGER NOT NULL DEFAULT 0;",
+    `CREATE TABLE store_copy (layer TEXT PRIMARY KEY, from_store TEXT NOT NULL, to_store TEXT NOT NULL,
+       started_ms INTEGER NOT NULL, caught_up INTEGER NOT NULL DEFAULT 0);`,
   ],
 };
 

@@ -11,7 +11,7 @@ function cellOf(sinceMs: number, untilMs = Number.POSITIVE_INFINITY): StoredCell
   const block = new Block({ tileSetId: 1, z: 9, bx: 0, by: 0 }, true);
   for (let y = 0; y < 16; y++) for (let x = 0; x < 16; x++) block.set(x, y);
   const rect = { z: 9, minX: 0, minY: 0, maxX: 15, maxY: 15 };
-  return new StoredCell({ at: () => block }, block.at, { cell: 0, sinceMs, untilMs, tiles: undefined }, rect);
+  return new StoredCell({ at: () => block }, block.at, { cell: 0, sinceMs, untilMs, tiles: 256 }, rect);
 }
 
 /** Tiles of which those of column 0 were written before `T`. The numbers of reads are counted. */

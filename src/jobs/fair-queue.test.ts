@@ -84,7 +84,7 @@ function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
         hold: null,
         terms: { ...STANDARD_TERMS, ...terms },
       };
-      const made = new ActiveJob(stored, [1, 1], false, nothingStored.storedMetatiles, () => undefined);
+      const made = new ActiveJob(stored, false, nothingStored.storedMetatiles, () => undefined);
       jobs.set(id, made);
       fairQueue.join(made);
       return made;

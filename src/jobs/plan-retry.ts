@@ -21,7 +21,6 @@ import type { StoredJob } from "./record/stored-job.ts";
 export function planRetry(
   { request, progress }: Pick<StoredJob, "request" | "progress">,
   failed: readonly FailedTile[],
-  metatileFactors: readonly [number, number],
   totals: JobCounts,
   storedIn: (tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined) => bigint,
 ): JobProgress | undefined {
@@ -29,9 +28,7 @@ export function planRetry(
   if (progress.outcome === null || progress.outcome === "done") return undefined;
   const { sum } = new JobCounts(progress.zooms);
   if (request.type === "truncate" || BigInt(failed.length) < sum.failed) return fresh;
-  // A job of an older version in an order that was removed: its finished metatiles are unknown.
-  if (progress.finished.length === 0 && sum.stored + sum.failed > 0n) return fresh;
-  const walks = walksOf(request, metatileFactors);
+  const walks = walksOf(request);
   const numbers = numbersOf(walks, request.order, request.hot);
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);
   const countOf = ({ tileSet }: JobWalk, rect: TileRect): bigint => {

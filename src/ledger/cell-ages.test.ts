@@ -68,17 +68,3 @@ test("times are saved in whole seconds that hold them, and an unknown time stays
     { cell: 4, sinceMs: 0, untilMs: Number.POSITIVE_INFINITY, tiles: 256 },
   ]);
 });
-
-test("in a row of an older version the writes lie between the first write and the last use", () => {
-  const block = new Block(at, true);
-  block.set(0, 0);
-  block.written(0, 1_000);
-  block.set(1, 0);
-  block.written(0, 3_000);
-  const { presence, cells, unknown } = block.encode();
-  const read = Block.decode(at, { presence, cells, ages: null, unknown, tiles: 2, checksum: null });
-  expect(read.ages.of(0)).toEqual({ sinceMs: 1_000, untilMs: 3_000 });
-  expect(Block.agedCells(cells)).toEqual([{ cell: 0, sinceMs: 1_000, untilMs: 3_000, tiles: undefined }]);
-  const torn = { presence, cells, ages: new Uint8Array(7), unknown, tiles: 2, checksum: null };
-  expect(() => Block.decode(at, torn)).toThrow("its ages do not match its cells");
-});

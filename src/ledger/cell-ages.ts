@@ -16,8 +16,8 @@ export interface WriteTimes {
 /** A cell with tiles, and the times between which they were written. */
 export interface AgedCell extends WriteTimes {
   readonly cell: number;
-  /** The number of tiles; undefined in a row of an older version. */
-  readonly tiles: number | undefined;
+  /** The number of tiles. */
+  readonly tiles: number;
 }
 
 /** A write of one tile of a block. */

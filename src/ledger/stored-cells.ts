@@ -12,21 +12,15 @@ export class StoredCell {
   readonly times: WriteTimes;
   readonly #blocks: Pick<BlockTable, "at">;
   readonly #at: BlockAddress;
-  readonly #cell: number;
-  readonly #tiles: number | undefined;
+  /** The number of stored tiles of the whole cell. */
+  readonly tiles: number;
 
   constructor(blocks: Pick<BlockTable, "at">, at: BlockAddress, aged: AgedCell, rect: TileRect) {
     this.#blocks = blocks;
     this.#at = at;
-    this.#cell = aged.cell;
     this.rect = rect;
     this.times = aged;
-    this.#tiles = aged.tiles;
-  }
-
-  /** The number of stored tiles of the whole cell. */
-  get tiles(): number {
-    return this.#tiles ?? this.#blocks.at(this.#at).cellTiles[this.#cell] ?? 0;
+    this.tiles = aged.tiles;
   }
 
   /** Whether the whole cell lies in the requested rectangle. */

@@ -38,11 +38,8 @@ export interface JobRequest extends PlannedFields {
   readonly zoomStop: number;
   /** Rectangles to work on, by grid set (a truncate may span several), ascending by zoom. */
   readonly ranges: readonly { readonly gridSet: string; readonly rects: readonly TileRect[] }[];
-  /**
-   * Tiles per metatile, across and up. Progress is stored in these metatiles, even if the layer changes its own.
-   * Absent: the layer's.
-   */
-  readonly metatile?: readonly [number, number];
+  /** Tiles per metatile, across and up. Progress is stored in these metatiles, even if the layer changes its own. */
+  readonly metatile: readonly [number, number];
   readonly threadCount: number;
   readonly retryCount: number;
   readonly retryWaitMs: number;

@@ -40,21 +40,20 @@ export const nextChosen = ({ choices, walk }: JobWalk, n: bigint): bigint =>
 
 /**
  * Returns the walks of a seed or reseed, which number its metatiles zoom by zoom, with all combinations in each zoom. A
- * truncate has none. `layerMetatile` serves jobs of older versions.
+ * truncate has none.
  */
 export function walksOf(
   request: JobRequest,
-  layerMetatile: readonly [number, number],
   selection?: TileSelection,
   storedMetatiles?: StoredMetatilesOf,
 ): readonly JobWalk[] {
-  const { type, layer, format, onlyExisting } = request;
+  const { type, layer, format, metatile, onlyExisting } = request;
   if (type === "truncate" || format === null) return [];
   const combinations = combinationsOf(request) ?? [];
   let offset = 0n;
   return request.ranges.flatMap(({ gridSet, rects }) =>
     rects.flatMap((rect) => {
-      const walk = metatileWalk(rect, request.metatile ?? layerMetatile);
+      const walk = metatileWalk(rect, metatile);
       const selected: MetatileChoice[] = selection === undefined ? [] : [new SelectedMetatiles(walk, selection)];
       return combinations.map(({ parametersId }, combination) => {
         const tileSet = { layer, gridSet, format, parametersId };

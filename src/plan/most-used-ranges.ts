@@ -33,12 +33,11 @@ async function mostUsedRanges(
   ledger: Pick<Ledger, "usedCells">,
   most: number,
 ): Promise<BigUint64Array | undefined> {
-  const { metatile, selection } = request;
-  if (metatile === undefined) return undefined;
+  const { selection } = request;
   const mostUsed = new MostUsedRanges(most);
   const slices = new Slices();
   const index = selection === undefined ? undefined : await slices.run(indexInSteps(selection));
-  for (const at of walksOf(request, metatile, index)) {
+  for (const at of walksOf(request, index)) {
     const { tileSet, walk, offset } = at;
     for (const page of ledger.usedCells(tileSet, walk.rect)) {
       for (const { rect, frequency } of page)

@@ -32,5 +32,5 @@ export function activeJob(
     terms: STANDARD_TERMS,
     ...more,
   };
-  return new ActiveJob(stored, [1, 1], resumed, nothingStored.storedMetatiles, () => undefined);
+  return new ActiveJob(stored, resumed, nothingStored.storedMetatiles, () => undefined);
 }

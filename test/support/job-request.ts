@@ -12,6 +12,7 @@ export const jobRequest = (more: Partial<JobRequest> = {}): JobRequest => ({
   zoomStart: 0,
   zoomStop: 0,
   ranges: [],
+  metatile: [1, 1],
   threadCount: 1,
   retryCount: 0,
   retryWaitMs: 0,

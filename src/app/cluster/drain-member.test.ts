@@ -5,7 +5,7 @@ import { Channel, type Message } from "../../lib/channel.ts";
 import type { RendererHost } from "../renderer-host.ts";
 import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
-import { LINK_VERSION, ownVersions } from "./link-version.ts";
+import { ownLinkVersion } from "./link-version.ts";
 import type { Member } from "./member.ts";
 import type { NodeMethods } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
@@ -41,12 +41,11 @@ function membersOf(names: readonly string[], applies = async (_node: string): Pr
         await applies(name);
       },
     });
-    const hello = { ...ownVersions(), instance: name, name, stores: new Map(), isDraining: false, renderers: 2 };
+    const hello = { ...ownLinkVersion(), instance: name, name, stores: new Map(), isDraining: false, renderers: 2 };
     const known = { sinceMs: 0, lastHeardMs: 0, checked: new CheckedStores() };
     const socket: Pick<Socket, "destroy"> = { destroy: () => expect.fail("not called") };
     members.add({
       hello,
-      version: LINK_VERSION,
       channel,
       socket,
       renderers,

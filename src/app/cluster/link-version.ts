@@ -2,31 +2,28 @@ import { ownVersion } from "../../lib/version.ts";
 
 /**
  * The version of the messages between nodes. It rises when a method of `NodeMethods` or `LeadMethods`, or one of its
- * parameters, changes so that the program before would misread a message.
- * 3: grid subsets have no `coverage`, see `forVersion2`, and `drainNode` returns the row of the node.
+ * parameters, changes so that another program would misread a message. All nodes of a cluster need the same one.
  */
-export const LINK_VERSION = 3;
+export const LINK_VERSION = 4;
 
-/** The oldest version that this program uses: that of the program before it. */
-const OLDEST = LINK_VERSION - 1;
-
-/** The versions of the messages that a program knows. A node sends them when it joins. */
-export interface KnownVersions {
-  /** The newest. */
+/** What a program sends of itself when its node joins. */
+export interface LinkVersion {
+  /** The version of its messages. */
   readonly version: number;
-  /** The oldest. */
-  readonly oldest: number;
   /** The version of the program. */
   readonly program: string;
 }
 
-export const ownVersions = (): KnownVersions => ({ version: LINK_VERSION, oldest: OLDEST, program: ownVersion() });
+export const ownLinkVersion = (): LinkVersion => ({ version: LINK_VERSION, program: ownVersion() });
 
-/** Returns the newest version that both know; a text: why there is none. */
-export function commonVersion(node: KnownVersions, lead = ownVersions()): number | string {
-  const common = Math.min(node.version, lead.version);
-  if (common >= Math.max(node.oldest, lead.oldest)) return common;
-  return `its messages have version ${versionText(node)}, and those of the lead version ${versionText(lead)}: only neighbours work together`;
+/** Returns why a node cannot join, and what to update; undefined: its messages have the version of the lead's. */
+export function otherVersion(node: LinkVersion, lead = ownLinkVersion()): string | undefined {
+  if (node.version === lead.version) return undefined;
+  const remedy =
+    node.version < lead.version
+      ? `install Nuthatch ${lead.program} for this node`
+      : `stop the other nodes, and install Nuthatch ${node.program} for them`;
+  return `its messages have version ${versionText(node)}, and those of the lead version ${versionText(lead)}, but all nodes of a cluster need the same: ${remedy}`;
 }
 
-const versionText = ({ version, program }: KnownVersions): string => `${version} (Nuthatch ${program})`;
+const versionText = ({ version, program }: LinkVersion): string => `${version} (Nuthatch ${program})`;

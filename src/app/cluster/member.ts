@@ -13,8 +13,6 @@ export type NodeChannel = Channel<LeadMethods, NodeMethods>;
 /** A node that has joined, as its lead knows it. */
 export interface Member {
   readonly hello: NodeHello;
-  /** The version of the messages with it. */
-  readonly version: number;
   readonly channel: Pick<NodeChannel, "call" | "note">;
   readonly socket: Pick<Socket, "destroy">;
   readonly renderers: NodeRenderers;
@@ -27,9 +25,7 @@ export interface Member {
 }
 
 /** Returns a node that joins now. */
-export const newMember = (
-  joining: Pick<Member, "hello" | "version" | "channel" | "socket" | "renderers" | "checked">,
-): Member => ({
+export const newMember = (joining: Pick<Member, "hello" | "channel" | "socket" | "renderers" | "checked">): Member => ({
   ...joining,
   isDraining: joining.hello.isDraining,
   isLeaving: joining.hello.isLeaving ?? false,

@@ -18,7 +18,7 @@ import { HostedRenderers } from "./hosted-renderers.ts";
 import { LeadChild } from "./lead-child.ts";
 import type { LeadLink } from "./lead-link.ts";
 import type { LeadData } from "./lead-methods.ts";
-import { type KnownVersions, ownVersions } from "./link-version.ts";
+import { type LinkVersion, ownLinkVersion } from "./link-version.ts";
 import type { NodeHello, NodeMethods } from "./node-methods.ts";
 import type { RendererHostMethods } from "./renderer-messages.ts";
 import type { StoreChanges } from "./store-changes.ts";
@@ -26,7 +26,7 @@ import type { StoreChanges } from "./store-changes.ts";
 export interface MembershipParts {
   readonly cluster: ClusterOptions;
   readonly target: PostgresTarget;
-  readonly hello: Omit<NodeHello, keyof KnownVersions | "renderers" | "isDraining" | "isLeaving">;
+  readonly hello: Omit<NodeHello, keyof LinkVersion | "renderers" | "isDraining" | "isLeaving">;
   readonly link: LeadLink;
   readonly methods: Omit<NodeMethods, keyof RendererHostMethods>;
   readonly renderers: LocalRenderers;
@@ -174,7 +174,7 @@ export class Membership {
     try {
       const welcome = await channel.call("join", {
         ...hello,
-        ...ownVersions(),
+        ...ownLinkVersion(),
         renderers: renderers.most,
         isDraining: this.#isDraining || this.#isLeaving,
         isLeaving: this.#isLeaving,

@@ -1,24 +1,26 @@
 import type { Configuration } from "../../configuration/configuration.ts";
 import type { RenderOrder } from "../../render/render-order.ts";
 import { storeLocationsById } from "../configured-stores.ts";
-import { commonVersion } from "./link-version.ts";
+import { otherVersion } from "./link-version.ts";
 import type { NodeHello, Welcome } from "./node-methods.ts";
 
-/** Why a node cannot join, or the version of the messages with it. */
-export type Admission = { readonly kind: "admitted"; readonly version: number } | Exclude<Welcome, { kind: "joined" }>;
+/** Why a node cannot join. */
+export type NotAdmitted = Exclude<Welcome, { kind: "joined" }>;
 
-/** Decides whether a node can join those that have joined. */
-export function admit(hello: NodeHello, joined: Iterable<NodeHello>, configuration: Configuration): Admission {
-  const version = commonVersion(hello);
-  if (typeof version === "string") return { kind: "refused", reason: version };
-  const reason = otherStore(hello, configuration);
+/** Returns why a node cannot join those that have joined; undefined: it can. */
+export function whyNotAdmitted(
+  hello: NodeHello,
+  joined: Iterable<NodeHello>,
+  configuration: Configuration,
+): NotAdmitted | undefined {
+  const reason = otherVersion(hello) ?? otherStore(hello, configuration);
   if (reason !== undefined) return { kind: "refused", reason };
   if ([...joined].some(({ name }) => name === hello.name))
     return {
       kind: "not_now",
       reason: `another node is called ${JSON.stringify(hello.name)}: cluster.node names each differently`,
     };
-  return { kind: "admitted", version };
+  return undefined;
 }
 
 function otherStore({ stores }: NodeHello, configuration: Configuration): string | undefined {

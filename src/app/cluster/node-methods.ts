@@ -2,7 +2,7 @@ import type { Configuration } from "../../configuration/configuration.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 import type { CalledByMembers, ServingState } from "../process-methods.ts";
 import type { MemberMethods } from "../serving-members.ts";
-import type { KnownVersions } from "./link-version.ts";
+import type { LinkVersion } from "./link-version.ts";
 import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
 import { storeChanges, withStoreChanges } from "./store-changes.ts";
 
@@ -10,7 +10,7 @@ import { storeChanges, withStoreChanges } from "./store-changes.ts";
 export const LEAD_CLOSING = "lead_closing";
 
 /** A node that asks the lead for a lease. */
-export interface NodeHello extends KnownVersions {
+export interface NodeHello extends LinkVersion {
   /** The run of the node. */
   readonly instance: string;
   readonly name: string;
@@ -41,13 +41,7 @@ export function isNodeHello(value: unknown): value is NodeHello {
 
 export type Welcome =
   /** The node has the state of the lead, and a lease. `leadLeaseMs`: what is left of the lease of the lead. */
-  | {
-      readonly kind: "joined";
-      readonly instance: string;
-      readonly leadLeaseMs: number;
-      /** The version of the messages on this connection: the newest that both know. */
-      readonly version: number;
-    }
+  | { readonly kind: "joined"; readonly instance: string; readonly leadLeaseMs: number }
   /** The lead has not begun, has no valid lease itself, or is closing. */
   | { readonly kind: "not_now"; readonly reason: string }
   | { readonly kind: "refused"; readonly reason: string };

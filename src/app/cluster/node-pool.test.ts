@@ -10,7 +10,7 @@ import { ok } from "../../lib/result.ts";
 import { storeLocationsById } from "../configured-stores.ts";
 import type { RendererHost } from "../renderer-host.ts";
 import { LeadLink } from "./lead-link.ts";
-import { ownVersions } from "./link-version.ts";
+import { LINK_VERSION, ownLinkVersion } from "./link-version.ts";
 import { LEAD_CLOSING, type LeadMethods, type NodeHello, type NodeMethods } from "./node-methods.ts";
 import { NodePool } from "./node-pool.ts";
 
@@ -33,6 +33,7 @@ async function startPool() {
   if (!loaded.ok) expect.fail("the default configuration is valid");
   const configuration = loaded.value;
   const hosts = new Set<RendererHost>();
+  const warnings: unknown[] = [];
   const pool = new NodePool({
     configuration,
     cluster: {
@@ -59,7 +60,7 @@ async function startPool() {
       remove: async (host) => void hosts.delete(host),
       workOf: () => ({ renders: 0, metatiles: 0 }),
     },
-    log: silentLog,
+    log: { ...silentLog, warn: (sentence, fields) => void warnings.push({ sentence, ...fields }) },
   });
   const { port } = await pool.listen("127.0.0.1", 0);
   await pool.ready({ ready: true });
@@ -71,8 +72,8 @@ async function startPool() {
   };
   onTestFinished(close);
 
-  /** Joins as a node of the name. `drain`: what the node does when it is drained. */
-  const join = async (
+  /** Asks to join as a node of the name. `drain`: what the node does when it is drained. */
+  const ask = async (
     name: string,
     drain: (drained: boolean) => void | Promise<void> = () => {},
     more: Partial<NodeHello> = {},
@@ -96,7 +97,7 @@ async function startPool() {
     };
     const lead = new Channel<typeof methods, LeadMethods>(new FramedPort(socket), methods);
     const hello: NodeHello = {
-      ...ownVersions(),
+      ...ownLinkVersion(),
       instance: randomUUID(),
       name,
       stores: storeLocationsById(configuration),
@@ -104,10 +105,14 @@ async function startPool() {
       renderers: 2,
       ...more,
     };
-    expect(await lead.call("join", hello)).toMatchObject({ kind: "joined" });
-    return { lead, socket };
+    return { welcome: await lead.call("join", hello), lead, socket };
   };
-  return { join, close, rendering: () => [...hosts].map(({ node }) => node) };
+  const join = async (...node: Parameters<typeof ask>) => {
+    const { welcome, ...joined } = await ask(...node);
+    expect(welcome).toMatchObject({ kind: "joined" });
+    return joined;
+  };
+  return { ask, join, close, warnings, rendering: () => [...hosts].map(({ node }) => node) };
 }
 
 const ALREADY = "the lead has begun to close";
@@ -202,9 +207,16 @@ test("a node that ends and joins another lead gets no renders from it, and canno
   expect(rendering()).toEqual(["b"]);
 });
 
-test("a node with version 2 of the messages does not get the row of the node", async () => {
-  const { join } = await startPool();
-  await join("c");
-  const { lead } = await join("b", undefined, { version: 2, oldest: 1 });
-  expect(await lead.call("drainNode", "c", true)).toBe("done");
+test("a node with another version of the messages is refused, and the lead logs that once however often it asks", async () => {
+  const { ask, join, warnings } = await startPool();
+  await join("b");
+  const newer = { version: LINK_VERSION + 1, program: "99.0.0" };
+  const { welcome } = await ask("c", undefined, newer);
+  expect(welcome).toMatchObject({
+    kind: "refused",
+    reason: expect.stringContaining("install Nuthatch 99.0.0 for them"),
+  });
+  await ask("c", undefined, newer);
+  expect(warnings).toEqual([{ ...welcome, kind: undefined, node: "c", sentence: "a node cannot join the cluster" }]);
+  await join("c", undefined, { program: "99.0.0" });
 });

@@ -29,12 +29,11 @@ import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
 import { KnownNodes, type KnownNodesParts } from "./known-nodes.ts";
 import { byName, type Member, type NodeChannel, newMember, nodeView, nodeViews, type ViewParts } from "./member.ts";
-import { type Admission, admit, near } from "./node-admission.ts";
+import { type NotAdmitted, near, whyNotAdmitted } from "./node-admission.ts";
 import { isNodeHello, type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 import { storeChanges } from "./store-changes.ts";
 import { StoreNames } from "./store-names.ts";
-import { forVersion2 } from "./version-2.ts";
 
 export interface NodePoolParts {
   readonly configuration: Configuration;
@@ -74,6 +73,8 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   #isClosing = false;
   /** Nodes whose connection was lost without a word. */
   #lost = 0;
+  /** The node that was refused last, and why. */
+  #lastRefused = "";
   /** Why no node can join; undefined: they can. */
   #closedTo: string | undefined = "the lead is starting";
 
@@ -113,13 +114,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     let member: Member | undefined;
     let hasLeft = false;
     const checked = new CheckedStores();
-    const admission = (hello: NodeHello): Admission => {
+    const whyNot = (hello: NodeHello): NotAdmitted | undefined => {
       if (this.#closedTo !== undefined || member !== undefined)
         return { kind: "not_now", reason: this.#closedTo ?? "the node has joined already" };
       if (!lease.isValid) return { kind: "not_now", reason: "the lead has lost its lease" };
       if (socket.destroyed) return { kind: "not_now", reason: "the connection has ended" };
       const joined = [...this.#members].map((one) => one.hello);
-      return admit(hello, joined, this.#parts.configuration);
+      return whyNotAdmitted(hello, joined, this.#parts.configuration);
     };
     const join = async (hello: NodeHello): Promise<Welcome> => {
       if (!isNodeHello(hello)) {
@@ -128,10 +129,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         return { kind: "refused", reason };
       }
       for (;;) {
-        const admitted = admission(hello);
-        if (admitted.kind !== "admitted") return admitted;
+        const refusal = whyNot(hello);
+        if (refusal !== undefined) {
+          this.#refused(hello, refusal);
+          return refusal;
+        }
         const missing = this.#isOwn(hello) ? [] : checked.missing(this.#made);
-        if (missing.length === 0) return welcome(hello, admitted.version);
+        if (missing.length === 0) return welcome(hello);
         const asked = withMarks(missing, (mark) => channel.call("storesFault", missing, mark));
         // A lead that cannot write there cannot ask. Its own readiness reports that, and the node may serve.
         const fault = await asked.catch((error: unknown) => {
@@ -146,12 +150,12 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         checked.add(missing);
       }
     };
-    const welcome = (hello: NodeHello, version: number): Welcome => {
+    const welcome = (hello: NodeHello): Welcome => {
       const ofFile = this.#parts.configuration.stores;
       const renderers = new NodeRenderers(hello, channel, (stores) => storeChanges(stores, ofFile));
-      member = newMember({ hello, version, channel, socket, renderers, checked });
+      member = newMember({ hello, channel, socket, renderers, checked });
       this.#begin(member);
-      return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs, version };
+      return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs };
     };
     const beat = (): number => {
       if (member === undefined || hasLeft || !lease.isValid) return 0;
@@ -172,18 +176,11 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     };
     const port = new FramedPort(socket);
     const channel: NodeChannel = new Channel(
-      {
-        on: (event, listener) => port.on(event, listener),
-        postMessage: (message) => port.postMessage(member?.version === 2 ? forVersion2(message) : message),
-      },
+      port,
       {
         ...this.#methods,
         renderForUser: (order, missed, client, gone) =>
           this.#methods.renderForUser(near(order, member?.hello.name), missed, client, gone),
-        drainNode: async (name, drained) => {
-          const outcome = await this.#methods.drainNode(name, drained);
-          return typeof outcome === "object" && member?.version === 2 ? "done" : outcome;
-        },
         join,
         beat,
         retire,
@@ -193,7 +190,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       },
       (method, error) => {
         log.error("a node's report failed", { node: member?.hello.name, method, error: String(error) });
-        // The node is newer than the version that it has sent, so its other messages may be misread too.
+        // The node has other messages than the version that it has sent, so all of them may be misread.
         if ([UNKNOWN_METHOD, MALFORMED].includes(codeOf(error))) socket.destroy();
       },
     );
@@ -217,6 +214,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       }
       channel.close(gone);
     });
+  }
+
+  /** Logs that a node cannot join. It asks again several times a second, so the log has each reason once. */
+  #refused({ name }: NodeHello, { kind, reason }: NotAdmitted): void {
+    if (kind === "not_now" || this.#lastRefused === `${name} ${reason}`) return;
+    this.#lastRefused = `${name} ${reason}`;
+    this.#parts.log.warn("a node cannot join the cluster", { node: name, reason });
   }
 
   /** Gives a node the state and its lease. Nothing is awaited, so no change is lost between the two. */

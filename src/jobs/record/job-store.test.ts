@@ -94,24 +94,6 @@ test("the jobs of a batch are listed by any of them, and still when the first ha
   db.close();
 });
 
-test("progress of an older version, which did not count by zoom, is read with all counts at the first zoom", () => {
-  const { db, store } = history(0);
-  const seed = jobRequest({ zoomStart: 3 });
-  const [job] = store.insertAll([{ ...newJob, request: seed }], 1);
-  const counts = { total: "9007199254740993", stored: "5", skipped: "1", failed: "2", deleted: "0" };
-  const others = { retries: 1, finished: [], errors: [], reason: null, outcome: null };
-  db.prepare("UPDATE job SET progress = ?").run(JSON.stringify({ ...counts, ...others }));
-  expect(store.find(job?.id ?? 0)?.progress).toEqual({
-    ...others,
-    abortedBy: null,
-    workedMs: 0,
-    zooms: [
-      { z: 3, total: 9007199254740993n, stored: 5n, skipped: 1n, unchanged: 0n, failed: 2n, deleted: 0n, bytes: 0n },
-    ],
-  });
-  db.close();
-});
-
 test("jobs are found by outcome, pause, account, time and text, and counted by the same filters", () => {
   const { db, store } = history(0);
   const made = (layer: string, by: string | null, schedule: string | null, nowMs: number, hold: "held" | null = null) =>

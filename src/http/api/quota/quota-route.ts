@@ -59,7 +59,7 @@ async function quotaDocument(operations: RouteOptions["operations"]): Promise<Do
   const [quota, overruled] = await Promise.all([operations.quota(), operations.overruledQuota()]);
   if (overruled === null) return quota;
   const { sinceMs, by, ofFile } = overruled;
-  return { ...quota, overrules: { since: sinceMs === null ? null : isoTime(sinceMs), by, quota: ofFile } };
+  return { ...quota, overrules: { since: isoTime(sinceMs), by, quota: ofFile } };
 }
 
 function decodeQuota(body: Uint8Array, layers: ReadonlyMap<string, unknown>): Result<QuotaChange, Refusal> {

@@ -53,7 +53,7 @@ const overruledQuota = ({ quota, overruled }: AttentionParts): readonly Attentio
         {
           kind: "quota_overruled",
           message: overruledText(overruled, quota),
-          since: overruled.sinceMs === null ? null : isoTime(overruled.sinceMs),
+          since: isoTime(overruled.sinceMs),
         },
       ];
 
