@@ -1,5 +1,5 @@
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { declaredEncoding } from "../lib/xml-encoding.ts";
+import { declaredEncoding } from "../lib/text/xml-encoding.ts";
 
 /** The first error in a document and its position. Line and column count from 1. */
 export interface Fault {

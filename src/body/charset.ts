@@ -1,6 +1,6 @@
 import { type Refusal, shown } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { declaredEncoding } from "../lib/xml-encoding.ts";
+import { declaredEncoding } from "../lib/text/xml-encoding.ts";
 import { encodingOf } from "./body-text.ts";
 
 /** The charsets of Content-Type that are read, by their names in lower case. ASCII is a part of UTF-8. */

@@ -1,6 +1,6 @@
-import { MASKED, secretPartAt } from "../lib/masked.ts";
 import { type Refusal, shown } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { MASKED, secretPartAt } from "../lib/text/masked.ts";
 import { placeOf } from "./body-text.ts";
 import { childrenOf, type Field, scalarOf } from "./field.ts";
 

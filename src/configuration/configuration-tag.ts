@@ -1,7 +1,7 @@
 import type { GridSet } from "../grid/grid-set.ts";
 import { gridSetDocument } from "../grid/grid-set-document.ts";
 import type { Layer } from "../layer/layer.ts";
-import { etagOf } from "../lib/etag.ts";
+import { etagOf } from "../lib/http/etag.ts";
 import { layerConfiguration } from "./layer-configuration.ts";
 
 /**

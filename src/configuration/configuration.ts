@@ -3,7 +3,7 @@ import type { GridSet } from "../grid/grid-set.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { ServiceInformation } from "../layer/service-information.ts";
-import type { JobOptions } from "../plan/job-options.ts";
+import type { JobOptions } from "../plan/job/job-options.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { StateOptions } from "../state/state-options.ts";

@@ -2,8 +2,8 @@ import type * as z from "zod";
 import { corners } from "../grid/grid-set-document.ts";
 import type { ByZoom } from "../layer/by-zoom.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
-import { masked } from "../lib/masked.ts";
 import type { ReadonlyDeep } from "../lib/readonly-deep.ts";
+import { masked } from "../lib/text/masked.ts";
 import type { LayerSchema } from "./fields/layer-schema.ts";
 
 /** A layer as the configuration file has layers. */

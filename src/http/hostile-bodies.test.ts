@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../test/support/cpu-time.ts";
 import { decodeQuotaChange } from "../configuration/gwc/codec/quota-codec.ts";
-import { atOnce } from "../lib/slices.ts";
+import { atOnce } from "../lib/process/slices.ts";
 import { decodeJobBody } from "./api/jobs/job-request-codec.ts";
 import { decodeTermsChange } from "./api/jobs/job-terms-codec.ts";
 import { decodeSchedule } from "./api/schedules/schedule-codec.ts";

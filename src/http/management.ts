@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { inCharset } from "../body/charset.ts";
 import type { ServerOptions } from "../configuration/server-options.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { refuse } from "../lib/result.ts";
 import { callerOf, isStillPermitted } from "./auth/caller.ts";

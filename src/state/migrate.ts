@@ -1,4 +1,4 @@
-import { ownVersion } from "../lib/version.ts";
+import { ownVersion } from "../lib/process/version.ts";
 import { StateError } from "./data-directory.ts";
 import { type Database, int, type Migrations, text } from "./database.ts";
 import { postgresStep, replacing, sqliteStep } from "./dialect.ts";

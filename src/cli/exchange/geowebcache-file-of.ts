@@ -2,8 +2,8 @@ import { editFile } from "../../configuration/geowebcache/edit-file.ts";
 import { readFile } from "../../configuration/geowebcache/read-file.ts";
 import type { ConfiguredObject } from "../../configuration/gwc/configured-object.ts";
 import type { DocumentNode, MapNode, NamedNode } from "../../configuration/gwc/document-node.ts";
-import { MASKED } from "../../lib/masked.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
+import { MASKED } from "../../lib/text/masked.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { variableOf, type WrittenYaml } from "./geowebcache-yaml.ts";
 

@@ -11,7 +11,7 @@ import { effectiveLayer } from "../../configuration/gwc/effective.ts";
 import { type ElementReport, elementReports } from "../../configuration/gwc/honoured.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { isMap as isRecord } from "../../lib/is-map.ts";
-import { MASKED, secretPartAt } from "../../lib/masked.ts";
+import { MASKED, secretPartAt } from "../../lib/text/masked.ts";
 import type { GeoWebCacheSource } from "./geowebcache-source.ts";
 import { literal, literalText } from "./literal-text.ts";
 

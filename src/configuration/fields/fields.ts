@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { didYouMean } from "../../lib/nearest.ts";
+import { didYouMean } from "../../lib/text/nearest.ts";
 import type { Path } from "../internal/read/problems.ts";
 
 /**

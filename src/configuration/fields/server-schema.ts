@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import * as z from "zod";
 import { isUserName, ROLES } from "../../account/user.ts";
-import { trimEndOf } from "../../lib/trim-end.ts";
+import { trimEndOf } from "../../lib/text/trim-end.ts";
 import {
   either,
   expected,

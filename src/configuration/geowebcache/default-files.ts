@@ -1,8 +1,8 @@
 import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
-import { fileFault } from "../../lib/file-fault.ts";
-import { makeDirectory } from "../../lib/make-directory.ts";
+import { fileFault } from "../../lib/file/file-fault.ts";
+import { makeDirectory } from "../../lib/file/make-directory.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import type { KeptUser } from "../../account/user.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import { fileFault } from "../../lib/file-fault.ts";
-import { readWholeFile } from "../../lib/read-whole-file.ts";
+import { fileFault } from "../../lib/file/file-fault.ts";
+import { readWholeFile } from "../../lib/file/read-whole-file.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { applyQuotaChange, DEFAULT_QUOTA, type QuotaConfiguration } from "../../quota/quota-configuration.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { escapeXml } from "../../lib/escape.ts";
-import { childrenNamed, parseXml, type XmlElement } from "../../lib/xml-element.ts";
+import { escapeXml } from "../../lib/text/escape.ts";
+import { childrenNamed, parseXml, type XmlElement } from "../../lib/text/xml-element.ts";
 import type { FieldTypes } from "../fields/gwc-elements.ts";
 import { elementText } from "../gwc/codec/encode-document.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";

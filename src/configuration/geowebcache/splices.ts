@@ -1,4 +1,4 @@
-import type { XmlElement } from "../../lib/xml-element.ts";
+import type { XmlElement } from "../../lib/text/xml-element.ts";
 
 /** A part of a text, from one index to before another, and the text that replaces it. */
 interface Splice {

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { hashOfPlain, isPasswordHash } from "../../account/password.ts";
 import { isUserName, type KeptUser, type UserPlace } from "../../account/user.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import { fileFault } from "../../lib/file-fault.ts";
-import { readWholeFile } from "../../lib/read-whole-file.ts";
+import { fileFault } from "../../lib/file/file-fault.ts";
+import { readWholeFile } from "../../lib/file/read-whole-file.ts";
 import { DEFAULT_ACCOUNT } from "./default-files.ts";
 
 /** Where GeoWebCache's file of users may be, below the directory. */

@@ -1,3 +1,4 @@
+import { PresentItems } from "../../lib/present-items.ts";
 import {
   addressOrigin,
   MASKED,
@@ -7,8 +8,7 @@ import {
   restoredAddress,
   restoredPairs,
   secretPartAt,
-} from "../../lib/masked.ts";
-import { PresentItems } from "../../lib/present-items.ts";
+} from "../../lib/text/masked.ts";
 import { type DocumentNode, fieldOf, itemsIn, type MapNode, map, type NamedNode, textOf } from "./document-node.ts";
 
 /**

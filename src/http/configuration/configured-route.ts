@@ -6,9 +6,9 @@ import { documentOf, type ObjectKind, overriddenKey } from "../../configuration/
 import { map, type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
 import { inObject } from "../../configuration/gwc/object-origin.ts";
 import type { DocumentReader } from "../../configuration/gwc/secrets.ts";
-import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { asciiJson, escapeXml } from "../../lib/text/escape.ts";
 import { differences } from "../activity-detail.ts";
 import { type Caller, forbiddenTo } from "../auth/rights.ts";
 import {

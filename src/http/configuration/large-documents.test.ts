@@ -5,8 +5,8 @@ import { GLOBAL_ROOTS, LAYER_ROOTS } from "../../configuration/fields/gwc-elemen
 import { changedFields, decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
 import type { RootedDocument } from "../../configuration/gwc/document-node.ts";
 import { mergedSettings } from "../../configuration/gwc/settings.ts";
-import { masked, restoredPairs } from "../../lib/masked.ts";
-import { wildcard } from "../../lib/wildcard.ts";
+import { masked, restoredPairs } from "../../lib/text/masked.ts";
+import { wildcard } from "../../lib/text/wildcard.ts";
 import { withSecrets } from "../api/configured/secrets.ts";
 
 const many = <T>(count: number, item: (i: number) => T): readonly T[] =>

@@ -3,9 +3,9 @@ import { type DocumentFormat, readDocument, sniffFormat } from "../../body/docum
 import type { Field } from "../../body/field.ts";
 import { Fields, Problems } from "../../body/fields.ts";
 import { defined } from "../../lib/defined.ts";
-import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { asciiJson, escapeXml } from "../../lib/text/escape.ts";
 import type { MassTruncateRequest } from "../../plan/seed-request.ts";
 import { readBounds, readParameters } from "./bounds-and-parameters.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DocumentFormat } from "../../body/document.ts";
-import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
+import { asciiJson, escapeXml } from "../../lib/text/escape.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
 import { decodeSeedForm, decodeSeedRequest, isSeedForm, looksLikeSeedRequest } from "./seed-request-codec.ts";
 

@@ -2,7 +2,7 @@ import { sniffFormat } from "../../body/document.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { KillScope, TaskRow } from "../../plan/job-request.ts";
+import type { KillScope, TaskRow } from "../../plan/job/job-request.ts";
 import { coverageText, planSeed } from "../../plan/plan-job.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
 import { jobDetail } from "../activity-detail.ts";

@@ -1,4 +1,4 @@
-import { type BackOff, pauseAfterWait } from "../../lib/back-off.ts";
+import { type BackOff, pauseAfterWait } from "../../lib/time/back-off.ts";
 import { isOutage, SourceError } from "../source.ts";
 
 /** The pauses of an address that is down. A pause doubles with each failure in a row. */

@@ -1,4 +1,4 @@
-import { trimEndOf } from "../../lib/trim-end.ts";
+import { trimEndOf } from "../../lib/text/trim-end.ts";
 
 /** The parts of a query between `&`, as written: their escapes may stand for bytes that are no UTF-8. */
 const partsOf = ({ search }: URL): readonly string[] => (search === "" ? [] : search.slice(1).split("&"));

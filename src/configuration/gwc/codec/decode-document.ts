@@ -4,10 +4,10 @@ import { childrenOf, expanded, type Field, MOST_TEXT, scalarOf } from "../../../
 import { Problems } from "../../../body/fields.ts";
 import { readXml } from "../../../body/xml-reader.ts";
 import { firstBy } from "../../../lib/first-by.ts";
-import { MASKED } from "../../../lib/masked.ts";
 import { onceEach } from "../../../lib/once-each.ts";
 import { type Refusal, refusalMessage } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
+import { MASKED } from "../../../lib/text/masked.ts";
 import type { FieldType, FieldTypes } from "../../fields/gwc-elements.ts";
 import {
   type DocumentNode,

@@ -3,10 +3,10 @@ import { type DocumentFormat, readDocument } from "../../../body/document.ts";
 import { expanded, type Field, isEmpty, scalarOf } from "../../../body/field.ts";
 import { checkCase, Fields, Problems, parseInteger } from "../../../body/fields.ts";
 import { defined } from "../../../lib/defined.ts";
-import { escapeXml } from "../../../lib/escape.ts";
-import { jsonText } from "../../../lib/json-text.ts";
 import { type Refusal, shown, unknownLayer } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
+import { escapeXml } from "../../../lib/text/escape.ts";
+import { jsonText } from "../../../lib/text/json-text.ts";
 import { quotaBytes } from "../../../quota/quota-bytes.ts";
 import {
   DEFAULT_QUOTA,

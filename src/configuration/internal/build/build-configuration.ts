@@ -1,7 +1,7 @@
 import type { GridSet } from "../../../grid/grid-set.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { withDigest } from "../../../layer/layer-digest.ts";
-import { unknownLayer } from "../../../lib/nearest.ts";
+import { unknownLayer } from "../../../lib/text/nearest.ts";
 import { tilesDirectory } from "../../../store/open-store.ts";
 import type { Configuration, GeoWebCacheOptions } from "../../configuration.ts";
 import type { ConfigurationInput, RunningConfiguration } from "../../configuration-input.ts";

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import type { TlsOptions } from "../../../layer/layer.ts";
 import { defined } from "../../../lib/defined.ts";
-import { readSmallFile } from "../../../lib/small-file.ts";
+import { readSmallFile } from "../../../lib/file/small-file.ts";
 import type { UpstreamDocument } from "../../fields/source-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 

@@ -1,6 +1,6 @@
 import { hashOfPlain, isPasswordHash } from "../../../account/password.ts";
 import { isUserName, type KeptUser, type User, type UserPlace } from "../../../account/user.ts";
-import { readSmallFile } from "../../../lib/small-file.ts";
+import { readSmallFile } from "../../../lib/file/small-file.ts";
 import type { Problems } from "../read/problems.ts";
 import type { Document } from "../read/read-document.ts";
 import type { Variables } from "../read/variables.ts";

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { fileFault } from "../../../lib/file-fault.ts";
+import { fileFault } from "../../../lib/file/file-fault.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { CLIENT_VARIABLES, TOKEN_VARIABLE } from "../../../lib/client-variables.ts";
-import { parseLogOptions } from "../../../lib/log-options.ts";
-import { didYouMean, nearest } from "../../../lib/nearest.ts";
+import { CLIENT_VARIABLES, TOKEN_VARIABLE } from "../../../lib/process/client-variables.ts";
+import { parseLogOptions } from "../../../lib/process/log-options.ts";
+import { didYouMean, nearest } from "../../../lib/text/nearest.ts";
 import { KEYS, type Key } from "../../fields/keys.ts";
 import type { ConfigurationProblem } from "../../problem.ts";
 import type { Path } from "./problems.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { maskedAddress, secretPartAt } from "../../../lib/masked.ts";
 import { shown } from "../../../lib/refusal.ts";
+import { maskedAddress, secretPartAt } from "../../../lib/text/masked.ts";
 import type { ConfigurationProblem, Origin } from "../../problem.ts";
 
 /** Keys and indexes from the root of the document. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { dirname, resolve } from "node:path";
-import { fileFault } from "../../../lib/file-fault.ts";
-import { readWholeFile } from "../../../lib/read-whole-file.ts";
+import { fileFault } from "../../../lib/file/file-fault.ts";
+import { readWholeFile } from "../../../lib/file/read-whole-file.ts";
 import type { ConfigurationProblem } from "../../problem.ts";
 import { type ConfigurationFile, readConfigurationFile } from "./configuration-file.ts";
 import { includedNames } from "./included-names.ts";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { fileFault } from "../../../lib/file-fault.ts";
+import { fileFault } from "../../../lib/file/file-fault.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;

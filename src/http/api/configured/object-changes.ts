@@ -4,9 +4,9 @@ import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../conf
 import type { Content } from "../../../configuration/gwc/content.ts";
 import { inObject } from "../../../configuration/gwc/object-origin.ts";
 import { ownDocument } from "../../../configuration/gwc/own-document.ts";
-import { masked } from "../../../lib/masked.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { masked } from "../../../lib/text/masked.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
 import { administering, type Exchange, type Handler, type Reply, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";

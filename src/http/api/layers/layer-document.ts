@@ -3,7 +3,7 @@ import { matrixRect, rectCount, rectExtent, topLeftCorner } from "../../../grid/
 import { corners } from "../../../grid/grid-set-document.ts";
 import { coverageAt, defaultSubset, type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
 import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
-import { upstreamIdOf } from "../../../render/upstream-limits.ts";
+import { upstreamIdOf } from "../../../render/upstream/upstream-limits.ts";
 import type { LayerOrigin } from "../../resource.ts";
 import type { Documents } from "../documents/documents.ts";
 import { layerAddresses } from "./layer-addresses.ts";
