@@ -22,7 +22,7 @@ export interface CalledParts {
 }
 
 /** Starts the thread of a coordinator, which loads its code and waits for a `CoordinatorLink`. */
-export const startCoordinatorThread = (): Worker => new Worker(new URL("../coordinator-thread.cjs", import.meta.url));
+export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordinator-thread.cjs", import.meta.url));
 
 /** The coordinator's thread, and the channel to it. */
 export class CoordinatorLink {

@@ -59,7 +59,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
     this.#log = log;
     this.#methods = methodsForMembers(core, () => this.applied());
     cluster.setupPrimary({
-      exec: fileURLToPath(new URL("../http-worker-process.cjs", import.meta.url)),
+      exec: fileURLToPath(new URL("./http-worker-process.cjs", import.meta.url)),
       args: [],
       serialization: "advanced",
       // Only the server writes to stdout; stderr is the log.

@@ -31,7 +31,7 @@ export class ConfigurationChecks {
 }
 
 async function reportOf(text: Uint8Array): Promise<TextReport> {
-  const worker = new Worker(new URL("../check-thread.cjs", import.meta.url), {
+  const worker = new Worker(new URL("./check-thread.cjs", import.meta.url), {
     workerData: text,
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },

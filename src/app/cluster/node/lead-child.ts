@@ -22,7 +22,7 @@ export class LeadChild {
     storeNews: StoreNewsExchange,
     log: Logger,
   ) {
-    const child = fork(fileURLToPath(new URL("../lead-process.cjs", import.meta.url)), {
+    const child = fork(fileURLToPath(new URL("./lead-process.cjs", import.meta.url)), {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });

@@ -24,7 +24,7 @@ let waiting: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undef
  * in which the server serves tiles.
  */
 export async function loadInThread(input: LoadInput): Promise<Loaded> {
-  const worker = waiting?.worker ?? new Worker(new URL("../../load-thread.cjs", import.meta.url));
+  const worker = waiting?.worker ?? new Worker(new URL("./load-thread.cjs", import.meta.url));
   clearTimeout(waiting?.timer);
   waiting = undefined;
   // The thread does not keep a server from closing.

@@ -40,7 +40,7 @@ export class LocalRenderers implements RendererHost {
   }
 
   start(nice: number, ended: (end: RendererEnd) => void): RendererProcess {
-    const child = fork(fileURLToPath(new URL("../../renderer-process.cjs", import.meta.url)), {
+    const child = fork(fileURLToPath(new URL("./renderer-process.cjs", import.meta.url)), {
       serialization: "advanced",
       execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MIB}`],
       // The renderer reports over the channel; stderr is for a crash.
