@@ -7,7 +7,7 @@ import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import { LastRead } from "../state/state-wait.ts";
 import { pyramidsOf } from "../truncation/truncation-targets.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
-import { tileFacts } from "./tile-facts.ts";
+import { tileFacts } from "./copy/tile-facts.ts";
 import { type UsageView, usageView } from "./usage-view.ts";
 
 export interface UsageServiceParts

@@ -12,8 +12,6 @@ export const accessLogMigrations: Migrations = {
        reads INTEGER NOT NULL,
        tile_sets TEXT NOT NULL,
        records BLOB NOT NULL);`,
-    // The records have become longer, so old ones cannot be read.
-    "DELETE FROM access_batch;",
   ],
 };
 

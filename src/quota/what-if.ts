@@ -1,5 +1,5 @@
 import { cellKey, hashOf, SAMPLE_ALL } from "../cache/use-recorder.ts";
-import { isoTimeOrNull } from "../lib/iso-time.ts";
+import { isoTimeOrNull } from "../lib/time/iso-time.ts";
 import type { AccessBatch } from "./access-log.ts";
 import type { ExpirationPolicy } from "./quota-configuration.ts";
 import { CacheSimulation, type TileFacts } from "./simulation.ts";

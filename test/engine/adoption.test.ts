@@ -14,7 +14,7 @@ const running = closedAfterEach();
 
 const LAYER = "ws:roads";
 /** The highest zoom of EPSG:900913 that the cache has. */
-const TOP = inFull(6, 4);
+const TOP = inFull("last zoom", 6, 4);
 const TILES = (4 ** (TOP + 1) - 1) / 3;
 const world = {
   gridSetId: "EPSG:900913",

@@ -34,7 +34,7 @@ test("an upstream that fails one request in twenty loses no tile, and the retrie
     response.writeHead(500, { "Content-Type": "text/plain" }).end("out of memory");
     return "handled";
   };
-  const zoomStop = inFull(7, 5);
+  const zoomStop = inFull("last zoom", 7, 5);
   const tiles = (4 ** (zoomStop + 1) - 1) / 3;
   const id = await seed(at.server, at.layer, { ...request, zoomStop });
   const last = await ended(at.server, id);

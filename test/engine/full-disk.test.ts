@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { hashPassword } from "../../src/http/auth/password.ts";
+import { hashPassword } from "../../src/account/password.ts";
 import { expectExact } from "../support/exact.ts";
 import { ended, job, massTruncate, putQuota, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { canMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";

@@ -33,7 +33,7 @@ const ENDLESS = { ...GRID, zoomStart: 10, zoomStop: 11, threadCount: 16 };
  * due to the seed. `npm run bench live-users` measures the goal of 1.2 on a quiet machine.
  */
 const HITS_RATIO = 3;
-const ROUNDS = inFull(9, 5);
+const ROUNDS = inFull("rounds", 9, 5);
 const ANSWERS_IN_ROUND = 120;
 
 async function start(connections: number, behaviour: Behaviour, extra = "") {

@@ -12,9 +12,9 @@ const running = closedAfterEach();
 
 const LAYER = "ws:roads";
 /** The last zoom of EPSG:900913 that is seeded, from 0. */
-const LAST = inFull(7, 5);
+const LAST = inFull("last zoom", 7, 5);
 const TILES = (4 ** (LAST + 1) - 1) / 3;
-const OUTAGE_MS = inFull(60_000, 5_000);
+const OUTAGE_MS = inFull("ms of outage", 60_000, 5_000);
 const shared = sharedByTests(2);
 
 /** Starts a seed and waits until it has stored some of its tiles. */

@@ -307,7 +307,7 @@ test("no quota at all stores nothing and serves everything", async () => {
 test("kills in the middle of evicting leave usage equal to the store", async () => {
   let at = await start(["a", "b"]);
   await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(6) });
-  for (let round = 0; round < inFull(4, 2); round++) {
+  for (let round = 0; round < inFull("rounds", 4, 2); round++) {
     const id = await seed(at, round % 2 === 0 ? "a" : "b", { ...world, zoomStart: 5, zoomStop: 5, threadCount: 4 });
     const stored = Math.floor(150 + 200 * round);
     await until("some are stored", async () => {

@@ -24,7 +24,7 @@ test("a copy that is put in the place of the database is counted again, and no i
   await first.kill("SIGTERM");
   // A database before the tables of sessions: the next start copies and migrates it.
   changeState(first.dataDir, "DROP TABLE session");
-  changeState(first.dataDir, "DELETE FROM migration WHERE floor = 'session'");
+  changeState(first.dataDir, "DELETE FROM schema_step WHERE module = 'session'");
   const at = await first.restart();
   running.server = at;
   const copy = readdirSync(at.dataDir).find((name) => name.startsWith("state.db.before-")) ?? "";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { LINK_VERSION } from "../../src/app/cluster/link-version.ts";
+import { LINK_VERSION } from "../../src/app/cluster/link/link-version.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 

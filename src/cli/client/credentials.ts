@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { CLIENT_VARIABLES } from "../../lib/client-variables.ts";
-import { fileFault } from "../../lib/file-fault.ts";
+import { fileFault } from "../../lib/file/file-fault.ts";
+import { CLIENT_VARIABLES } from "../../lib/process/client-variables.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { findInNetrc } from "./netrc.ts";
 

@@ -2,8 +2,8 @@ import type { UsageView } from "../../coordinator/usage-view.ts";
 import { advertisedLayers, type Catalogue } from "../../layer/catalogue.ts";
 import { defaultSubset, type Layer } from "../../layer/layer.ts";
 import { listedValues } from "../../layer/parameter-filter.ts";
-import { escapeHtml } from "../../lib/escape.ts";
-import type { TaskRow } from "../../plan/job-request.ts";
+import { escapeHtml } from "../../lib/text/escape.ts";
+import type { TaskRow } from "../../plan/job/job-request.ts";
 import { JOB_TYPES } from "../../plan/seed-request.ts";
 import { legendAddress, legendOf } from "../tiles/wms/legend-address.ts";
 

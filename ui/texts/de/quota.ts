@@ -48,7 +48,6 @@ export const quota: Texts<typeof english> = {
   "quota.basis": { one: "Nach {count} Abruf.", other: "Nach {count} Abrufen." },
   "quota.hitRatio": "Treffer",
   "quota.rendered": "Gerenderte Kacheln",
-  "quota.overrules": "Über HTTP gesetzt. In der Konfigurationsdatei steht {size}; das gilt nicht.",
   "quota.overrules.since": "Über HTTP gesetzt am {time}. In der Konfigurationsdatei steht {size}; das gilt nicht.",
   "quota.overrules.by":
     "Über HTTP gesetzt am {time} von {by}. In der Konfigurationsdatei steht {size}; das gilt nicht.",

@@ -45,7 +45,6 @@ export const quota = {
   "quota.basis": { one: "By {count} request of a user.", other: "By {count} requests of users." },
   "quota.hitRatio": "Hits",
   "quota.rendered": "Tiles rendered",
-  "quota.overrules": "Set over HTTP. The configuration file says {size}, which does not count.",
   "quota.overrules.since": "Set over HTTP at {time}. The configuration file says {size}, which does not count.",
   "quota.overrules.by": "Set over HTTP at {time} by {by}. The configuration file says {size}, which does not count.",
   "quota.reset": "Return to the file's quota …",

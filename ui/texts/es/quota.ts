@@ -48,7 +48,6 @@ export const quota: Texts<typeof english> = {
   "quota.basis": { one: "Según {count} lectura.", other: "Según {count} lecturas." },
   "quota.hitRatio": "Aciertos",
   "quota.rendered": "Teselas dibujadas",
-  "quota.overrules": "Fijada por HTTP. El archivo de configuración dice {size}, que no cuenta.",
   "quota.overrules.since": "Fijada por HTTP el {time}. El archivo de configuración dice {size}, que no cuenta.",
   "quota.overrules.by": "Fijada por HTTP el {time} por {by}. El archivo de configuración dice {size}, que no cuenta.",
   "quota.reset": "Volver a la cuota del archivo …",

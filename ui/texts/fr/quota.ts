@@ -48,7 +48,6 @@ export const quota: Texts<typeof english> = {
   "quota.basis": { one: "D’après {count} lecture.", other: "D’après {count} lectures." },
   "quota.hitRatio": "Succès",
   "quota.rendered": "Tuiles rendues",
-  "quota.overrules": "Fixé par HTTP. Le fichier de configuration indique {size}, qui ne compte pas.",
   "quota.overrules.since": "Fixé par HTTP le {time}. Le fichier de configuration indique {size}, qui ne compte pas.",
   "quota.overrules.by":
     "Fixé par HTTP le {time} par {by}. Le fichier de configuration indique {size}, qui ne compte pas.",

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { isoTime } from "../../../lib/iso-time.ts";
 import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import { quotaBytes } from "../../../quota/quota-bytes.ts";
 import type { ExpirationPolicy, QuotaConfiguration } from "../../../quota/quota-configuration.ts";
 import {
