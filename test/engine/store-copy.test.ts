@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { builtInGridSet } from "../../src/grid/built-in.ts";
 import { createCompactStore } from "../../src/store/compact/compact-store.ts";
@@ -80,6 +81,7 @@ ${smallTiles(upstream.url, [{ name: LAYER, extra: `store: ${store}` }, { name: "
         await answer.arrayBuffer();
         reads++;
         if (answer.headers.get("geowebcache-cache-result") !== "HIT") missed.push(`${answer.status} ${path}`);
+        await sleep(4);
       }
     };
 
@@ -129,7 +131,7 @@ ${smallTiles(upstream.url, [{ name: LAYER, extra: `store: ${store}` }, { name: "
     const late = await seed(at, LAYER, { ...world, type: "reseed", zoomStart: 4, zoomStop: 4 });
     await reload(at, configuration("packed"));
     const readsBefore = reads;
-    await until("tiles are read in the new store", async () => (reads > readsBefore + 200 ? true : undefined));
+    await until("tiles are read in the new store", async () => (reads > readsBefore + 100 ? true : undefined));
     isReading = false;
     await Promise.all(readers);
     expect(missed).toEqual([]);
