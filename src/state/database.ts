@@ -77,11 +77,7 @@ export function bytes(row: Row, column: string): Uint8Array {
   throw new TypeError(`column ${column} is not a blob`);
 }
 
-export const bytesOrNull = (row: Row, column: string): Uint8Array | null =>
-  row[column] === null ? null : bytes(row, column);
 export const intOrNull = (row: Row, column: string): number | null => (row[column] === null ? null : int(row, column));
-export const bigIntOrNull = (row: Row, column: string): bigint | null =>
-  row[column] === null ? null : bigInt(row, column);
 export const textOrNull = (row: Row, column: string): string | null =>
   row[column] === null ? null : text(row, column);
 

@@ -79,6 +79,7 @@ export function takeOver(
   beforeSteps(version);
   db.transaction(() => {
     for (const { module } of migrations) db.prepare("INSERT INTO schema_step VALUES (?, 0)").run(module);
+    db.exec("DROP TABLE access_batch");
     // A sample, a time or a size that was not recorded.
     db.exec("DELETE FROM usage_sample WHERE allocated IS NULL OR tiles IS NULL");
     db.prepare("UPDATE quota_configuration SET set_ms = ? WHERE set_ms IS NULL").run(Date.now());

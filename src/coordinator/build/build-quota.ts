@@ -1,6 +1,5 @@
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
 import { pause } from "../../lib/time/pause.ts";
-import { AccessLog } from "../../quota/access-log.ts";
 import { Disks } from "../../quota/disks.ts";
 import { Enforcer } from "../../quota/enforcer.ts";
 import { EvictedCells } from "../../quota/evicted-cells.ts";
@@ -71,7 +70,6 @@ export function buildQuota(context: BuildContext) {
     evictedCells,
     admit,
     trend: new UsageTrend(db),
-    accesses: new AccessLog(db),
   };
 }
 
