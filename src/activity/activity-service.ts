@@ -1,5 +1,5 @@
 import { pagesOf } from "../lib/pages.ts";
-import { Slices } from "../lib/slices.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { type Database, int, type Migrations, type Row, type SqlValue, text } from "../state/database.ts";
 import type { Dialect } from "../state/dialect.ts";
 

@@ -5,8 +5,8 @@ import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/lay
 import { isNoTileMark, mayBeNoTileMark } from "../layer/no-tile-mark.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { currentTrace } from "../lib/trace-context.ts";
-import { tileKey } from "../render/render-reports.ts";
+import { currentTrace } from "../lib/http/trace-context.ts";
+import { tileKey } from "../render/dispatch/render-reports.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import {
   ifAvailable,

@@ -1,6 +1,6 @@
 import type { TileIndex, TileX, TileY, Zoom } from "../grid/grid-set.ts";
 import { CELL_SHIFT, CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
-import type { CellUses } from "../ledger/cell-eviction.ts";
+import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 
 interface Seen extends TileIndex {
   readonly tileSet: TileSet;

@@ -1,5 +1,5 @@
 import { type Command, Help, Option } from "commander";
-import { CLIENT_VARIABLES } from "../lib/client-variables.ts";
+import { CLIENT_VARIABLES } from "../lib/process/client-variables.ts";
 import { GROUPS } from "./help-groups.ts";
 
 const DEFAULT_PORT = "8080";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startOrigin } from "../../test/support/origin.ts";
 import { runProgram } from "../../test/support/run-program.ts";
 import { startServer, type TestServer } from "../../test/support/server.ts";
-import { fileFault } from "../lib/file-fault.ts";
+import { fileFault } from "../lib/file/file-fault.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-start-"));
 let server: TestServer;

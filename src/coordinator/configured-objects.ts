@@ -1,5 +1,5 @@
-import { type ConfiguredObject, OBJECT_KINDS, type ObjectChange } from "../gwc/configured-object.ts";
-import type { RootedDocument } from "../gwc/document-node.ts";
+import { type ConfiguredObject, OBJECT_KINDS, type ObjectChange } from "../configuration/gwc/configured-object.ts";
+import type { RootedDocument } from "../configuration/gwc/document-node.ts";
 import { type Database, type Migrations, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";

@@ -10,7 +10,7 @@ import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Block } from "../ledger/block.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import type { JobRequest } from "../plan/job-request.ts";
+import type { JobRequest } from "../plan/job/job-request.ts";
 import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import { type Database, int, text } from "../state/database.ts";

@@ -11,7 +11,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { countPlanned, unconfirmed } from "../plan/count-planned.ts";
-import type { JobCounter } from "../plan/job-counter.ts";
+import type { JobCounter } from "../plan/job/job-counter.ts";
 import type {
   IdempotencyKey,
   JobOrigin,
@@ -20,8 +20,8 @@ import type {
   KilledTask,
   KillScope,
   SubmittedJob,
-} from "../plan/job-request.ts";
-import { type JobChange, STANDARD_TERMS } from "../plan/job-terms.ts";
+} from "../plan/job/job-request.ts";
+import { type JobChange, STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
 import type { PlannedJobs } from "../plan/plan-batch.ts";
 import type { RunWindows } from "../schedule/run-windows.ts";

@@ -1,6 +1,6 @@
 import { DiskFullLog } from "../quota/nearly-full.ts";
 import { FreeSpace } from "../state/free-space.ts";
-import type { ServiceContext } from "./build-services.ts";
+import type { ServiceContext } from "./build/build-services.ts";
 
 const FLUSH_MS = 250;
 const SECOND_MS = 1_000;

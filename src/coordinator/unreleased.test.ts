@@ -5,13 +5,13 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { JobStore } from "../jobs/record/job-store.ts";
 import { countRanges } from "../plan/count-tiles.ts";
-import { emptyProgress } from "../plan/job-progress.ts";
+import { emptyProgress } from "../plan/job/job-progress.ts";
 import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
 import { QuotaStore } from "../quota/quota-store.ts";
 import type { Database } from "../state/database.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { copiesOf } from "../state/state-copies.ts";
-import { migrate } from "./build-ledger.ts";
+import { migrate } from "./build/build-ledger.ts";
 
 let directory = "";
 beforeEach(() => {

@@ -1,10 +1,10 @@
 import { indexOf } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { type Combination, combinationsOf } from "../plan/combination.ts";
-import type { Counts } from "../plan/job-counts.ts";
-import type { JobOutcome, JobRequest, JobState, JobView, TaskRow, WindowHold } from "../plan/job-request.ts";
-import type { JobTerms } from "../plan/job-terms.ts";
-import { type StoredMetatilesOf, walksOf } from "../plan/job-walk.ts";
+import type { Counts } from "../plan/job/job-counts.ts";
+import type { JobOutcome, JobRequest, JobState, JobView, TaskRow, WindowHold } from "../plan/job/job-request.ts";
+import type { JobTerms } from "../plan/job/job-terms.ts";
+import { type StoredMetatilesOf, walksOf } from "../plan/job/job-walk.ts";
 import { numbersOf } from "../plan/metatile-numbers.ts";
 import type { TimeLeft } from "../plan/rate-meter.ts";
 import type { JobMoment } from "./job-event.ts";

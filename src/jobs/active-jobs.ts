@@ -1,5 +1,5 @@
 import { combinationsOf } from "../plan/combination.ts";
-import type { JobFilter, JobIds, JobPage, JobRequest, JobView, TaskRow } from "../plan/job-request.ts";
+import type { JobFilter, JobIds, JobPage, JobRequest, JobView, TaskRow } from "../plan/job/job-request.ts";
 import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SubmittedJob } from "../plan/job-request.ts";
-import type { JobTerms } from "../plan/job-terms.ts";
+import type { SubmittedJob } from "../plan/job/job-request.ts";
+import type { JobTerms } from "../plan/job/job-terms.ts";
 import { ActiveJob } from "./active-job.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { FairQueue } from "./fair-queue.ts";

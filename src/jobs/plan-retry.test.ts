@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { combinations, jobRequest } from "../../test/support/job-request.ts";
 import { countTiles } from "../plan/count-tiles.ts";
-import { type Counts, JobCounts } from "../plan/job-counts.ts";
-import { emptyProgress, type JobProgress } from "../plan/job-progress.ts";
+import { type Counts, JobCounts } from "../plan/job/job-counts.ts";
+import { emptyProgress, type JobProgress } from "../plan/job/job-progress.ts";
 import { planRetry } from "./plan-retry.ts";
 import type { FailedTile } from "./record/failed-tile.ts";
 

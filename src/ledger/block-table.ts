@@ -4,7 +4,7 @@ import { pagesOf } from "../lib/pages.ts";
 import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
 import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../state/dialect.ts";
 import { Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
-import { type AgedCell, decodeAges } from "./cell-ages.ts";
+import { type AgedCell, decodeAges } from "./cells/cell-ages.ts";
 
 /** A block in the order of eviction: no cell of the block is evicted before those of lower keys than `key`. */
 export interface BlockKey extends BlockAddress {

@@ -8,15 +8,15 @@ import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
 import { cellOf } from "./block.ts";
 import type { ZoomAddress } from "./block-table.ts";
 import { CacheCounts } from "./cache-counts.ts";
-import { CellEviction } from "./cell-eviction.ts";
-import { CellWriters } from "./cell-writers.ts";
+import { CellEviction } from "./cells/cell-eviction.ts";
+import { CellWriters } from "./cells/cell-writers.ts";
+import { type StoredCell, storedCells, storedCellsFrom, type TilePosition } from "./cells/stored-cells.ts";
+import { type UsedTiles, usedCells } from "./cells/used-cells.ts";
 import { buildLedgerInternals, type LedgerInternals, type LedgerParts } from "./ledger-internals.ts";
 import { Marks } from "./marks.ts";
-import { type StoredCell, storedCells, storedCellsFrom, type TilePosition } from "./stored-cells.ts";
 import { countStored, StoredMetatiles } from "./stored-tiles.ts";
 import { addTo, blocksId, emptySum, type Sum, type TileSetScope } from "./tile-set-record.ts";
 import { TruncatedRecords } from "./truncated-records.ts";
-import { type UsedTiles, usedCells } from "./used-cells.ts";
 
 /** A tile set of which the ledger has a record, with its sums by zoom. */
 export interface KnownTileSet {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { combinations, jobRequest } from "../../test/support/job-request.ts";
-import { type JobWalk, walksOf } from "./job-walk.ts";
+import { type JobWalk, walksOf } from "./job/job-walk.ts";
 import { numbersOf } from "./metatile-numbers.ts";
 
 /** Levels of a grid in which the tile size halves at each level, with some combinations of parameters. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { combinations, jobRequest } from "../../test/support/job-request.ts";
 import { groupsIn } from "../grid/metatile.ts";
-import { type JobWalk, nextChosen, walksOf } from "./job-walk.ts";
+import { type JobWalk, nextChosen, walksOf } from "./job/job-walk.ts";
 import { numbersOf } from "./metatile-numbers.ts";
 
 const span = fc.tuple(fc.nat(40), fc.nat(60)).map(([least, more]) => ({ least, most: least + more }));

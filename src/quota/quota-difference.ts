@@ -1,4 +1,4 @@
-import { isoTime } from "../lib/iso-time.ts";
+import { isoTime } from "../lib/time/iso-time.ts";
 import type { LayerQuota, Quota, QuotaConfiguration } from "./quota-configuration.ts";
 import type { OverruledQuota } from "./quota-store.ts";
 

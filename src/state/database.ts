@@ -47,6 +47,17 @@ export interface Database {
   close(): void;
 }
 
+/** The parts of a migration that depend on where the database is. */
+export interface Migrating {
+  readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
+  /** The name of the database in messages. */
+  readonly name: string;
+  /** Called before the database of an older version is changed, with this version. */
+  readonly beforeSteps: (version: string) => void;
+  /** Returns the copy of the database that may replace one of a newer version; undefined: there is none. */
+  readonly copy: () => string | undefined;
+}
+
 /** Returns the id of an inserted row, which the statement returns as `id`. */
 export const newId = (row: Row | undefined): number => int(row ?? {}, "id");
 

@@ -1,6 +1,5 @@
 import { StateError } from "./data-directory.ts";
-import { int, type Migrations, text } from "./database.ts";
-import type { Migrating } from "./migrate.ts";
+import { int, type Migrating, type Migrations, text } from "./database.ts";
 
 /**
  * The number of steps that each module had before its tables were made in one. Databases with all of these steps have

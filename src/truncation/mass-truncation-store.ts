@@ -1,4 +1,4 @@
-import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
+import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { conditionsOf } from "../state/conditions.ts";
 import {
   bigInt,

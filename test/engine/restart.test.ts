@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
+import { chanceOf } from "../soak/chance.ts";
 import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
+import { testSeed } from "../support/test-seed.ts";
 import { until } from "../support/until.ts";
 import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
@@ -38,9 +40,10 @@ test("a seed whose server is killed 20 times completes by itself, with the same 
   });
   const before = (await rows(running.server)).map((r) => r[3]);
   expect(before).toHaveLength(connections);
+  const chance = chanceOf(testSeed());
   let kills = 0;
   for (; kills < inFull("kills", 20, 8); kills++) {
-    await new Promise((resolve) => setTimeout(resolve, 30 + Math.random() * 150));
+    await new Promise((resolve) => setTimeout(resolve, 30 + chance.below(150)));
     if ((await job(running.server, id)).state === "done") break;
     running.server = await running.server.restart("SIGKILL");
     const now = (await rows(running.server)).map((r) => r[3]);

@@ -10,7 +10,7 @@ import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
-const world = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", type: "seed", threadCount: 2 };
+const world = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", type: "seed", threadCount: 1 };
 
 const lossOf = async (at: TestServer): Promise<unknown> =>
   JSON.parse(await (await fetch(`${at.url}/api/v1/status`)).text()).stateLoss;

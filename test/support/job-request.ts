@@ -1,4 +1,4 @@
-import type { JobRequest } from "../../src/plan/job-request.ts";
+import type { JobRequest } from "../../src/plan/job/job-request.ts";
 
 /** Returns a job request with defaults; `more` has the fields that the test is about. */
 export const jobRequest = (more: Partial<JobRequest> = {}): JobRequest => ({

@@ -1,4 +1,4 @@
-import { CLIENT_VARIABLES } from "../../lib/client-variables.ts";
+import { CLIENT_VARIABLES } from "../../lib/process/client-variables.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 
 export interface Credentials {

@@ -1,6 +1,6 @@
 import { codeOf } from "../../lib/error-code.ts";
-import { didYouMean } from "../../lib/nearest.ts";
-import { trimEndOf } from "../../lib/trim-end.ts";
+import { didYouMean } from "../../lib/text/nearest.ts";
+import { trimEndOf } from "../../lib/text/trim-end.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { type Credentials, findCredentials } from "./credentials.ts";
 import { type ServerEvent, serverEvents } from "./server-events.ts";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { User } from "../../account/user.ts";
+import type { ServerOptions } from "../../configuration/server-options.ts";
 import type { Operations } from "../../coordinator/operations.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { ServerOptions } from "../options.ts";
 import { isOwnHost } from "../own-host.ts";
 import { clientAddress } from "../request.ts";
 import type { Authenticator } from "./credentials.ts";

@@ -1,5 +1,5 @@
-import { escapeHtml } from "../../lib/escape.ts";
 import { refuse } from "../../lib/result.ts";
+import { escapeHtml } from "../../lib/text/escape.ts";
 import { ICON } from "../console/icon.ts";
 import { HTML_TYPE, textAnswer } from "../reply.ts";
 import { type Reply, type Route, reading } from "../resource.ts";

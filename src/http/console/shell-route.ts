@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../lib/escape.ts";
+import { escapeHtml } from "../../lib/text/escape.ts";
 import { CONSOLE_FILES } from "../built-files.ts";
 import { NOT_FOUND, refusalText } from "../errors.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";

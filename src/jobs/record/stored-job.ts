@@ -1,5 +1,5 @@
-import type { Counts } from "../../plan/job-counts.ts";
-import type { JobProgress } from "../../plan/job-progress.ts";
+import type { Counts } from "../../plan/job/job-counts.ts";
+import type { JobProgress } from "../../plan/job/job-progress.ts";
 import {
   JOB_STATES,
   type JobOrigin,
@@ -7,8 +7,8 @@ import {
   type JobState,
   WINDOW_HOLDS,
   type WindowHold,
-} from "../../plan/job-request.ts";
-import { type JobTerms, STANDARD_TERMS } from "../../plan/job-terms.ts";
+} from "../../plan/job/job-request.ts";
+import { type JobTerms, STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { int, intOrNull, type Row, text, textOrNull, wordOf } from "../../state/database.ts";
 
 export const TASK_STATES = ["live", "done", "aborted"] as const;

@@ -5,7 +5,7 @@ import * as d3 from "d3-geo";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { canonicalSrs } from "../../grid/grid-set.ts";
-import { dataFile } from "../../lib/data-file.ts";
+import { dataFile } from "../../lib/process/data-file.ts";
 import { type RenderRequest, SourceError } from "../source.ts";
 import { parseFilter } from "./filter.ts";
 import { legendSize, ROW_PIXELS } from "./legend-size.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
-import { fileFault } from "../../lib/file-fault.ts";
+import { fileFault } from "../../lib/file/file-fault.ts";
 import { StoreError } from "../tile-store.ts";
 
 /** The file in the directory of a store that has the identity of the store. */

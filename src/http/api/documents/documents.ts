@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import type { ReadonlyDeep } from "../../../lib/readonly-deep.ts";
 import { newToken, token } from "./account-documents.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job, jobArea, jobLevels, jobs, jobTimeline } from "./job-documents.ts";
@@ -67,6 +69,7 @@ export const documents = {
   Layers: layers,
   LayerSummaries: layerSummaries,
   Layer: layer,
+  LayerConfiguration: LayerSchema,
   LayerTest: layerTest,
   Node: node,
   Nodes: nodes,
@@ -104,8 +107,6 @@ export const documents = {
   WebhookDelivery: z.object({ id: text.meta({ format: "uuid" }), event: z.enum(JOB_MOMENTS), sentAt: moment, job }),
   Problem: problem,
 };
-
-type ReadonlyDeep<T> = T extends object ? { readonly [K in keyof T]: ReadonlyDeep<T[K]> } : T;
 
 /**
  * The types of the documents. A value that lacks a described field is not assignable. They are the types of the input,

@@ -1,6 +1,6 @@
-import { isoTime } from "../../../lib/iso-time.ts";
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import { administering, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { isoTime } from "../../../lib/iso-time.ts";
 import { conflict } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import { operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, queryReader } from "../api-answer.ts";
 import { decodeStrictQuery, layer, moment, withoutQuery, yesOrNo } from "../query-fields.ts";
