@@ -14,16 +14,19 @@ export interface Migrating {
   readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
   /** The name of the database in messages. */
   readonly name: string;
-  /** Called before the database of an older version is changed, with this version. */
+  /** Called with the version of the database, before the first step changes a database of an older version. */
   readonly beforeSteps: (version: string) => void;
-  /** Returns the copy of the database that may replace one of a newer version; undefined: there is none. */
+  /**
+   * Returns the path of a copy of the database that may replace a database of a newer version. Undefined if no copy
+   * exists.
+   */
   readonly copy: () => string | undefined;
 }
 
 /**
- * Runs the steps that the database has not had yet, in one transaction.
- * @throws StateError when the database was written by a newer version, or by a build before the first release that this
- * version does not know
+ * Runs the steps that the database does not have yet, in one transaction.
+ * @throws StateError when a newer version wrote the database, or a build before the first release that this version
+ * does not know
  */
 export function migrate(migrating: Migrating, migrations: readonly Migrations[]): void {
   const { db, beforeSteps } = migrating;
@@ -56,7 +59,7 @@ export function migrate(migrating: Migrating, migrations: readonly Migrations[])
     db.prepare(`INSERT INTO written_by VALUES (1, ?) ${replacing(["id"], ["version"])}`).run(version);
 }
 
-/** Returns the steps that the database has had. */
+/** Returns the steps that the database already has. */
 const stepsOf = (db: Migrating["db"]): readonly Step[] =>
   db
     .prepare("SELECT module, step FROM schema_step ORDER BY module, step")
@@ -64,7 +67,7 @@ const stepsOf = (db: Migrating["db"]): readonly Step[] =>
     .map((row) => ({ module: text(row, "module"), step: int(row, "step") }));
 
 interface Versions extends Pick<Migrating, "name" | "copy"> {
-  /** The version that opened the database last; undefined: it did not record itself. */
+  /** The version that opened the database last. Undefined if that version did not record itself. */
   readonly lastVersion: string | undefined;
   readonly version: string;
 }
