@@ -74,7 +74,7 @@ export interface WatchedStore {
 /** Why a store cannot be used. */
 export interface StoreTrouble {
   readonly message: string;
-  /** Whether only a change of the configuration can help, as with wrong keys or a bucket that does not exist. */
+  /** Whether the trouble lasts until an operator acts, as with wrong keys or a bucket that does not exist. */
   readonly isConfiguration: boolean;
   /** Present if `away` of the store returns this trouble while it lasts. */
   readonly isAway?: true;

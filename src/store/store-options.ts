@@ -60,8 +60,8 @@ export const OWN_KEYS = "_nuthatch";
 export const directoryOf = (store: StoreOptions): string | undefined => (store.type === "s3" ? undefined : store.path);
 
 /**
- * Returns the location of a store's tiles. If a layer gets a store with a different location, its stored tiles are not
- * found any more. The id of the store does not count, because it can change without the tiles.
+ * Returns the location of a store's tiles. Stores with different locations are different caches. The id of the store
+ * does not count, because it can change without the tiles.
  * @param defaultDirectory the directory of the default store, whose location stays the same when the data directory is
  * moved
  */

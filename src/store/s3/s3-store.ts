@@ -31,7 +31,7 @@ const TIMES_MS = 1_000;
 /** Why the bucket cannot be used. */
 interface BucketTrouble {
   readonly message: string;
-  /** Whether only a change of the configuration can help, as with wrong keys or a bucket that does not exist. */
+  /** Whether the trouble lasts until an operator acts, as with wrong keys or a bucket that does not exist. */
   readonly isConfiguration: boolean;
   /** Present if `away` returns this trouble while it lasts. */
   readonly isAway?: true;

@@ -55,9 +55,7 @@ const PASSING_CODES = new Set([
   "OperationAborted",
   "ConditionalRequestConflict",
 ]);
-/**
- * Codes which mean that the clocks differ. SeaweedFS and others answer an early or expired address with `AccessDenied`.
- */
+/** Codes which mean that the clocks differ. */
 const SKEWED = new Set(["RequestTimeTooSkewed", "RequestExpired"]);
 /** A smaller difference is ignored, because the Date header has whole seconds. */
 const CLOCK_STEP_MS = 2_000;
