@@ -218,9 +218,7 @@ export class Adoption {
     }
   }
 
-  /**
-   * Counts the pyramids that are still to be counted again after the current count, because the layer has a new store.
-   */
+  /** Counts the uncounted pyramids of a layer once more after the current count, because the layer has a new store. */
   countAgain(layer: string): void {
     this.restored([...this.#left.values()].filter((pyramid) => pyramid.layer === layer));
   }
