@@ -2,7 +2,7 @@ import type { TileIndex, TileX, TileY, Zoom } from "../grid/grid-set.ts";
 import { CELL_SHIFT, CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 
-/** One sampled read: an address, without any data about the user. */
+/** One sampled read: the address of a tile, without any data about the user. */
 export interface SampledRead extends TileIndex {
   readonly tileSet: TileSet;
 }
@@ -11,35 +11,35 @@ export interface SampledRead extends TileIndex {
 export interface UseReport {
   readonly cells: readonly CellUses[];
   readonly reads: readonly SampledRead[];
-  /** Cells whose hash is below this were sampled, of 2^32. */
+  /** A threshold of 2^32. Cells whose hash is below it were sampled. */
   readonly sampledBelow: number;
 }
 
 interface Seen extends TileIndex {
   readonly tileSet: TileSet;
   readonly hash: number;
-  /** One bit per tile that was read. */
+  /** One bit per tile, set if the tile was read. */
   readonly tiles: Uint32Array;
   repeats: number;
   reported: boolean;
 }
 
 /**
- * The number of cells remembered in each of two generations. Beyond that, a cell that was not read recently counts as
- * new when it is read again.
+ * The number of cells remembered in each of two generations. Beyond this number, a cell that was not read recently
+ * counts as new when it is read again.
  */
 const CELLS = 8_192;
-/** Every cell is sampled. */
+/** The threshold with which every cell is sampled. */
 export const SAMPLE_ALL = 2 ** 32;
 /**
- * Limits of the reads that are sampled per minute. Above the upper limit half as many cells are sampled, below the
- * lower limit twice as many.
+ * Limits on the reads that are sampled per minute. Above the upper limit the share of sampled cells is halved, below
+ * the lower limit it is doubled.
  */
 const MOST_READS = 300;
 const FEWEST_READS = 75;
 const MINUTE_MS = 60_000;
 
-/** Counts reads per cell between two drains and samples single reads, with one lookup per read. */
+/** Counts reads per cell between two drains, and samples single reads, with one lookup per read. */
 export class UseRecorder {
   readonly #now: () => number;
   #young = new Map<string, Seen>();
@@ -92,7 +92,7 @@ export class UseRecorder {
     return seen;
   }
 
-  /** Returns the reads since the last drain; undefined: there were none. */
+  /** Returns the reads since the last drain. Undefined if there were no reads. */
   drain(): UseReport | undefined {
     const report = this.#unreported.length === 0 ? undefined : this.#report();
     if (this.#now() - this.#minuteBeganMs >= MINUTE_MS) this.#nextMinute();
@@ -124,7 +124,7 @@ export class UseRecorder {
 export const cellKey = (tileSet: TileSet, x: TileX, y: TileY, z: Zoom): string =>
   `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
 
-/** Returns a tile's number in its cell, 0 to 255. */
+/** Returns a tile's number within its cell, 0 to 255. */
 export const tileInCell = (x: number, y: number): number => ((y % CELL_SIDE) << CELL_SHIFT) | (x % CELL_SIDE);
 
 /**
