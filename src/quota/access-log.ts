@@ -15,7 +15,7 @@ export const accessLogMigrations: Migrations = {
   ],
 };
 
-/** Reads of at most one minute, in their order. */
+/** Reads within at most one minute, in order. */
 export interface AccessBatch {
   readonly atMs: number;
   readonly sampledBelow: number;
@@ -24,15 +24,15 @@ export interface AccessBatch {
 
 const BATCH_MS = 60_000;
 const BATCH_READS = 4_096;
-/** At most this many of the newest reads are stored, for at most this time. */
+/** The most reads that are stored (the newest ones), and the longest time for which they are stored. */
 const MOST_READS = 500_000;
 const STORED_MS = 14 * 86_400_000;
-/** Tile set, zoom, x and y. x and y can exceed 2^32, and are exact as doubles. */
+/** The bytes of a record: tile set, zoom, x and y. x and y can exceed 2^32; as doubles they are exact. */
 const RECORD_BYTES = 2 + 1 + 8 + 8;
 
 /**
- * Stores the sampled reads of the last days for simulations, addresses only. A crash loses the reads of about a minute,
- * which is harmless.
+ * Stores the sampled reads of the last days for simulations, as addresses only. A crash loses the reads of about a
+ * minute, which is harmless.
  */
 export class AccessLog {
   readonly #db: Database;
@@ -58,7 +58,7 @@ export class AccessLog {
     return this.#reads.length >= BATCH_READS || (this.#reads.length > 0 && nowMs - this.#sinceMs >= BATCH_MS);
   }
 
-  /** Writes the reads inside the caller's transaction. */
+  /** Writes the reads. Runs inside the caller's transaction. */
   write(nowMs: number): void {
     const reads = this.#reads;
     if (reads.length === 0) return;
@@ -92,7 +92,7 @@ export class AccessLog {
     this.#reads = [];
   }
 
-  /** Yields the batches from the oldest on, one at a time. */
+  /** Yields the batches one at a time, beginning with the oldest. */
   *batches(): Generator<AccessBatch> {
     const next = this.#db.prepare("SELECT * FROM access_batch WHERE id > ? ORDER BY id LIMIT 1");
     for (let row = next.get(-1); row !== undefined; row = next.get(int(row, "id"))) yield batchOf(row);

@@ -4,17 +4,17 @@ import type { TileRect } from "../grid/grid-set.ts";
 import { decayedFrequency } from "../ledger/access-frequency.ts";
 import type { ExpirationPolicy } from "./quota-configuration.ts";
 
-/** Facts about tiles that a simulated cache needs. */
+/** The facts about tiles that a simulated cache needs. */
 export interface TileFacts {
-  /** Returns the tiles that a miss stores: those of the read tile's metatile. */
+  /** Returns the tiles that a miss stores: the metatile of the read tile. */
   metatile(read: SampledRead): TileRect;
   bytes(read: SampledRead): number;
 }
 
 interface Cell {
-  /** Bytes of each stored tile, by its number in the cell. */
+  /** The bytes of each stored tile, by the tile's number in the cell. */
   readonly tiles: Map<number, number>;
-  /** Tiles that have ever been read. */
+  /** The numbers of the tiles that have ever been read. */
   readonly read: Set<number>;
   bytes: number;
   lastUse: number;
@@ -27,20 +27,20 @@ interface Waiting {
 }
 
 /**
- * Simulates a cache of a size and a policy from reads. The simulation evicts at a write as the enforcer does, without
- * tiles: before a metatile is stored at or above the limit, the coldest cells are evicted until usage is below the
- * limit (`access-frequency.ts` for LFU).
+ * Simulates a cache of a given size and policy from reads. Evicts at a write like the enforcer, without tiles: before a
+ * metatile is stored at or above the limit, the least used cells are evicted until usage is below the limit
+ * (`access-frequency.ts` for LFU).
  */
 export class CacheSimulation {
   readonly #limit: number;
   readonly #policy: ExpirationPolicy;
   readonly #facts: TileFacts;
   readonly #cells = new Map<string, Cell>();
-  /** Cells by an earlier key. The current key is checked when a cell is taken from the queue. */
+  /** The cells by a key that may be outdated. The current key is checked when a cell is taken from the queue. */
   readonly #waiting = new TinyQueue<Waiting>([], (a, b) => a.key - b.key);
   #clock = 0;
   hits = 0;
-  /** Bytes stored now, and the maximum so far. */
+  /** The stored bytes now, and their maximum so far. */
   bytes = 0;
   mostBytes = 0;
   tilesDrawn = 0;

@@ -18,20 +18,20 @@ export interface SimulationView {
   readonly until: string | null;
   readonly results: readonly (WhatIf & {
     readonly hits: number;
-    /** null: nothing was read. */
+    /** Null if nothing was read. */
     readonly hitRatio: number | null;
-    /** Bytes stored at the end, and the maximum; for all cells. */
+    /** The stored bytes at the end, and their maximum, extrapolated to all cells. */
     readonly bytesKept: number;
     readonly mostBytesKept: number;
-    /** Tiles that the upstream would have rendered, for all cells. */
+    /** The tiles that the upstream would have rendered, extrapolated to all cells. */
     readonly tilesDrawn: number;
   })[];
 }
 
 /**
- * Replays sampled reads against other caches. For a share of all cells, the same share of the size is simulated
- * (Waldspurger et al., Efficient MRC Construction with SHARDS, FAST 2015). The smallest share of the sampled time
- * applies throughout.
+ * Replays sampled reads against simulated caches. A sample of a share of all cells is replayed against the same share
+ * of the cache size (Waldspurger et al., Efficient MRC Construction with SHARDS, FAST 2015). The smallest share within
+ * the sampled time is used throughout.
  */
 export async function whatIf(
   batches: () => Iterable<AccessBatch>,
