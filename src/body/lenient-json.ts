@@ -20,7 +20,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
  * colon. An unquoted value ends at white space or one of `,{}[]"'`. Refuses a repeated key and half of a surrogate
  * pair.
  *
- * JSON.parse and json5 are not enough: the reader must keep the characters of a number (a quota of `1.50` is echoed),
+ * JSON.parse and json5 are not enough. The reader must keep the characters of a number (a quota of `1.50` is echoed),
  * detect a repeated key, read an unquoted word and report the position of an error.
  *
  * Returns the top-level value as a field without a name.

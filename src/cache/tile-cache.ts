@@ -39,7 +39,7 @@ export const TILE_COUNTS = [
   "staleServed", // the tile was served although expired, and is rendered again in the background
   "absent",
   "expired", // a tile was stored, but is too old
-  "notCached", // a stored tile alone was wanted (only-if-cached), and there was none
+  "notCached", // only a stored tile was wanted (only-if-cached), but the tile was not stored
   "failures", // misses whose render failed
   "failuresRemembered", // failures that were answered without another request to the upstream
   "storeFaults", // tiles that the store could not read, and that were rendered instead
@@ -76,7 +76,7 @@ function notCached(counts: TileCounts): TileOutcome {
 export interface TileCacheParts {
   readonly store: TileStore;
   readonly memory: MemoryTier;
-  /** Returns the disk tier of a layer's store. Undefined if the store has none. */
+  /** Returns the disk tier of a layer's store. Undefined if the store has no disk tier. */
   readonly diskTier: (layer: string) => DiskTier | undefined;
   readonly renders: UserRenders;
   readonly uses: UseRecorder;

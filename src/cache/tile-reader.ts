@@ -41,15 +41,15 @@ export interface ServedTile {
 
 /** Why there is no tile or map. `http/errors.ts` maps every code to a status. */
 export type TileFailureCode =
-  | "no_tile" // the source knows that there is no tile, which is no error: a map has a hole there
+  | "no_tile" // the source reports that it has no tile; not an error, but a map has a hole there
   | "layer_removed"
   | "upstream_failed"
   | "upstream_timeout"
   | "upstream_busy" // the upstream is down or busy, or too many requests wait for it
   | "too_many_maps"
   | "damaged_tile" // a stored tile cannot be decoded
-  | "store_unavailable" // the tile may be stored, but its store is away
-  | "not_cached" // the tile is not stored, and the user wants no other
+  | "store_unavailable" // the tile may be stored, but its store is unavailable
+  | "not_cached" // the tile is not stored, and the user wants only a stored tile
   | "shutting_down"
   | "client_gone"; // no client receives this failure
 

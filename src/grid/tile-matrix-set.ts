@@ -192,8 +192,9 @@ function commonOf(levels: readonly Level[]): Result<Common, string> {
 }
 
 /**
- * Returns an extent for which every level has as many tiles as the document says: the document's bounding box if it is
- * such an extent, else the largest extent that the tiles of every level cover, else an extent between the limits.
+ * Returns an extent for which every level has as many tiles as the document says. Prefers the document's bounding box.
+ * If that does not fit, returns the largest extent that the tiles of every level cover or, if that does not fit either,
+ * an extent between the limits.
  */
 function extentOf(levels: readonly Level[], common: Common, box: Extent | undefined): Result<Extent, string> {
   const { origin, alignTopLeft } = common;

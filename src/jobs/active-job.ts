@@ -118,7 +118,7 @@ export class ActiveJob {
     return this.#life.hold;
   }
 
-  /** Why the job is paused, cannot continue at present, or has its outcome. Null if none of this applies. */
+  /** Why the job is paused, cannot continue at present, or has its outcome. Null if the job has no such reason. */
   get reason(): string | null {
     return this.paused || this.isEnding ? this.#life.reason : this.waitReason;
   }

@@ -141,9 +141,9 @@ interface Options {
 
 /**
  * Translates an expression of Java (`java.util.regex.Pattern`, Java 17) into RE2's syntax, so that it matches the same
- * values: `.` matches no line break, `(?i)` folds ASCII only, `\h` is horizontal white space, `\p{Alnum}` is a set of
- * ASCII. Refuses a part that RE2 would interpret differently, and names it. Passes on the parts that RE2 refuses itself
- * (look-around, possessive quantifiers).
+ * values. In Java `.` matches no line break, `(?i)` folds ASCII only, `\h` is horizontal white space, and `\p{Alnum}`
+ * is a set of ASCII. Refuses a part that RE2 would interpret differently, and names it. Passes on the parts that RE2
+ * refuses itself (look-around, possessive quantifiers).
  */
 export function re2FromJava(regex: string, options: Options): Result<string, string> {
   try {

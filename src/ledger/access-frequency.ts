@@ -4,7 +4,7 @@
  * Two kinds of use count: the first write, and each read of a tile after the tile's first read. A first read does not
  * count, so that a user who pans over the whole map once does not make the whole map frequently used.
  *
- * Each use counts 1 and loses half of its weight in every half-life H: the frequency of a cell at time t is the sum
+ * Each use counts 1 and loses half of its weight in every half-life H. The frequency of a cell at time t is the sum
  * over its uses of 2^((use - t) / H). The order of two cells does not depend on t, so the stored number omits t: it is
  * the logarithm to base 2 of the sum of 2^(use / H).
  */

@@ -15,14 +15,14 @@ export type RefusalCode =
   | "unknown_token"
   | "unknown_user"
   | "too_large" // the body exceeds the limit
-  | "not_acceptable" // the resource has none of the types that the client accepts
-  | "unsupported_type" // the content type of the body is none that the resource reads
+  | "not_acceptable" // the client accepts no type that the resource has
+  | "unsupported_type" // the resource does not read the content type of the body
   | "not_found"
   | "method_not_allowed"
   | "conflict" // the request contradicts the current state
-  | "precondition_failed" // If-Match or If-None-Match names another state
+  | "precondition_failed" // If-Match or If-None-Match does not match the current state
   | "confirmation_needed" // the operation is so large that it needs a confirmation
-  | "key_reused" // an idempotency key was sent again with another request
+  | "key_reused" // an idempotency key was sent again with a different request
   | "outside_coverage" // a well-formed tile address that the layer does not offer
   | "unauthorized"
   | "forbidden"

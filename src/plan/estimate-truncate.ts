@@ -11,8 +11,8 @@ import { NO_GROWTH } from "./store-growth.ts";
 import { coversLevel, selectsStored } from "./truncate-scope.ts";
 
 /**
- * Estimates the tiles and bytes that a truncate frees: the number of stored tiles in its range, exactly, and their
- * sizes, by the mean sizes at each level if a level is truncated only partly. Yields while it counts blocks.
+ * Estimates the tiles and bytes that a truncate frees. The number of stored tiles in its range is exact. If a level is
+ * truncated only partly, their sizes are estimated by the mean size at that level. Yields while it counts blocks.
  */
 export function* estimateTruncate(
   request: JobRequest,

@@ -6,7 +6,7 @@ import type { JobTerms } from "./job/job-terms.ts";
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
-/** At least one polygon, each with its outline and its holes, and none of them empty. Rings are not closed. */
+/** At least one polygon, each with its outline and its holes. No polygon is empty. Rings are not closed. */
 export interface RequestedArea {
   readonly polygons: readonly (readonly (readonly Position[])[])[];
   /** EPSG code. "grid_set": the CRS of the grid set. */

@@ -27,7 +27,7 @@ interface Waiting {
 }
 
 /**
- * Simulates a cache of a given size and policy from reads. Evicts at a write like the enforcer, without tiles: before a
+ * Simulates a cache of a given size and policy from reads. Evicts at a write like the enforcer, without tiles. Before a
  * metatile is stored at or above the limit, the least used cells are evicted until usage is below the limit
  * (`access-frequency.ts` for LFU).
  */

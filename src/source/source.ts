@@ -105,9 +105,9 @@ export type FailureClass =
   | "http_status" // 4xx
   | "server_error" // 5xx
   | "busy" // 429, or 503 with Retry-After
-  | "exception" // 200 with an XML or HTML document: the upstream's own words are in the message
+  | "exception" // 200 with an XML or HTML document; the message quotes it
   | "empty"
-  | "no_tile" // a file has none here, or a tile past the cache has none: nothing is wrong
+  | "no_tile" // the source has no tile here; not a fault
   | "truncated"
   | "wrong_size"
   | "wrong_type"

@@ -6,8 +6,9 @@ export type Row = Readonly<Record<string, SqlValue>>;
 
 export interface Statement {
   /**
-   * Runs the statement. PostgreSQL may run it later in the transaction: at the latest when `changes` is read, at the
-   * next read of the database, or at the end of the transaction, which then throws the error of the statement.
+   * Runs the statement. PostgreSQL may run it later in the transaction, but at the latest when `changes` is read, at
+   * the next read of the database, or at the end of the transaction. The end of the transaction then throws the error
+   * of the statement.
    */
   run(...values: SqlValue[]): { readonly changes: number };
   get(...values: SqlValue[]): Row | undefined;

@@ -36,7 +36,7 @@ const OLD_JOB = `(type <> 'truncate' AND request NOT LIKE '%"metatile":%')
   OR progress NOT LIKE '%"zooms":%' OR progress NOT LIKE '%"abortedBy":%' OR progress NOT LIKE '%"workedMs":%'
   OR (progress LIKE '%"zooms":[{%' AND progress NOT LIKE '%"unchanged":%')`;
 
-/** Renames constraints and indexes that kept the old name of a renamed table in PostgreSQL. */
+/** Renames constraints and sequences that have the old name of a renamed table in PostgreSQL. */
 const RENAMED = `ALTER TABLE selection_body RENAME CONSTRAINT job_selection_pkey TO selection_body_pkey;
   ALTER TABLE job_selection RENAME CONSTRAINT job_selection_pkey1 TO job_selection_pkey;
   ALTER SEQUENCE job_selection_job_seq RENAME TO selection_body_id_seq;

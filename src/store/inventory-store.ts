@@ -73,7 +73,7 @@ export interface InventoryStore {
    * names.
    */
   pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[];
-  /** Returns those of the layers that may have tiles. Needs one listing, or a few requests, for thousands of layers. */
+  /** Returns the given layers that may have tiles. Needs one listing, or a few requests, for thousands of layers. */
   layersThere(layers: readonly string[]): readonly string[];
   /** Returns the levels of a pyramid that have a directory, ascending. Empty if no tile was ever stored. */
   levels(pyramid: StoredPyramid): readonly number[];

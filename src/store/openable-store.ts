@@ -97,8 +97,8 @@ export class OpenableStore implements Store {
   }
 
   /**
-   * If the directory is on a different file system than when the store was opened, but contains the same store, its
-   * volume was mounted again: closes the store, so that the next call opens it again.
+   * Closes the store if its directory is on a different file system than when it was opened, but contains the same
+   * store: its volume was mounted again. The next call opens the store again.
    * @throws StoreError when a different directory has taken its place
    */
   #openAgainIfMoved(): void {

@@ -221,7 +221,7 @@ export class StoreRouter implements Store {
 
   /**
    * Plans a truncation in all stores. For an unavailable store that is not the layer's, returns a name that stands for
-   * the scope: the tiles that the layer may have there are truncated when the store is available again (`isLater`).
+   * the scope (`isLater`). The tiles that the layer may have there are truncated when that store is available again.
    * @throws StoreError while the store of the layer is unavailable
    */
   plan(scope: Parameters<TruncationStore["plan"]>[0]): readonly string[] {

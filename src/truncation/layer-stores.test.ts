@@ -23,8 +23,8 @@ const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "
 const cell = { z: 5, minX: 0, minY: 0, maxX: 15, maxY: 15 };
 
 /**
- * A server with two stores; the layer uses one of them.
- * @param first the store of layers that name none
+ * A server with two stores, and a layer in one of them.
+ * @param first the location of the default store
  */
 function start(location: "default" | "second", first = "default") {
   const db = openDatabase(join(directory, "state.db"));

@@ -112,7 +112,7 @@ export class MassTruncationStore {
 
   /**
    * Returns the newest hard truncation of a layer after truncation `id` that was neither undone nor reclaimed.
-   * Undefined if there is none.
+   * Undefined if there is no such truncation.
    */
   standingAfter(id: number, layer: string): number | undefined {
     const row = this.#db

@@ -158,7 +158,7 @@ export class LedgerTruncations {
    * Truncates; cannot be cancelled. `plan` is called while no writer writes to the layer. `record` runs in the
    * transaction of the truncation. It returns the id under which the files are set aside, or undefined if the
    * truncation cannot be undone.
-   * @param ifUnplanned what happens if the truncation cannot even be planned, because the store is unavailable: it is
+   * @param ifUnplanned what happens if the truncation cannot be planned, because the store is unavailable. It is
    * refused, or it is planned and carried out when the store is available again, like an interrupted truncation
    */
   truncate(

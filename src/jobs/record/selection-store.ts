@@ -83,7 +83,7 @@ export class SelectionStore {
     return row === undefined ? undefined : int(row, "id");
   }
 
-  /** Returns the selection of a job. Undefined if the job has none. */
+  /** Returns the selection of a job. Undefined if the job has no selection. */
   find(job: number): Selection | undefined {
     const row = this.#db
       .prepare(

@@ -33,7 +33,7 @@ export interface TileWrite {
   readonly tiles: number;
 }
 
-/** The rewritten tiles of a block, by cell, and a time before which none of them was rewritten. */
+/** The rewritten tiles of a block, by cell, and for each cell a time before which no tile was rewritten. */
 class Rewritten {
   /** One bit per tile, as in the block's presence. */
   readonly #bits = new Uint8Array(BLOCK_SIDE * ROW_BYTES);

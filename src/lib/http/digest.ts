@@ -94,8 +94,8 @@ export function digestChallenge(header: string): DigestChallenge | undefined {
 }
 
 /**
- * Returns the nonce for the next request in an Authentication-Info header (RFC 7616, 3.5). Undefined if the header has
- * none.
+ * Returns the nonce for the next request in an Authentication-Info header (RFC 7616, 3.5). Undefined if the header
+ * contains no nonce.
  */
 export const nextNonce = (header: string): string | undefined =>
   challengesIn(`Digest ${header}`)[0]?.parameters.get("nextnonce");

@@ -44,7 +44,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #parts: Buffer[] = [];
   #bytes = 0;
 
-  /** `limit`: the largest body, in bytes. `over`: called once, when `answer` is settled. */
+  /**
+   * @param limit the largest body, in bytes
+   * @param over called once, when `answer` is settled
+   */
   constructor(limit: number, over: () => void) {
     this.#limit = limit;
     this.#over = over;

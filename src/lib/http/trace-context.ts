@@ -8,8 +8,8 @@ export interface TraceContext {
 
 const PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 /**
- * The longest tracestate that is passed on, in characters. The specification demands no more (3.3.1.5); a longer one is
- * left out.
+ * The longest tracestate that is passed on, in characters. The specification requires no more (3.3.1.5). A longer one
+ * is omitted.
  */
 const LONGEST_STATE = 512;
 

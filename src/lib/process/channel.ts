@@ -1,6 +1,6 @@
 import { codeOf } from "../error-code.ts";
 
-/** The methods that one side of a channel offers; arguments and answers must be structured-cloneable. */
+/** The methods that one side of a channel offers. Arguments and answers must be structured-cloneable. */
 export type Methods<T> = { readonly [K in keyof T]: (...args: never[]) => unknown };
 
 type Call = {
@@ -128,8 +128,7 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
   #closed: Error | undefined;
 
   /**
-   * `noteFailed` is called when a method that was called by a note throws. Without `noteFailed` the error is an
-   * uncaught exception.
+   * @param noteFailed called when a method that was called by a note throws; absent: the error is an uncaught exception
    */
   constructor(port: Port, local: Local, noteFailed?: (method: string, error: unknown) => void) {
     this.#port = port;

@@ -46,8 +46,8 @@ export class FairLine<T> {
   }
 
   /**
-   * Waits for `answerFirst`, `answerOthers` or `answerGreediest`, and returns the value given there.
-   * @throws the signal's reason when it fires before
+   * Adds an entry, and waits for `answerFirst`, `answerOthers` or `answerGreediest`. Returns the value given there.
+   * @throws the signal's reason if it fires before the answer
    */
   wait(turn: SharedTurn, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {

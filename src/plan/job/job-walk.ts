@@ -6,7 +6,10 @@ import { firstWhere } from "../../lib/first-where.ts";
 import { combinationsOf } from "../combination.ts";
 import type { JobRequest } from "./job-request.ts";
 
-/** One rectangle of a job in one combination of parameters, and the job's number of its first metatile. */
+/**
+ * One rectangle of a job in one combination of parameters, and the number of its first metatile among all metatiles of
+ * the job.
+ */
 export interface JobWalk {
   readonly tileSet: TileSet;
   /** The index of the combination of parameters among the job's combinations. */

@@ -49,10 +49,10 @@ export function notStored(why: "stale" | "no space"): StoredTiles {
 }
 
 /**
- * Stores tiles of one metatile, in the given order. The puts of a file store do not yield to the event loop: no message
- * is handled between the first put and the last, so a truncation finds all of the tiles or none of them. A remote store
- * takes several tiles concurrently, and messages are handled in between: a truncation waits until the renderer has
- * stored and reported (`Renderer.raiseGeneration`), and each put checks the generation again.
+ * Stores tiles of one metatile, in the given order. The puts of a file store do not yield to the event loop. No message
+ * is handled between the first put and the last, so a truncation finds all tiles or no tile. A remote store takes
+ * several tiles concurrently, and messages are handled in between: a truncation waits until the renderer has stored and
+ * reported (`Renderer.raiseGeneration`), and each put checks the generation again.
  */
 export async function keepTiles(
   order: RenderOrder,

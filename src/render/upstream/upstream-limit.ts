@@ -169,8 +169,8 @@ export class UpstreamLimit {
 
   /**
    * Acquires a connection for a user. The caller releases the connection. Clients take turns. Returns a refusal if the
-   * upstream goes down during the wait, if no connection is free within `waitLimitMs`, or if too many users wait and no
-   * client has more waiting users than this one.
+   * upstream goes down during the wait, or if no connection is free within `waitLimitMs`. Also returns a refusal if too
+   * many users wait and no client has more waiting users than this one.
    * @throws the signal's reason if it fires during the wait
    */
   async acquireForUser(turn: SharedTurn, waitLimitMs: number, signal: AbortSignal): Promise<PermitRefusal | undefined> {

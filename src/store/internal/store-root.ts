@@ -74,8 +74,8 @@ export class KnownRoots {
 }
 
 /**
- * Creates the directory of a store, or finds the store in it. Does not create a store in a directory that had one
- * before and now has none, because its volume may not be mounted.
+ * Creates the directory of a store, or finds the store in it. If the directory contained a store before and now
+ * contains none, leaves it unchanged, because its volume may not be mounted.
  * @throws StoreError
  */
 export function prepareRoot(root: string, known: KnownRoots | undefined): void {
