@@ -107,7 +107,7 @@ export class JobEndings {
   }
 
   /**
-   * Kills older seeds and reseeds within this job's range, if the request has `supersede`. Also called at a start,
+   * Cancels older seeds and reseeds within this job's range, if the request has `supersede`. Also called at a start,
    * because the server may have been killed between the insert of the job and this call.
    */
   async supersede(id: number): Promise<void> {

@@ -144,7 +144,7 @@ export class JobRunner {
       task.abort(new JobAborted("paused"));
     }
     await this.stopped(job);
-    // While the tasks stopped, a user may have resumed or killed the job.
+    // While the tasks stopped, a user may have resumed or cancelled the job.
     if (job.isEnding || !job.paused) return;
     job.rest(this.#parts.monotonicNow());
     // Saved now, so that the answer includes the tiles that were stored last.

@@ -51,7 +51,8 @@ export interface SeedRequest extends DecodedFields {
   /** Absent: the standard terms. */
   readonly terms?: JobTerms;
   /**
-   * Whether older seeds and reseeds within this job's range are killed. Never set for a seed, or with an area or tiles.
+   * Whether older seeds and reseeds within this job's range are cancelled. Never set for a seed, or with an area or
+   * tiles.
    */
   readonly supersede?: true;
 }

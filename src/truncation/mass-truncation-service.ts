@@ -158,8 +158,8 @@ export class MassTruncationService {
   }
 
   /**
-   * Truncates the tiles of a grid set whose tiles now lie in other places. After this, an undo of earlier truncations
-   * of the layer is not possible either.
+   * Truncates the tiles of a grid set whose tiles now lie in other places. These tiles cannot be restored, and earlier
+   * truncations of the layer can no longer be undone.
    */
   async truncateGridSet(layer: string, gridSet: string): Promise<void> {
     const { ledgerTruncations, sweep, log } = this.#parts;

@@ -58,7 +58,7 @@ export interface JobRequest extends PlannedFields {
    * read from the database.
    */
   readonly terms?: JobTerms;
-  /** Set if older seeds and reseeds within this job's range are killed. */
+  /** Set if older seeds and reseeds within this job's range are cancelled. */
   readonly supersede?: true;
 }
 

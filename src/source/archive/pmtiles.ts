@@ -151,7 +151,10 @@ function unpacked(limit: number, work: () => Uint8Array): ArrayBuffer {
   }
 }
 
-/** Searches level by level, at a corner and in the middle of the archive, and returns the first tile found. */
+/**
+ * Returns the tile in the middle of the archive, on the first level that has such a tile. Undefined if no level has
+ * one.
+ */
 async function firstTile(archive: PMTiles, { minZoom, maxZoom, minLon, maxLon, minLat, maxLat }: Header) {
   const { x, y } = toWebMercatorShare((minLon + maxLon) / 2, (minLat + maxLat) / 2);
   for (let z = minZoom; z <= Math.min(maxZoom, LAST_LEVEL); z++) {
