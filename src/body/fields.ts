@@ -88,7 +88,7 @@ export class Fields {
     return `${this.#prefix}${name}`;
   }
 
-  /** Returns a field. Records a problem if the field is given more than once. */
+  /** Returns a field. Records a problem if the field is given more than once. Undefined if the field is absent. */
   one(name: string): Field | undefined {
     const [given, second] = childrenOf(this.field, name);
     // An empty list does not count as absent: `"bounds":[]` would seed everything.
@@ -107,7 +107,10 @@ export class Fields {
     return value.trim() === "" ? undefined : value.trim();
   }
 
-  /** Returns a whole number that a double represents exactly. */
+  /**
+   * Returns a whole number that a double represents exactly. Undefined if the field is absent. Records a problem for
+   * any other value.
+   */
   integer(name: string): number | undefined {
     return this.read(name, "a whole number", (text) => {
       const value = parseInteger(text);

@@ -259,7 +259,10 @@ export class TileCache implements TileReader {
     );
   }
 
-  /** Reads from the disk tier or the store into the memory tier. */
+  /**
+   * Reads from the disk tier or the store into the memory tier. Undefined if the tile is not stored. `away` if the
+   * store is unavailable and the layer refuses renders without it.
+   */
   #readStore(tileSet: TileSet, index: TileIndex, key: string): MaybePromise<ServedTile | "away" | undefined> {
     const isRefused = (error: StoreError): boolean =>
       error.code === "unavailable" && this.#parts.refusesWithoutStore(tileSet.layer);

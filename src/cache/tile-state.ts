@@ -17,6 +17,6 @@ export interface TileState extends RenderStatus {
     | undefined;
   /** The tile's name in the store, relative to the store's root, even if the tile does not exist. */
   readonly key: string;
-  /** The metatile that is rendered together with the tile. */
+  /** The metatile that is rendered together with the tile. Undefined outside of the layer's coverage. */
   readonly metatile: TileRect | undefined;
 }

@@ -112,7 +112,10 @@ export function metatileNumber(walk: MetatileWalk, x: number, y: number): bigint
   return numberOf(walk, { column, row });
 }
 
-/** Returns the metatile that contains a tile, clipped to the tiles that may be rendered. */
+/**
+ * Returns the metatile that contains a tile, clipped to the tiles that may be rendered. Undefined if no tile of it may
+ * be rendered.
+ */
 export function metatileOf(
   x: number,
   y: number,

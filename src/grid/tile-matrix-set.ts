@@ -225,7 +225,10 @@ function lengthOf(
   return [wished, whole, (above + upTo) / 2].find((length) => length !== undefined && length > above && length < upTo);
 }
 
-/** Parses a bounding box (clause 6.2.1.3). The box's `orderedAxes` override those of the document. */
+/**
+ * Parses a bounding box (clause 6.2.1.3). The box's `orderedAxes` override those of the document. Undefined if the
+ * value is not a bounding box.
+ */
 function boxOf(value: unknown, yFirst: boolean): Extent | undefined {
   if (!isMap(value)) return undefined;
   const crs = value["crs"] === undefined ? undefined : crsOf(value["crs"]);

@@ -118,7 +118,8 @@ const LONGEST_TYPE = 200;
 
 /**
  * Finds a format by its MIME type or an alias; case and spaces around `;` do not matter. If the whole name of a picture
- * format is unknown, its part before the first `;` counts, as in GWC: `image/png; mode=8bit` is PNG.
+ * format is unknown, its part before the first `;` counts, as in GWC: `image/png; mode=8bit` is PNG. Undefined if the
+ * type is unknown.
  */
 export function formatOf(mimeType: string): TileFormat | undefined {
   if (mimeType.length > LONGEST_TYPE) return undefined;
@@ -131,7 +132,10 @@ export function formatOf(mimeType: string): TileFormat | undefined {
 
 const formatNamed = (name: string): TileFormat | undefined => byMimeType.get(TYPE_ALIASES.get(name) ?? name);
 
-/** Finds a format by the extension in an address; `jpg` and `mvt` are aliases of `jpeg` and `pbf`. */
+/**
+ * Finds a format by the extension in an address; `jpg` and `mvt` are aliases of `jpeg` and `pbf`. Undefined if the
+ * extension is unknown.
+ */
 export function formatOfExtension(extension: string): TileFormat | undefined {
   return byExtension.get(EXTENSION_ALIASES.get(extension) ?? extension);
 }

@@ -454,7 +454,7 @@ export const webSubset = (layer: Layer): GridSubset | undefined =>
 
 /**
  * Returns the default grid subset of a request: EPSG:900913, else the layer's first. The classic interface always
- * defaults to the layer's first.
+ * defaults to the layer's first. Undefined if the layer has no grid subset.
  */
 export const defaultSubset = (layer: Layer): GridSubset | undefined => webSubset(layer) ?? layer.gridSubsets[0];
 

@@ -47,7 +47,7 @@ export class StoredMetatiles implements MetatileChoice {
 
   /**
    * Returns the first group of a band, at or after `group`, that may have stored tiles, or the group where the search
-   * ended after `mostLooks` blocks.
+   * ended after `mostLooks` blocks. `column` is undefined if there is no such group.
    */
   #columnWithTile(
     tileSetId: number,

@@ -42,7 +42,8 @@ export async function countPlanned(
 }
 
 /**
- * Returns a refusal if the jobs have more than `mostTiles` tiles, so that the client must confirm them.
+ * Returns a refusal if the jobs have more than `mostTiles` tiles, so that the client must confirm them. Undefined if no
+ * confirmation is needed.
  * @param again how the client confirms
  */
 export function unconfirmed(

@@ -142,7 +142,10 @@ function* storedOf(
 const limitedRate = (rate: number | null, limit: number | null): number | null =>
   limit === null ? rate : Math.min(rate ?? limit, limit);
 
-/** Returns the tiles rendered per second of work. Skipped tiles do not count, because they needed no render. */
+/**
+ * Returns the tiles rendered per second of work. Skipped tiles do not count, because they needed no render. Null if no
+ * job has rendered tiles.
+ */
 function rateOf(jobs: readonly JobView[]): number | null {
   const renderedBy = ({ type, tiles }: JobView): bigint => (type === "truncate" ? 0n : tiles.stored);
   const rendering = jobs.filter((job) => renderedBy(job) > 0n);

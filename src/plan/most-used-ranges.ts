@@ -27,7 +27,7 @@ export async function withMostUsedRanges(
   return made;
 }
 
-/** Finds the most-used groups in the ledger's blocks within the range, in slices. */
+/** Finds the most-used groups in the ledger's blocks within the range, in slices. Empty if no group was used. */
 async function mostUsedRanges(
   request: JobRequest,
   ledger: Pick<Ledger, "usedCells">,

@@ -287,7 +287,10 @@ function combinations(spread: Spread): readonly ParameterSet[] {
   return sets;
 }
 
-/** Refuses bounds that apply to several CRSs, and tiles that apply to several grid sets. */
+/**
+ * Refuses bounds that apply to several CRSs, and tiles that apply to several grid sets. Undefined if the selection fits
+ * all grid sets.
+ */
 function selectionInOneUnit(request: SeedRequest, subsets: readonly GridSubset[]): Refusal | undefined {
   const { bounds, tiles } = request;
   if (bounds === undefined && tiles === undefined) return undefined;
@@ -303,7 +306,7 @@ function selectionInOneUnit(request: SeedRequest, subsets: readonly GridSubset[]
   return undefined;
 }
 
-/** Refuses levels that every grid set lacks. */
+/** Refuses levels that every grid set lacks. Undefined if every level exists in a grid set. */
 function levelOfNone(request: SeedRequest, subsets: readonly GridSubset[]): Refusal | undefined {
   if (subsets.length === 0) return undefined;
   const first = Math.min(...subsets.map(({ zoomStart }) => zoomStart));

@@ -149,7 +149,10 @@ function unknownSystem(from: number, { gridSet }: GridSubset): Refusal {
   return badField("areaCrs", `${own}, or the EPSG code of a projected CRS or of one in degrees`, from);
 }
 
-/** Refuses degrees that are out of range, and edges that readers may interpret differently. */
+/**
+ * Refuses degrees that are out of range, and edges that readers may interpret differently. Undefined if the area has
+ * neither.
+ */
 function* doubtfulDegrees(polygons: RequestedArea["polygons"]): Generator<undefined, Refusal | undefined> {
   let looks = 0;
   for (const ring of polygons.flat()) {

@@ -76,7 +76,10 @@ function fitsQuotas(growths: ReadonlyMap<string, Growth>, all: Growth, limits: G
   return answers.includes(null) ? null : true;
 }
 
-/** Returns whether a growth is at most `left`. A growth of unknown size does not fit if one block per file does not. */
+/**
+ * Returns whether a growth is at most `left`. A growth of unknown size does not fit if one block per file does not.
+ * Null if unknown.
+ */
 function fits(
   { files, size }: Growth,
   count: EvictionOptions["count"],

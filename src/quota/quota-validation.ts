@@ -82,7 +82,7 @@ export function checkQuotaSize(field: string, quota: Quota): StatedRefusal | und
 
 /**
  * Checks a configuration after a change was applied. If a change contains only the value or only the units, each may be
- * valid alone while both together pass the limit.
+ * valid alone while both together pass the limit. Undefined if the configuration is valid.
  */
 export const checkQuotaConfiguration = (quota: QuotaConfiguration): StatedRefusal | undefined =>
   checkQuotaSize("globalQuota", quota.globalQuota);

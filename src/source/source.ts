@@ -17,7 +17,7 @@ export interface RenderRequest {
    */
   readonly tile?: TileIndex | undefined;
   readonly format: TileFormat;
-  /** The modifier of the format, for a WMS. */
+  /** The modifier of the format, for a WMS. Undefined if the format has none. */
   readonly modifier?: FormatModifier | undefined;
   /** The values of all parameter filters of the layer, including defaults. */
   readonly parameters: Readonly<Record<string, string>>;

@@ -30,7 +30,8 @@ const scopeIn = (name: string): TruncationScope => JSON.parse(name.slice(SCOPE.l
 export const isLater = (name: string): boolean => name.includes(`${ID_END}${SCOPE}`);
 
 /**
- * Returns the results of calls, without those that failed with a StoreError. @throws the first error if all have failed
+ * Returns the results of calls, without those that failed with a StoreError.
+ * @throws the first error if all have failed
  */
 async function availableOf<T>(calls: readonly Promise<T>[]): Promise<readonly T[]> {
   const settled = await Promise.allSettled(calls);
@@ -96,12 +97,12 @@ export class StoreRouter implements Store {
     this.#byLayer = byLayer;
   }
 
-  /** Returns the store with this id. */
+  /** Returns the store with this id. Undefined if the id is unknown. */
   byId(id: string): Store | undefined {
     return this.#stores.find((one) => one.id === id)?.store;
   }
 
-  /** Returns the id of the store that a configured layer has. */
+  /** Returns the id of the store that a configured layer has. Undefined if the layer is not configured. */
   idOf(layer: string): string | undefined {
     const store = this.#byLayer.get(layer);
     return this.#stores.find((one) => one.store === store)?.id;
@@ -319,7 +320,8 @@ export class StoreRouter implements Store {
 
   /**
    * Calls each store. A StoreError of one of several stores is ignored: the call is repeated when that store is
-   * available. @throws the first other error
+   * available.
+   * @throws the first other error
    */
   async #each(call: (store: Store) => Promise<void>): Promise<void> {
     let first: unknown;
@@ -377,7 +379,10 @@ export class StoreRouter implements Store {
     for (const one of marked) if (one.status === "rejected") throw one.reason;
   }
 
-  /** Returns the latest time of all stores. `changes` uses the time of the layer's store. */
+  /**
+   * Returns the latest time of all stores. `changes` uses the time of the layer's store. Undefined if no store has a
+   * time.
+   */
   lastAliveMs(): number | undefined {
     for (const { store } of this.#stores) ifAvailable(() => this.#lastAliveOf(store));
     const times = [...this.#lastAliveMs.values()].filter((ms) => ms !== undefined);

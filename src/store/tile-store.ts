@@ -76,8 +76,8 @@ export interface TileStore {
   /** Returns how many tiles of a metatile are put concurrently; 1 if `put` is synchronous. */
   putsAtOnce(layer: string): number;
   /**
-   * Checks that tiles of a layer can be stored, as far as this is possible without storing a tile. @throws StoreError
-   * if not
+   * Checks that tiles of a layer can be stored, as far as this is possible without storing a tile.
+   * @throws StoreError if not
    */
   check(layer: string): Promise<void>;
   /** Removes a tile. @returns its size in bytes, undefined if it did not exist */

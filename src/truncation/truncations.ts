@@ -244,7 +244,7 @@ export class LedgerTruncations {
 
   /**
    * Undoes a truncation. Returns the reason if the undo is refused. An undo that is interrupted after its record is
-   * completed later, like a truncation.
+   * completed later, like a truncation. Returns undefined when the undo is carried out.
    */
   undo<R>(layer: string, hooks: UndoHooks<R>, signal: AbortSignal): Promise<R | undefined> {
     return this.#inTurn(layer, async () => {

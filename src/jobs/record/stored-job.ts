@@ -35,7 +35,7 @@ export interface StoredJob {
   readonly schedule: string | null;
   /** The id of the first job of its batch, which may be this job. Null if the request created one job. */
   readonly requestedWith: number | null;
-  /** `held`: the job is paused, with the reason in its progress. */
+  /** `held`: the job is paused, with the reason in its progress. Null: no window affects the job. */
   readonly hold: WindowHold | null;
   readonly terms: JobTerms;
 }

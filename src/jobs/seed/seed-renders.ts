@@ -106,8 +106,8 @@ export class SeedRenders {
 }
 
 /**
- * Returns why the marks could not be committed. @throws StateError when the database or the truncated store is
- * unavailable
+ * Returns why the marks could not be committed.
+ * @throws StateError when the database or the truncated store is unavailable
  */
 function notCommitted(error: unknown): string {
   if (isStateAway(error)) throw error;

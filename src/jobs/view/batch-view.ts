@@ -92,7 +92,7 @@ function rateOf(live: readonly JobView[]): number | null {
   return rates.length === 0 ? null : rounded(rates.reduce((sum, rate) => sum + rate, 0));
 }
 
-/** Returns the mean rate from the first start to the last end. */
+/** Returns the mean rate from the first start to the last end. Null if no tile was processed. */
 function pastRate(jobs: readonly JobView[], { stored, skipped, failed, deleted = 0n }: JobTiles): number | null {
   const times = jobs.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]).flatMap((at) => at ?? []);
   const ms = times.map((at) => Date.parse(at)).sort((a, b) => a - b);

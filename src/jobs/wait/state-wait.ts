@@ -9,7 +9,8 @@ const PAUSE_MS = 1_000;
 
 export interface StateWaitParts {
   /**
-   * Makes the records of a layer agree with its tiles, if they do not. @throws StateError if this is not possible yet
+   * Makes the records of a layer agree with its tiles, if they do not.
+   * @throws StateError if this is not possible yet
    */
   readonly ready: (layer: string) => void;
   /**

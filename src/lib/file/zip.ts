@@ -47,7 +47,10 @@ export function readZip(bytes: Uint8Array, most: number): readonly ZipEntry[] | 
   return entries;
 }
 
-/** Returns the index of the last record. It stands at the end, in front of a comment of at most 65,535 bytes. */
+/**
+ * Returns the index of the last record. It stands at the end, in front of a comment of at most 65,535 bytes. Undefined
+ * if there is no such record.
+ */
 function findEnd(view: DataView): number | undefined {
   const first = Math.max(0, view.byteLength - END.bytes - 0xffff);
   for (let at = view.byteLength - END.bytes; at >= first; at--)

@@ -3,7 +3,7 @@ import { httpFailure } from "./http-failure.ts";
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Header values by name in lower case. A repeated header has a list of values. */
+  /** Header values by name in lower case. A repeated header has a list of values. Undefined for an absent header. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The body. Undefined if it is longer than the limit: it was then not read to its end. */
   readonly body: Buffer | undefined;

@@ -2,7 +2,7 @@ import querystring from "node:querystring";
 
 /** The proxies that the environment names, as curl does: names in lower case come first. */
 export interface Proxies {
-  /** The proxy for servers without TLS. */
+  /** The proxy for servers without TLS. Undefined: such servers are reached without a proxy. */
   readonly http: string | undefined;
   /** The proxy for servers with TLS. Undefined means that `http` serves them too. */
   readonly https: string | undefined;
@@ -14,7 +14,7 @@ export const proxiesOfEnvironment = ({ env } = process): Proxies => ({
   https: proxyAddress(env["https_proxy"] || env["HTTPS_PROXY"]),
 });
 
-/** Returns the address of a proxy. A proxy without a scheme speaks HTTP. */
+/** Returns the address of a proxy. A proxy without a scheme speaks HTTP. Undefined if the text is absent or empty. */
 const proxyAddress = (written: string | undefined): string | undefined =>
   written === undefined || written === ""
     ? undefined

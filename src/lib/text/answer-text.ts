@@ -23,7 +23,7 @@ interface Mark {
 
 /**
  * Returns the byte order mark. Recognizes UTF-16 without a mark by the `<` at the beginning of markup (XML 1.0,
- * appendix F).
+ * appendix F). Undefined if the bytes have neither.
  */
 function markOf([a, b, c]: Uint8Array): Mark | undefined {
   if (a === 0x3c && b === 0) return { encoding: "utf-16le", bytes: 0 };
@@ -48,7 +48,10 @@ const beginsWithBytes = ([first, second = 0]: Uint8Array): boolean => first === 
 const charsetOf = (contentType: string): string | undefined =>
   /;\s*charset\s*=\s*["']?([A-Za-z0-9._:-]+)/i.exec(contentType)?.[1];
 
-/** Returns the encoding that a `meta` in the first 1,024 bytes of a page names (HTML, 13.2.3.2). */
+/**
+ * Returns the encoding that a `meta` in the first 1,024 bytes of a page names (HTML, 13.2.3.2). Undefined if no `meta`
+ * names one.
+ */
 const encodingInPage = (body: Uint8Array): string | undefined =>
   /<meta\s[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)/i.exec(Buffer.from(body.subarray(0, 1024)).toString("latin1"))?.[1];
 

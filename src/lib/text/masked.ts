@@ -58,7 +58,7 @@ interface Secret {
 
 /**
  * Returns the secret at a path. The outermost field with a secret decides. Keys below it, such as the names of headers,
- * are chosen by users and are not field names.
+ * are chosen by users and are not field names. Undefined if the path leads to no secret.
  */
 function secretAt(path: Path): Secret | undefined {
   const names = path.filter((key) => typeof key === "string");

@@ -68,6 +68,6 @@ export const localName = (name: string): string => name.slice(name.lastIndexOf("
 export const childrenNamed = (element: XmlElement | undefined, name: string): readonly XmlElement[] =>
   element?.children.filter((child) => child.name === name) ?? [];
 
-/** Returns the first descendant at a path of names. */
+/** Returns the first descendant at a path of names. Undefined if there is no such descendant. */
 export const firstAt = (element: XmlElement | undefined, ...path: readonly string[]): XmlElement | undefined =>
   path.reduce((at: XmlElement | undefined, name) => at?.children.find((child) => child.name === name), element);

@@ -171,9 +171,9 @@ export interface JobView
   /** The account. Null if the interface was open, or the server itself made the job. */
   readonly createdBy: string | null;
   readonly abortedBy: string | null;
-  /** The ended job whose failed and unreached tiles this job retries. */
+  /** The ended job whose failed and unreached tiles this job retries. Null if the job is not a retry. */
   readonly retryOf: number | null;
-  /** The name of the schedule that created the job. */
+  /** The name of the schedule that created the job. Null if no schedule created it. */
   readonly schedule: string | null;
   /** The id of the first job of the batch, which may be this job. Null if the request created one job. */
   readonly requestedWith: number | null;

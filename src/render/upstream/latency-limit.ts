@@ -35,9 +35,12 @@ export class LatencyLimit {
   #configured: number;
   #limit: number;
   #phase: "cruising" | "halving" = "cruising";
-  /** The mean of the first round in ms. Later rounds are compared with it until half load has been tried. */
+  /**
+   * The mean of the first round in ms. Later rounds are compared with it until half load has been tried. Undefined
+   * before the first round.
+   */
   #firstMs: number | undefined;
-  /** The mean of the last round under half load, in ms. */
+  /** The mean of the last round under half load, in ms. Undefined until half load has been tried. */
   #halfLoadMs: number | undefined;
   /** The mean of the last round under full load, in ms. */
   #fullLoadMs = 0;

@@ -37,7 +37,10 @@ export class UpstreamHealth {
   readonly #now: () => number;
   #sinceMs: number;
   #hasAnswered = false;
-  /** The time of the first failure since the last answer. The failures may become an outage. */
+  /**
+   * The time of the first failure since the last answer. The failures may become an outage. Undefined if the last
+   * answer was not followed by a failure.
+   */
   #failingSinceMs: number | undefined;
   #lastError: UpstreamError | undefined;
   readonly #samples: { readonly atMs: number; readonly ms: number }[] = [];

@@ -170,7 +170,8 @@ export class UpstreamLimit {
   /**
    * Acquires a connection for a user. The caller releases the connection. Clients take turns. Returns a refusal if the
    * upstream goes down during the wait, or if no connection is free within `waitLimitMs`. Also returns a refusal if too
-   * many users wait and no client has more waiting users than this one.
+   * many users wait and no client has more waiting users than this one. Returns undefined when the connection is
+   * acquired.
    * @throws the signal's reason if it fires during the wait
    */
   async acquireForUser(turn: SharedTurn, waitLimitMs: number, signal: AbortSignal): Promise<PermitRefusal | undefined> {

@@ -35,7 +35,7 @@ function sizeOf(bytes: Buffer): Size | undefined {
   }
 }
 
-/** The first chunk: lossy, lossless or extended (RFC 9649, 2.5 to 2.7). */
+/** The first chunk: lossy, lossless or extended (RFC 9649, 2.5 to 2.7). Undefined for any other chunk. */
 function webpSize(bytes: Buffer): Size | undefined {
   switch (bytes.toString("latin1", 12, 16)) {
     case "VP8 ":
@@ -51,7 +51,7 @@ function webpSize(bytes: Buffer): Size | undefined {
   }
 }
 
-/** Searches the segments for the start of a frame (ITU T.81, B.2.2). */
+/** Searches the segments for the start of a frame (ITU T.81, B.2.2). Undefined if there is no frame. */
 function jpegSize(bytes: Buffer): Size | undefined {
   for (let at = 2; at + 9 <= bytes.length; ) {
     const marker = bytes.readUInt8(at + 1);

@@ -126,8 +126,8 @@ const unpacking =
   };
 
 /**
- * Returns a directory. @throws SourceError if the directory is too short for the number of entries at its beginning
- * (PMTiles 3, 4.2)
+ * Returns a directory.
+ * @throws SourceError if the directory is too short for the number of entries at its beginning (PMTiles 3, 4.2)
  */
 function checkedDirectory(directory: ArrayBuffer): ArrayBuffer {
   let count = 0;

@@ -26,8 +26,8 @@ export interface UpstreamTile {
 }
 
 /**
- * Returns the tile of a request. @throws SourceError if the picture is not a single tile, which the configuration rules
- * out
+ * Returns the tile of a request.
+ * @throws SourceError if the picture is not a single tile, which the configuration rules out
  */
 export function tileOf({ tile, gridSet }: RenderRequest): UpstreamTile {
   if (tile === undefined) throw new SourceError("exception", "this upstream has single tiles only");

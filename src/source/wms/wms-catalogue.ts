@@ -28,7 +28,7 @@ export interface WmsCatalogueLayer {
   readonly queryable: boolean;
   /** The CRSs of the layer and of its parent layers, such as `EPSG:4326`, in upper case. */
   readonly crs: ReadonlySet<string>;
-  /** West, south, east, north in degrees. */
+  /** West, south, east, north in degrees. Undefined if the capabilities have no box. */
   readonly box: readonly [number, number, number, number] | undefined;
   /**
    * The layer's exact boxes by CRS, such as `EPSG:25832`, x first. Contains only the CRSs for which the document gives

@@ -18,11 +18,11 @@ export interface PostgresTarget {
   readonly password: string | undefined;
   readonly database: string;
   readonly sslMode: SslMode;
-  /** Files in PEM form. */
+  /** Files in PEM form. Undefined: the option was not given. */
   readonly sslRootCert: string | undefined;
   readonly sslCert: string | undefined;
   readonly sslKey: string | undefined;
-  /** Settings of the session, such as `-c search_path=tiles`. */
+  /** Settings of the session, such as `-c search_path=tiles`. Undefined: none were given. */
   readonly options: string | undefined;
 }
 

@@ -60,7 +60,10 @@ export function parsePair(
   return found === null ? undefined : { x: Number(found[1]), y: Number(found[2]), extension: found[3] ?? "" };
 }
 
-/** Parses the name of a zoom directory. Returns the grid set in the directory's spelling. */
+/**
+ * Parses the name of a zoom directory. Returns the grid set in the directory's spelling. Undefined if the name has a
+ * different form.
+ */
 export function parseZoomDirectory(
   name: string,
 ): { readonly gridSetDirectory: string; readonly z: number; readonly parametersId: string } | undefined {

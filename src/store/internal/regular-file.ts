@@ -57,7 +57,10 @@ export function openRegular(path: string, flags: number, directory?: string): Op
   return undefined;
 }
 
-/** Returns the status of a regular file, as `openRegular` finds it. @throws StoreError */
+/**
+ * Returns the status of a regular file, as `openRegular` finds it. Undefined if there is no such file.
+ * @throws StoreError
+ */
 export function regularAt(path: string, what: string, directory?: string): Stats | undefined {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
@@ -71,7 +74,8 @@ export function regularAt(path: string, what: string, directory?: string): Stats
 }
 
 /**
- * Returns the content of a small regular file. Undefined if there is no regular file. @throws the error of the system
+ * Returns the content of a small regular file. Undefined if there is no regular file.
+ * @throws the error of the system
  */
 export function readRegular(path: string, encoding: "utf8" | "latin1"): string | undefined {
   const opened = openRegular(path, constants.O_RDONLY);

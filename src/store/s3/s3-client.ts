@@ -158,7 +158,8 @@ export class S3Client implements AsyncDisposable {
 
   /**
    * Deletes objects, 1,000 per request. Keys that do not exist count as deleted. Tries again to delete objects whose
-   * failure may pass. @returns the failures by key
+   * failure may pass.
+   * @returns the failures by key
    */
   async deleteAll(keys: readonly string[]): Promise<ReadonlyMap<string, S3Error>> {
     const failures = new Map<string, S3Error>();

@@ -17,7 +17,8 @@ import { COUNTS_AT, type Counts, DATA_START, encodeCounts, newHeader, readCounts
 import { ROWS_FILE } from "./compact-paths.ts";
 
 /**
- * Opens a bundle for reading, and closes it after the work. Undefined if the bundle does not exist. @throws StoreError
+ * Opens a bundle for reading, and closes it after the work. Undefined if the bundle does not exist.
+ * @throws StoreError
  */
 export function withBundle<T>(path: string, work: (file: number) => T): T | undefined {
   let file: number | undefined;

@@ -228,7 +228,7 @@ export class FilePaths {
   }
 }
 
-/** Returns the numbers of rows in a file; empty if the file does not exist. */
+/** Returns the numbers of rows in a file; empty if the file does not exist. Undefined for a level without a number. */
 function readRows(file: string): readonly (number | undefined)[] {
   try {
     const rows: unknown = JSON.parse(readRegular(file, "utf8") ?? "[]");

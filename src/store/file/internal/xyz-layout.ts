@@ -16,7 +16,10 @@ const LAST_SMALL_LEVEL = 6;
  */
 export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
   const countsFromTop = rowsCountFrom === "top";
-  /** Converts a row of a file name to a row of a tile, or the reverse. */
+  /**
+   * Converts a row of a file name to a row of a tile, or the reverse. Undefined if the row is outside of the level, or
+   * the number of rows is unknown.
+   */
   const turned = (y: number, rows: number | undefined): number | undefined => {
     if (!countsFromTop) return y;
     return rows === undefined || y < 0 || y >= rows ? undefined : rows - 1 - y;

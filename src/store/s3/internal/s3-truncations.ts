@@ -115,7 +115,8 @@ export const needsSweep = (generations: Generations, nowMs: number): boolean => 
 
 /**
  * Deletes the tiles of the retired names that are due. Leaves a level that a reader or an undo may need, even if the
- * record lists it as retired. @returns the names whose tiles are deleted
+ * record lists it as retired.
+ * @returns the names whose tiles are deleted
  */
 export async function sweepRetired(
   { client, names }: { readonly client: S3Client; readonly names: Names },

@@ -30,8 +30,8 @@ function rootOf(text: string, name: string): XmlElement | undefined {
 const textOf = (element: XmlElement | undefined, name: string): string => firstAt(element, name)?.text ?? "";
 
 /**
- * Parses a page of a listing that was requested with `encoding-type=url`. @throws Error when the page is not
- * well-formed
+ * Parses a page of a listing that was requested with `encoding-type=url`.
+ * @throws Error when the page is not well-formed
  */
 export function parsePage(text: string): S3Page {
   const root = rootOf(text, "ListBucketResult");
@@ -56,8 +56,8 @@ export const deleteBody = (keys: readonly string[]): string =>
     .join("")}</Delete>`;
 
 /**
- * Returns the keys that DeleteObjects could not delete, with the reasons. @throws Error when the text is not
- * well-formed
+ * Returns the keys that DeleteObjects could not delete, with the reasons.
+ * @throws Error when the text is not well-formed
  */
 export function parseDeleted(text: string): { readonly key: string; readonly code: string }[] {
   if (text.trim() === "") return [];

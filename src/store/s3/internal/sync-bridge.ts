@@ -34,7 +34,7 @@ export class SyncBridge<M extends AsyncMethods<M> & Told> {
   readonly #thread: URL;
   readonly #options: S3StoreOptions;
   #calls: BlockingCalls<BridgeCall> | undefined;
-  /** The error with which calls fail until a time. */
+  /** The error with which calls fail until a time. Undefined while calls are sent. */
   #lastFault: { readonly error: StoreError; readonly untilMs: number } | undefined;
   readonly #failed: () => void;
 
