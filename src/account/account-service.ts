@@ -11,8 +11,8 @@ export const accountMigrations: Migrations = {
     `CREATE TABLE api_token (
        id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user TEXT NOT NULL,
        role TEXT NOT NULL, made_ms INTEGER NOT NULL, expires_ms INTEGER, used_ms INTEGER
-     );`,
-    `CREATE TABLE user (name TEXT PRIMARY KEY, password_hash TEXT NOT NULL, roles TEXT NOT NULL) WITHOUT ROWID;`,
+     );
+     CREATE TABLE user (name TEXT PRIMARY KEY, password_hash TEXT NOT NULL, roles TEXT NOT NULL) WITHOUT ROWID;`,
   ],
 };
 

@@ -1,5 +1,5 @@
 import { pagesOf } from "../lib/pages.ts";
-import { Slices } from "../lib/slices.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { type Database, int, type Migrations, type Row, type SqlValue, text } from "../state/database.ts";
 import type { Dialect } from "../state/dialect.ts";
 
@@ -9,9 +9,8 @@ export const activityMigrations: Migrations = {
     `CREATE TABLE activity (
        id INTEGER PRIMARY KEY AUTOINCREMENT, time_ms INTEGER NOT NULL, user TEXT, address TEXT NOT NULL,
        method TEXT NOT NULL, path TEXT NOT NULL, status INTEGER NOT NULL, reason TEXT, job_id INTEGER,
-       request_id TEXT NOT NULL
+       request_id TEXT NOT NULL, detail TEXT
      );`,
-    "ALTER TABLE activity ADD COLUMN detail TEXT;",
   ],
 };
 
@@ -81,8 +80,7 @@ export class ActivityService {
 
   /** Adds an entry. It is written with others a moment later. */
   async recordActivity(entry: ActivityEntry): Promise<void> {
-    // A node of the version before sends no detail.
-    this.#waiting.push({ ...entry, detail: entry.detail ?? null });
+    this.#waiting.push(entry);
     if (this.#waiting.length >= MOST_WAITING) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), WRITE_MS);
   }

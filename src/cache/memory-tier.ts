@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { LayerEpochs } from "../render/layer-epochs.ts";
+import { LayerEpochs } from "../render/dispatch/layer-epochs.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { MaybePromise } from "../store/tile-store.ts";
 import type { ServedTile } from "./tile-reader.ts";

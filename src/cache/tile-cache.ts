@@ -5,8 +5,8 @@ import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/lay
 import { isNoTileMark, mayBeNoTileMark } from "../layer/no-tile-mark.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { currentTrace } from "../lib/trace-context.ts";
-import { tileKey } from "../render/render-reports.ts";
+import { currentTrace } from "../lib/http/trace-context.ts";
+import { tileKey } from "../render/dispatch/render-reports.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import {
   ifAvailable,
@@ -60,10 +60,10 @@ const noTileCounts = (): TileCounts => ({
 });
 
 /** Adds the counters of layers to others. */
-export function addTileCounts(sums: Map<string, TileCounts>, more: ReadonlyMap<string, Partial<TileCounts>>): void {
+export function addTileCounts(sums: Map<string, TileCounts>, more: ReadonlyMap<string, Readonly<TileCounts>>): void {
   for (const [layer, counts] of more) {
     const sum = sums.get(layer) ?? noTileCounts();
-    for (const name of TILE_COUNTS) sum[name] += counts[name] ?? 0; // A node of an older version lacks newer counters.
+    for (const name of TILE_COUNTS) sum[name] += counts[name];
     sums.set(layer, sum);
   }
 }

@@ -1,7 +1,7 @@
 import { isNoTileMark } from "../layer/no-tile-mark.ts";
-import { waitSeconds } from "../lib/wait-seconds.ts";
+import { waitSeconds } from "../lib/time/wait-seconds.ts";
 import type { RenderFailure } from "../render/render-order.ts";
-import type { PermitRefusal } from "../render/upstream-limit.ts";
+import type { PermitRefusal } from "../render/upstream/upstream-limit.ts";
 import type { UserRender } from "../render/user-renders.ts";
 import { type Question, UPSTREAM_HAS_NONE } from "../source/source.ts";
 import type { ServedTile, TileFailure, TileOutcome } from "./tile-reader.ts";

@@ -1,5 +1,5 @@
-import type { TestOrder, TestRender } from "../render/test-render.ts";
-import { upstreamIdOf } from "../render/upstream-limits.ts";
+import type { TestOrder, TestRender } from "../render/renderer/test-render.ts";
+import { upstreamIdOf } from "../render/upstream/upstream-limits.ts";
 import { etagOf } from "./etag.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { TileFailure, TileOutcome, TileRequest } from "./tile-reader.ts";

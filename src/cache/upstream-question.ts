@@ -1,5 +1,5 @@
 import type { Layer } from "../layer/layer.ts";
-import { currentTrace } from "../lib/trace-context.ts";
+import { currentTrace } from "../lib/http/trace-context.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { Question, UpstreamDocument } from "../source/source.ts";
 import { failureOf } from "./tile-failure.ts";

@@ -1,5 +1,5 @@
 import { type Command, Help, Option } from "commander";
-import { CLIENT_VARIABLES } from "../lib/client-variables.ts";
+import { CLIENT_VARIABLES } from "../lib/process/client-variables.ts";
 import { GROUPS } from "./help-groups.ts";
 
 const DEFAULT_PORT = "8080";
@@ -15,7 +15,7 @@ const globalOptions = (): readonly Option[] => [
     "--url <url>",
     `the server, with its mount (NUTHATCH_URL, else http://127.0.0.1 at the port NUTHATCH_PORT, else ${DEFAULT_PORT})`,
   ),
-  new Option("--user <name>", "the account; its password is in NUTHATCH_PASSWORD or in a netrc file (NUTHATCH_USER)"),
+  new Option("--user <name>", "the account; its password is in NUTHATCH_PASSWORD (NUTHATCH_USER)"),
   new Option("--json", "print the answer of the server unchanged"),
 ];
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runProgram } from "../../test/support/run-program.ts";
-import { isPasswordHash, verifyPassword } from "../http/auth/password.ts";
+import { isPasswordHash, verifyPassword } from "../account/password.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-cli-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

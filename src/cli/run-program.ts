@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from "commander";
-import { fileFault, pathOf } from "../lib/file-fault.ts";
+import { fileFault, pathOf } from "../lib/file/file-fault.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 
 /** Makes commander throw instead of exiting. Subcommands do not inherit the setting, so each one gets it. */

@@ -1,5 +1,5 @@
 import { bareProgram } from "./bare-program.ts";
-import { serveCommand } from "./commands/serve-command.ts";
+import { serveCommand } from "./commands/server/serve-command.ts";
 import { runProgram } from "./run-program.ts";
 
 // The process of a server. It is apart from the other commands, whose code it would keep in memory.

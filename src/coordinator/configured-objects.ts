@@ -1,16 +1,16 @@
-import { type ConfiguredObject, OBJECT_KINDS, type ObjectChange } from "../gwc/configured-object.ts";
-import type { RootedDocument } from "../gwc/document-node.ts";
+import { type ConfiguredObject, OBJECT_KINDS, type ObjectChange } from "../configuration/gwc/configured-object.ts";
+import type { RootedDocument } from "../configuration/gwc/document-node.ts";
 import { type Database, type Migrations, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
 
+/** `removed_layer` has the removed layers whose tiles are not truncated yet. */
 export const configuredObjectMigrations: Migrations = {
   module: "configured_objects",
   steps: [
     `CREATE TABLE configured_object (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, name TEXT NOT NULL,
-       document TEXT NOT NULL, UNIQUE (kind, name));`,
-    // Removed layers whose tiles are not truncated yet.
-    "CREATE TABLE removed_layer (name TEXT PRIMARY KEY);",
+       document TEXT NOT NULL, UNIQUE (kind, name));
+     CREATE TABLE removed_layer (name TEXT PRIMARY KEY);`,
   ],
 };
 

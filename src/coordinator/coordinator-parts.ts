@@ -5,10 +5,10 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { Adoption } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LostWrites } from "../ledger/lost-writes.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import type { JobOptions } from "../plan/job-options.ts";
+import type { JobOptions } from "../plan/job/job-options.ts";
 
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";

@@ -1,18 +1,18 @@
-import type { UseReport } from "../cache/use-recorder.ts";
 import type { Feeds } from "../feed/feeds.ts";
 import type { Catalogue, LayerGridSet } from "../layer/catalogue.ts";
 import { Adoption } from "../ledger/adoption.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { CellUses } from "../ledger/cells/cell-eviction.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import { ClockRecord } from "../state/clock-record.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { unique } from "../truncation/grid-set-places.ts";
-import { buildJobs } from "./build-jobs.ts";
-import { adoptedLayers, buildLedger } from "./build-ledger.ts";
-import { buildQuota, buildUserWrites } from "./build-quota.ts";
-import type { ScheduleParts } from "./build-schedules.ts";
-import { buildServices, type ServiceContext } from "./build-services.ts";
-import { buildTruncations } from "./build-truncations.ts";
-import { buildWebhooks } from "./build-webhooks.ts";
+import { buildJobs } from "./build/build-jobs.ts";
+import { adoptedLayers, buildLedger } from "./build/build-ledger.ts";
+import { buildQuota, buildUserWrites } from "./build/build-quota.ts";
+import type { ScheduleParts } from "./build/build-schedules.ts";
+import { buildServices, type ServiceContext } from "./build/build-services.ts";
+import { buildTruncations } from "./build/build-truncations.ts";
+import { buildWebhooks } from "./build/build-webhooks.ts";
 import type { BuildContext, CoordinatorParts } from "./coordinator-parts.ts";
 import type { Services } from "./operations.ts";
 import { PeriodicWork } from "./periodic-work.ts";
@@ -110,10 +110,8 @@ export class Coordinator {
   }
 
   /** Records reads of tiles. */
-  used(report: UseReport): void {
-    const { ledger, quota, now } = this.#parts;
-    ledger.eviction.used(report.cells);
-    quota.accesses.add(report, now());
+  used(cells: readonly CellUses[]): void {
+    this.#parts.ledger.eviction.used(cells);
   }
 
   /**

@@ -4,12 +4,12 @@ import type { StoredJob } from "../jobs/record/stored-job.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { Slices } from "../lib/slices.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { combinationsOf } from "../plan/combination.ts";
 import type { EvictedCells } from "../quota/evicted-cells.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
+import { TileAges } from "./copy/tile-ages.ts";
 import { CoverageSquares, type Runs, type SquareState } from "./coverage-squares.ts";
-import { TileAges } from "./tile-ages.ts";
 
 export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "now"> {
   readonly jobs: Pick<JobStore, "find" | "list" | "failedTilePage">;

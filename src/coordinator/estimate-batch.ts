@@ -1,6 +1,6 @@
 import { parameterSetsOf } from "../jobs/view/job-view.ts";
 import { addCounts, type Estimated, type EstimateView } from "../plan/estimate.ts";
-import type { JobRequest, JobView } from "../plan/job-request.ts";
+import type { JobRequest, JobView } from "../plan/job/job-request.ts";
 import { addGrowth, fitsOf, type Growth, type GrowthLimits, NO_GROWTH } from "../plan/store-growth.ts";
 
 /** The estimate of several jobs together, and of each. Null: unknown for at least one of them. */

@@ -7,12 +7,11 @@ import type { NewJob } from "../jobs/record/stored-job.ts";
 import { areaView } from "../jobs/view/job-view.ts";
 import { type TimelineEntry, timelineOf } from "../jobs/view/timeline-view.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import { metatileFor } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { countPlanned, unconfirmed } from "../plan/count-planned.ts";
-import type { JobCounter } from "../plan/job-counter.ts";
+import type { JobCounter } from "../plan/job/job-counter.ts";
 import type {
   IdempotencyKey,
   JobOrigin,
@@ -21,8 +20,8 @@ import type {
   KilledTask,
   KillScope,
   SubmittedJob,
-} from "../plan/job-request.ts";
-import { type JobChange, STANDARD_TERMS } from "../plan/job-terms.ts";
+} from "../plan/job/job-request.ts";
+import { type JobChange, STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
 import type { PlannedJobs } from "../plan/plan-batch.ts";
 import type { RunWindows } from "../schedule/run-windows.ts";
@@ -240,15 +239,10 @@ export class JobService {
     };
     const layer = catalogue().layers.get(request.layer);
     if (layer === undefined) return refuse(unknownLayer(request.layer));
-    const factors = metatileFor(layer, request.format);
     const totals = await counter.count(request);
     if (!totals.ok) return totals;
-    const progress = planRetry(
-      { request, progress: stored.progress },
-      jobs.failedTiles(id),
-      factors,
-      totals.value,
-      (...at) => counter.storedIn(...at),
+    const progress = planRetry({ request, progress: stored.progress }, jobs.failedTiles(id), totals.value, (...at) =>
+      counter.storedIn(...at),
     );
     if (progress === undefined) return refuse(conflict(`Job ${id} has left nothing to retry: every tile was done.`));
     return this.#submit([{ request, progress, origin, retryOf: id, schedule: null }], origin);

@@ -1,18 +1,18 @@
 import type { AccountService } from "../account/account-service.ts";
 import type { SessionService } from "../account/session-service.ts";
 import type { ActivityService } from "../activity/activity-service.ts";
-import type { Sending, Sendings } from "../lib/channel.ts";
+import type { Sending, Sendings } from "../lib/process/channel.ts";
 import type { ScheduleService } from "../schedule/schedule-service.ts";
 import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
+import type { ExportService } from "./copy/export-service.ts";
+import type { ImportService } from "./copy/import-service.ts";
+import type { StoreCopies } from "./copy/store-copies.ts";
 import type { CoverageService } from "./coverage-service.ts";
 import type { EstimateService } from "./estimate-service.ts";
-import type { ExportService } from "./export-service.ts";
-import type { ImportService } from "./import-service.ts";
 import type { JobLists } from "./job-lists.ts";
 import type { JobService } from "./job-service.ts";
 import type { MetricsService } from "./metrics-service.ts";
 import type { QuotaService } from "./quota-service.ts";
-import type { StoreCopies } from "./store-copies.ts";
 import type { TileChanges } from "./tile-changes.ts";
 import type { UsageService } from "./usage-service.ts";
 
@@ -99,7 +99,6 @@ export const OPERATIONS = {
     verify: CALL,
     verification: CALL,
     cancelVerification: CALL,
-    simulate: CALL_READS_FIRST,
   },
   quota: {
     quota: CALL,

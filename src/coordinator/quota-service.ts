@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { isoTime } from "../lib/iso-time.ts";
 import { conflict, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { isoTime } from "../lib/time/iso-time.ts";
 import type { Enforcer } from "../quota/enforcer.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { quotaDifference } from "../quota/quota-difference.ts";

@@ -1,7 +1,7 @@
 import type { ActivityRow } from "../activity/activity-service.ts";
-import type { JobEvent } from "../plan/job-request.ts";
+import type { JobEvent } from "../plan/job/job-request.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
-import type { UpstreamView } from "../render/upstream-limits.ts";
+import type { UpstreamView } from "../render/upstream/upstream-limits.ts";
 import type { MassTruncationView } from "../truncation/mass-truncation.ts";
 
 /** A change that the event stream sends to its clients. A persisted change is published after its commit. */

@@ -1,7 +1,7 @@
 import type { JobSaver } from "../jobs/record/job-saver.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../lib/logger.ts";
-import { Slices } from "../lib/slices.ts";
+import type { Logger } from "../lib/process/logger.ts";
+import { Slices } from "../lib/process/slices.ts";
 import type { Database } from "../state/database.ts";
 import { isStateAway } from "../state/state-wait.ts";
 

@@ -1,6 +1,6 @@
 import { CELLS_PER_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
-import type { CellWriters } from "../ledger/cell-writers.ts";
-import type { CellPosition } from "../ledger/cells.ts";
+import type { CellWriters } from "../ledger/cells/cell-writers.ts";
+import type { CellPosition } from "../ledger/cells/cells.ts";
 import type { TileStore } from "../store/tile-store.ts";
 
 /** The cells of one level of a tile set in which tiles were stored or removed, have failed, or began to be rendered. */

@@ -1,6 +1,6 @@
 import type { TileSet } from "../layer/tile-set.ts";
 import type { AdoptionProgress } from "../ledger/adoption.ts";
-import { isoTime } from "../lib/iso-time.ts";
+import { isoTime } from "../lib/time/iso-time.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";

@@ -1,11 +1,11 @@
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import type { OpenCells } from "../ledger/cell-writers.ts";
+import type { OpenCells } from "../ledger/cells/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
 import { type Admission, type Leave, NO_SIZE, type StoredSize } from "../render/admission.ts";
+import type { LedgerAccess } from "../render/dispatch/render-reports.ts";
 import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/render-order.ts";
-import type { LedgerAccess } from "../render/render-reports.ts";
 
 export interface UserWritesParts {
   readonly ledger: Pick<Ledger, "writers" | "missed">;

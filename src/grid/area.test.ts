@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { atOnce } from "../lib/slices.ts";
+import { atOnce } from "../lib/process/slices.ts";
 import { type Area, AreaIndex, rectAround } from "./area.ts";
 import { extentAround, type Polygon } from "./area-parts.ts";
 import { metatileNumber, metatileWalk } from "./metatile.ts";

@@ -1,5 +1,5 @@
 import { firstWhere } from "../lib/first-where.ts";
-import { atOnce } from "../lib/slices.ts";
+import { atOnce } from "../lib/process/slices.ts";
 import { type AreaParts, type Bands, bandAt, EDGES_PER_PAUSE, type Polygon, partsOf, type Ring } from "./area-parts.ts";
 import type { Extent, TileRect, TileY, Zoom } from "./grid-set.ts";
 import type { Span, TileSelection } from "./tile-selection.ts";

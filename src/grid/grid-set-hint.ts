@@ -1,4 +1,4 @@
-import { didYouMean } from "../lib/nearest.ts";
+import { didYouMean } from "../lib/text/nearest.ts";
 import { isKnownSystem } from "./coordinate-systems.ts";
 import { canonicalSrs, sameSrs } from "./grid-set.ts";
 

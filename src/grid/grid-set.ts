@@ -1,5 +1,5 @@
 import type { Branded } from "../lib/brand.ts";
-import { trimEndOf } from "../lib/trim-end.ts";
+import { trimEndOf } from "../lib/text/trim-end.ts";
 
 /** A level of a grid set, counted from 0. */
 export type Zoom = Branded<number, "zoom">;

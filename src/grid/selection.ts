@@ -1,4 +1,4 @@
-import { atOnce } from "../lib/slices.ts";
+import { atOnce } from "../lib/process/slices.ts";
 import { type Area, AreaIndex } from "./area.ts";
 import { type TileList, TileListIndex } from "./tile-list.ts";
 import type { TileSelection } from "./tile-selection.ts";

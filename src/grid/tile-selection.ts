@@ -1,5 +1,5 @@
 import { firstWhere } from "../lib/first-where.ts";
-import { atOnce } from "../lib/slices.ts";
+import { atOnce } from "../lib/process/slices.ts";
 import type { TileRect, TileX, TileY, Zoom } from "./grid-set.ts";
 
 /** Whole numbers from `first` to `last`, both included. */

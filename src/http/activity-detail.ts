@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { jsonText } from "../lib/json-text.ts";
-import { masked } from "../lib/masked.ts";
-import type { JobRequest } from "../plan/job-request.ts";
+import { jsonText } from "../lib/text/json-text.ts";
+import { masked } from "../lib/text/masked.ts";
+import type { JobRequest } from "../plan/job/job-request.ts";
 import type { Reply } from "./resource.ts";
 
 /** The most characters of one value, and of a whole detail. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { etagOf } from "../lib/etag.ts";
+import { etagOf } from "../lib/http/etag.ts";
 import { POLICY } from "./console/policy.ts";
 import { type Answer, HTML_TYPE } from "./reply.ts";
 import type { PublicRequest } from "./resource.ts";

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { LRUCache } from "lru-cache";
 import type { ActivityEntry } from "../activity/activity-service.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { Logger } from "../lib/process/logger.ts";
+import { RepeatedLog } from "../lib/process/repeated-log.ts";
 import { type Refusal, refusalMessage } from "../lib/refusal.ts";
-import { RepeatedLog } from "../lib/repeated-log.ts";
 import { MOST_DETAIL } from "./activity-detail.ts";
 import type { Checked } from "./auth/credentials.ts";
 import { refusalOfHeader } from "./auth/rights.ts";

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { ServerOptions } from "../configuration/server-options.ts";
 import { type Refusal, shown } from "../lib/refusal.ts";
-import type { ServerOptions } from "./options.ts";
 
 type CrossSiteOptions = Pick<ServerOptions, "allowedOrigins" | "trustProxy">;
 

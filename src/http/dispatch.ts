@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { currentTrace } from "../lib/http/trace-context.ts";
 import { shown } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { currentTrace } from "../lib/trace-context.ts";
 import { type ErrorCode, httpError, NOT_FOUND, refusalText } from "./errors.ts";
 import { goneSignal } from "./gone.ts";
 import type { ManagementOptions, Manager } from "./management.ts";

@@ -1,7 +1,7 @@
 import type { TileFailure, TileFailureCode } from "../cache/tile-reader.ts";
 import { codeOf, errorMessage } from "../lib/error-code.ts";
-import { jsonText } from "../lib/json-text.ts";
 import { type Refusal, type RefusalCode, refusalMessage, type StatedRefusal } from "../lib/refusal.ts";
+import { jsonText } from "../lib/text/json-text.ts";
 import type { Documents } from "./api/documents/documents.ts";
 import type { Answer } from "./reply.ts";
 import { textAnswer, textType } from "./reply.ts";

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
+import type { ServerOptions } from "../configuration/server-options.ts";
 import { onceEach } from "../lib/once-each.ts";
-import type { ServerOptions } from "./options.ts";
 
 /** The parts of a request as a trusted proxy reports them. A value that is not valid counts as not reported. */
 export interface Forwarded {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../test/support/cpu-time.ts";
-import { atOnce } from "../lib/slices.ts";
+import { decodeQuotaChange } from "../configuration/gwc/codec/quota-codec.ts";
+import { atOnce } from "../lib/process/slices.ts";
 import { decodeJobBody } from "./api/jobs/job-request-codec.ts";
 import { decodeTermsChange } from "./api/jobs/job-terms-codec.ts";
 import { decodeSchedule } from "./api/schedules/schedule-codec.ts";
 import { decodeKill } from "./management/kill-codec.ts";
 import { decodeMassTruncate } from "./management/mass-truncate-codec.ts";
-import { decodeQuotaChange } from "./management/quota-codec.ts";
 import { decodeSeedForm, decodeSeedRequest } from "./management/seed-request-codec.ts";
 import { parseForm } from "./query.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { type TraceContext, traceIdOf } from "../lib/trace-context.ts";
+import { type TraceContext, traceIdOf } from "../lib/http/trace-context.ts";
 
 export const ID_HEADER = "X-Request-Id";
 

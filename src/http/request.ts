@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { ServerOptions } from "../configuration/server-options.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { forwardedBy } from "./forwarded.ts";
-import type { ServerOptions } from "./options.ts";
 import { decodePercent } from "./percent.ts";
 
 /** A request's path and query, both raw, with its mount. */

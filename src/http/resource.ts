@@ -1,18 +1,19 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KeptUser } from "../account/user.ts";
 import type { MaskRenewal } from "../cache/masks.ts";
+import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../configuration/gwc/configured-object.ts";
+import type { CompatOptions } from "../configuration/server-options.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { GridSet } from "../grid/grid-set.ts";
-import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { ServiceInformation } from "../layer/service-information.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import type { JobOptions } from "../plan/job-options.ts";
-import type { TestOrder, TestRender } from "../render/test-render.ts";
-import type { UpstreamView } from "../render/upstream-limits.ts";
-import type { UpstreamProbe } from "../render/upstream-probes.ts";
+import type { JobOptions } from "../plan/job/job-options.ts";
+import type { TestOrder, TestRender } from "../render/renderer/test-render.ts";
+import type { UpstreamView } from "../render/upstream/upstream-limits.ts";
+import type { UpstreamProbe } from "../render/upstream/upstream-probes.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
 import type { DrainOutcome, LeadView, NodeRemoval, NodeView, OwnNode } from "./api/nodes/node-view.ts";
@@ -22,7 +23,6 @@ import type { Authenticator } from "./auth/credentials.ts";
 import type { Caller, Need } from "./auth/rights.ts";
 import { methodAnswer } from "./errors.ts";
 import type { ServerMetrics, ServingMetrics } from "./metrics/metrics-sample.ts";
-import type { CompatOptions } from "./options.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Answer } from "./reply.ts";
 import type { Address, Target } from "./request.ts";
@@ -199,11 +199,8 @@ export interface Resource {
   readonly methods: Readonly<Partial<Record<Method, Handler>>>;
   /** The layer in the path. It is checked before the body is read. */
   readonly layer?: string;
-  /**
-   * `optional`: those without an account are answered too. `basic`: the session of the console does not count. Absent:
-   * an account is needed.
-   */
-  readonly account?: "optional" | "basic";
+  /** `optional`: those without an account are answered too. Absent: an account is needed. */
+  readonly account?: "optional";
   /** True: a browser gets the 405 as an HTML page. */
   readonly browserPage?: boolean;
 }

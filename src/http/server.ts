@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { listenOn } from "../lib/listen-on.ts";
-import type { Logger } from "../lib/logger.ts";
-import { traceContextOf, withTrace } from "../lib/trace-context.ts";
+import { traceContextOf, withTrace } from "../lib/http/trace-context.ts";
+import { listenOn } from "../lib/process/listen-on.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import { createDispatch, type HttpOptions } from "./dispatch.ts";
 import { httpError, refusalOfFault, refusalText } from "./errors.ts";
 import { send } from "./reply.ts";

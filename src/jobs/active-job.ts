@@ -1,10 +1,10 @@
 import { indexOf } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { type Combination, combinationsOf } from "../plan/combination.ts";
-import type { Counts } from "../plan/job-counts.ts";
-import type { JobOutcome, JobRequest, JobState, JobView, TaskRow, WindowHold } from "../plan/job-request.ts";
-import type { JobTerms } from "../plan/job-terms.ts";
-import { type StoredMetatilesOf, walksOf } from "../plan/job-walk.ts";
+import type { Counts } from "../plan/job/job-counts.ts";
+import type { JobOutcome, JobRequest, JobState, JobView, TaskRow, WindowHold } from "../plan/job/job-request.ts";
+import type { JobTerms } from "../plan/job/job-terms.ts";
+import { type StoredMetatilesOf, walksOf } from "../plan/job/job-walk.ts";
 import { numbersOf } from "../plan/metatile-numbers.ts";
 import type { TimeLeft } from "../plan/rate-meter.ts";
 import type { JobMoment } from "./job-event.ts";
@@ -61,13 +61,7 @@ export class ActiveJob {
    * @param resumed whether the job was read from the database at a start of the server
    * @param rendering called when a job with a rate limit begins a render
    */
-  constructor(
-    stored: StoredJob,
-    metatileFactors: readonly [number, number],
-    resumed: boolean,
-    storedMetatiles: StoredMetatilesOf,
-    rendering: () => void,
-  ) {
+  constructor(stored: StoredJob, resumed: boolean, storedMetatiles: StoredMetatilesOf, rendering: () => void) {
     const { progress, ...accepted } = stored;
     const { request } = accepted;
     this.id = stored.id;
@@ -79,7 +73,7 @@ export class ActiveJob {
     this.#accepted = accepted;
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
     this.combinations = combinationsOf(request) ?? [];
-    const walks = walksOf(request, metatileFactors, this.selection, storedMetatiles);
+    const walks = walksOf(request, this.selection, storedMetatiles);
     this.metatiles = new MetatileQueue(numbersOf(walks, request.order, request.hot), progress.finished);
     this.rateLimiter = new RateLimiter(rendering);
     this.#tasks = stored.tasks.filter(({ state }) => state === "live").map((task) => new Task(task));

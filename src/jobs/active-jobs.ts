@@ -1,6 +1,5 @@
-import { type Layer, metatileFor } from "../layer/layer.ts";
 import { combinationsOf } from "../plan/combination.ts";
-import type { JobFilter, JobIds, JobPage, JobRequest, JobView, TaskRow } from "../plan/job-request.ts";
+import type { JobFilter, JobIds, JobPage, JobRequest, JobView, TaskRow } from "../plan/job/job-request.ts";
 import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
@@ -45,9 +44,7 @@ export class ActiveJobs {
 
   /** Returns the ranges that unfinished seeds store or count as stored. Eviction spares them. */
   seedRanges(): readonly SeedRange[] {
-    this.#ranges ??= this.all().flatMap(({ request }) =>
-      seedRangesOf(request, this.#parts.catalogue().layers.get(request.layer)),
-    );
+    this.#ranges ??= this.all().flatMap(({ request }) => seedRangesOf(request));
     return this.#ranges;
   }
 
@@ -106,10 +103,10 @@ function matches(job: ActiveJob, filter: JobFilter & JobIds, batch: number | und
 }
 
 /** Returns the ranges that a seed stores or counts as stored, which eviction spares. Empty for a truncate. */
-function seedRangesOf(request: JobRequest, configured: Layer | undefined): SeedRange[] {
+function seedRangesOf(request: JobRequest): SeedRange[] {
   const { layer, format } = request;
   if (request.type === "truncate" || format === null) return [];
-  const [width, height] = request.metatile ?? metatileFor(configured, format);
+  const [width, height] = request.metatile;
   // A metatile at the border also stores tiles beyond the range.
   return request.ranges.flatMap(({ gridSet, rects }) => {
     const wider = rects.map((r) => ({

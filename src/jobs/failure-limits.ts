@@ -1,5 +1,5 @@
-import type { Counts } from "../plan/job-counts.ts";
-import type { JobRequest } from "../plan/job-request.ts";
+import type { Counts } from "../plan/job/job-counts.ts";
+import type { JobRequest } from "../plan/job/job-request.ts";
 
 /**
  * A job at work is checked against `failurePercent` only after this many tiles: early on, one failed tile would exceed

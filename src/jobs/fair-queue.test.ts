@@ -4,10 +4,10 @@ import { layerNamed } from "../../test/support/layer.ts";
 import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import type { LayerJobs } from "../layer/layer.ts";
-import { JobCounts } from "../plan/job-counts.ts";
-import { emptyProgress } from "../plan/job-progress.ts";
-import type { JobRequest } from "../plan/job-request.ts";
-import { type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";
+import { JobCounts } from "../plan/job/job-counts.ts";
+import { emptyProgress } from "../plan/job/job-progress.ts";
+import type { JobRequest } from "../plan/job/job-request.ts";
+import { type JobTerms, STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import { ActiveJob } from "./active-job.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { Task } from "./task.ts";
@@ -84,7 +84,7 @@ function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
         hold: null,
         terms: { ...STANDARD_TERMS, ...terms },
       };
-      const made = new ActiveJob(stored, [1, 1], false, nothingStored.storedMetatiles, () => undefined);
+      const made = new ActiveJob(stored, false, nothingStored.storedMetatiles, () => undefined);
       jobs.set(id, made);
       fairQueue.join(made);
       return made;

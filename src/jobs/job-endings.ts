@@ -1,5 +1,5 @@
-import { Slices } from "../lib/slices.ts";
-import type { KilledTask, KillScope } from "../plan/job-request.ts";
+import { Slices } from "../lib/process/slices.ts";
+import type { KilledTask, KillScope } from "../plan/job/job-request.ts";
 import { isSuperseded } from "../plan/supersede.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { ActiveJobs } from "./active-jobs.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { JOB_OUTCOMES } from "../plan/job-request.ts";
+import { JOB_OUTCOMES } from "../plan/job/job-request.ts";
 
 /** The events of a job that webhooks receive: accepted, at work, paused, and the outcomes. */
 export const JOB_MOMENTS = ["pending", "running", "paused", ...JOB_OUTCOMES] as const;

@@ -1,4 +1,4 @@
-import type { JobOutcome, JobState, WindowHold } from "../plan/job-request.ts";
+import type { JobOutcome, JobState, WindowHold } from "../plan/job/job-request.ts";
 import type { JobResult } from "./job-result.ts";
 
 /** The states that lists show for a job that has not ended. */

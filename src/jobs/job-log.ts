@@ -1,5 +1,5 @@
-import type { Logger } from "../lib/logger.ts";
-import type { JobView } from "../plan/job-request.ts";
+import type { Logger } from "../lib/process/logger.ts";
+import type { JobView } from "../plan/job/job-request.ts";
 
 /** The state of an unfinished job by the last lines of the log. */
 interface Logged {

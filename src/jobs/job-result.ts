@@ -1,4 +1,4 @@
-import type { JobOutcome } from "../plan/job-request.ts";
+import type { JobOutcome } from "../plan/job/job-request.ts";
 import type { JobType } from "../plan/seed-request.ts";
 import type { JobTally } from "./job-tally.ts";
 

@@ -1,8 +1,8 @@
 import type { Catalogue } from "../layer/catalogue.ts";
-import type { Logger } from "../lib/logger.ts";
-import type { JobOptions } from "../plan/job-options.ts";
-import type { JobView } from "../plan/job-request.ts";
-import type { StoredMetatilesOf } from "../plan/job-walk.ts";
+import type { Logger } from "../lib/process/logger.ts";
+import type { JobOptions } from "../plan/job/job-options.ts";
+import type { JobView } from "../plan/job/job-request.ts";
+import type { StoredMetatilesOf } from "../plan/job/job-walk.ts";
 import type { JobMoment } from "./job-event.ts";
 import type { JobStore } from "./record/job-store.ts";
 import type { Work } from "./work.ts";

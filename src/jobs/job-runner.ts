@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Layer, metatileFor } from "../layer/layer.ts";
-import type { SubmittedJob } from "../plan/job-request.ts";
-import type { JobTerms } from "../plan/job-terms.ts";
+import type { SubmittedJob } from "../plan/job/job-request.ts";
+import type { JobTerms } from "../plan/job/job-terms.ts";
 import { ActiveJob } from "./active-job.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -50,7 +49,7 @@ export class JobRunner {
   start(): void {
     for (const stored of this.#parts.jobs.unfinished()) {
       const layer = this.#parts.catalogue().layers.get(stored.request.layer);
-      const job = this.#add(stored, layer, true);
+      const job = this.#add(stored, true);
       if (job.tasks.length === 0) this.endings.endLate(job, stored);
       else if (layer === undefined) void this.endings.abort(job, LAYER_REMOVED);
     }
@@ -60,9 +59,8 @@ export class JobRunner {
     this.#givePermits();
   }
 
-  #add(stored: StoredJob, layer: Layer | undefined, resumed: boolean): ActiveJob {
-    const factors = metatileFor(layer, stored.request.format);
-    const job = new ActiveJob(stored, factors, resumed, this.#parts.storedMetatiles, () => this.startWaitingTasks());
+  #add(stored: StoredJob, resumed: boolean): ActiveJob {
+    const job = new ActiveJob(stored, resumed, this.#parts.storedMetatiles, () => this.startWaitingTasks());
     this.active.add(job);
     this.#fairQueue.join(job);
     this.#totals.begin(job);
@@ -74,7 +72,7 @@ export class JobRunner {
    * runs in the same transaction.
    */
   submitAll(newJobs: readonly NewJob[], also?: (jobIds: readonly number[]) => void): SubmittedJob {
-    const { jobs, announce, now, persist, catalogue } = this.#parts;
+    const { jobs, announce, now, persist } = this.#parts;
     let inserted: readonly StoredJob[] = [];
     const nowMs = now();
     persist(() => {
@@ -84,8 +82,7 @@ export class JobRunner {
     });
     const [first] = inserted;
     if (first === undefined) throw new RangeError("there is no job to submit");
-    for (const stored of inserted)
-      this.records.inserted(this.#add(stored, catalogue().layers.get(stored.request.layer), false));
+    for (const stored of inserted) this.records.inserted(this.#add(stored, false));
     this.records.report();
     // Start after the answer has been sent, so that a list requested at once shows every task as accepted.
     this.startWaitingTasks();

@@ -1,6 +1,6 @@
-import { type Counts, JobCounts, processedTiles } from "../plan/job-counts.ts";
-import type { JobProgress } from "../plan/job-progress.ts";
-import type { JobError, JobRequest } from "../plan/job-request.ts";
+import { type Counts, JobCounts, processedTiles } from "../plan/job/job-counts.ts";
+import type { JobProgress } from "../plan/job/job-progress.ts";
+import type { JobError, JobRequest } from "../plan/job/job-request.ts";
 import { RateMeter, type TimeLeft } from "../plan/rate-meter.ts";
 
 /** The number of failure classes of which a job stores the first message. */

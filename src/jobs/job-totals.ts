@@ -1,5 +1,5 @@
-import type { Counts } from "../plan/job-counts.ts";
-import { JOB_OUTCOMES, type JobOutcome } from "../plan/job-request.ts";
+import type { Counts } from "../plan/job/job-counts.ts";
+import { JOB_OUTCOMES, type JobOutcome } from "../plan/job/job-request.ts";
 import { JOB_TYPES, type JobType } from "../plan/seed-request.ts";
 import type { ActiveJob } from "./active-job.ts";
 

@@ -1,5 +1,5 @@
 import { IntervalSet } from "../lib/interval-set.ts";
-import type { WalkPosition } from "../plan/job-walk.ts";
+import type { WalkPosition } from "../plan/job/job-walk.ts";
 import type { JobNumbers } from "../plan/metatile-numbers.ts";
 
 /** The most times that `take` skips to the next metatile that may be wanted before it returns one. */

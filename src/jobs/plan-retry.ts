@@ -4,9 +4,9 @@ import { indexOf } from "../grid/selection.ts";
 import { countSelectedAtOnce, type TileSelection } from "../grid/tile-selection.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
-import { JobCounts } from "../plan/job-counts.ts";
-import { emptyProgress, type JobProgress } from "../plan/job-progress.ts";
-import { type JobWalk, walksOf } from "../plan/job-walk.ts";
+import { JobCounts } from "../plan/job/job-counts.ts";
+import { emptyProgress, type JobProgress } from "../plan/job/job-progress.ts";
+import { type JobWalk, walksOf } from "../plan/job/job-walk.ts";
 import { numbersOf } from "../plan/metatile-numbers.ts";
 import type { FailedTile } from "./record/failed-tile.ts";
 import type { StoredJob } from "./record/stored-job.ts";
@@ -21,7 +21,6 @@ import type { StoredJob } from "./record/stored-job.ts";
 export function planRetry(
   { request, progress }: Pick<StoredJob, "request" | "progress">,
   failed: readonly FailedTile[],
-  metatileFactors: readonly [number, number],
   totals: JobCounts,
   storedIn: (tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined) => bigint,
 ): JobProgress | undefined {
@@ -29,9 +28,7 @@ export function planRetry(
   if (progress.outcome === null || progress.outcome === "done") return undefined;
   const { sum } = new JobCounts(progress.zooms);
   if (request.type === "truncate" || BigInt(failed.length) < sum.failed) return fresh;
-  // A job of an older version in an order that was removed: its finished metatiles are unknown.
-  if (progress.finished.length === 0 && sum.stored + sum.failed > 0n) return fresh;
-  const walks = walksOf(request, metatileFactors);
+  const walks = walksOf(request);
   const numbers = numbersOf(walks, request.order, request.hot);
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);
   const countOf = ({ tileSet }: JobWalk, rect: TileRect): bigint => {

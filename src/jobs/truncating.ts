@@ -2,9 +2,9 @@ import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises"
 import type { TileRect } from "../grid/grid-set.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import type { OpenCells } from "../ledger/cell-writers.ts";
+import type { OpenCells } from "../ledger/cells/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { Slices } from "../lib/slices.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { combinationsOf } from "../plan/combination.ts";
 import { coversLevel, selectsStored } from "../plan/truncate-scope.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";

@@ -119,6 +119,8 @@ const LONGEST_TYPE = 200;
  */
 export function formatOf(mimeType: string): TileFormat | undefined {
   if (mimeType.length > LONGEST_TYPE) return undefined;
+  const known = byMimeType.get(mimeType);
+  if (known !== undefined) return known;
   const parts = mimeType.split(";").map((part) => part.trim().toLowerCase());
   const [type = ""] = parts;
   return formatNamed(parts.join(";")) ?? (type.startsWith("image/") ? formatNamed(type) : undefined);

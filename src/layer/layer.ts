@@ -28,7 +28,7 @@ export const subsetExtent = (subset: GridSubset): Extent => subset.extent ?? sub
 
 /**
  * The source that renders a layer's missing tiles. A new kind of source needs a member here, a file in `source/`, and a
- * schema part in `config/`.
+ * schema part in `configuration/fields/`.
  */
 export type SourceOptions =
   | WmsSourceOptions

@@ -86,25 +86,3 @@ test("on a disk with other blocks all tiles are counted again, over a restart in
   expect(third.ledger.total).toMatchObject({ tiles: 5n, allocated: allocatedIn(1024) });
   await third.close();
 });
-
-test.each([
-  ["a network file system", 2 ** 20, true],
-  ["the same disk", 4096, false],
-])("a database of an older version, of %s with blocks of %i, is counted again: %s", async (_, blockBytes, isAgain) => {
-  const older = open(blockBytes);
-  await adopt(older);
-  await older.write(SIZES);
-  await older.close();
-  const db = openTestDatabase(join(directory, "state.db"));
-  db.exec("UPDATE ledger_boot SET block_bytes = NULL");
-  db.close();
-
-  const interrupted = open(4096);
-  expect(interrupted.ledger.hasOtherBlocks).toBe(isAgain);
-  await interrupted.close();
-  const newer = open(4096);
-  expect(newer.ledger.hasOtherBlocks).toBe(isAgain);
-  await adopt(newer);
-  expect(newer.ledger.total.allocated).toBe(allocatedIn(4096));
-  await newer.close();
-});

@@ -1,5 +1,5 @@
-import type { Logger } from "../lib/logger.ts";
 import { pagesOf } from "../lib/pages.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import { POSITIONS_AT_ONCE, replacing } from "../state/dialect.ts";
 import { isStateAway, StateWait } from "../state/state-wait.ts";

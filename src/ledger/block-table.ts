@@ -1,19 +1,10 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
 import { pagesOf } from "../lib/pages.ts";
-import {
-  bytes,
-  bytesOrNull,
-  type Database,
-  int,
-  intOrNull,
-  type Row,
-  type Statement,
-  text,
-} from "../state/database.ts";
+import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
 import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../state/dialect.ts";
 import { Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
-import { type AgedCell, decodeAges } from "./cell-ages.ts";
+import { type AgedCell, decodeAges } from "./cells/cell-ages.ts";
 
 /** A block in the order of eviction: no cell of the block is evicted before those of lower keys than `key`. */
 export interface BlockKey extends BlockAddress {
@@ -346,10 +337,8 @@ export class BlockTable {
   }
 
   #agedCells(at: BlockAddress, row: Row): readonly AgedCell[] {
-    const ages = bytesOrNull(row, "ages");
-    if (ages === null) return this.#fromCells(at, bytes(row, "cells"), Block.agedCells);
     // The ages of a corrupt row are those of a block that is counted from the store.
-    return decodeAges(ages) ?? decodeAges(this.at(at).encodeAges()) ?? [];
+    return decodeAges(bytes(row, "ages")) ?? decodeAges(this.at(at).encodeAges()) ?? [];
   }
 
   /** Reads the encoded cells of a block. */
@@ -482,9 +471,9 @@ function decodeRow(at: BlockAddress, row: Row): { readonly block: Block; readonl
       tiles: int(row, "tiles"),
       presence: bytes(row, "presence"),
       cells: bytes(row, "cells"),
-      ages: bytesOrNull(row, "ages"),
+      ages: bytes(row, "ages"),
       unknown: text(row, "unknown"),
-      checksum: intOrNull(row, "checksum"),
+      checksum: int(row, "checksum"),
     };
     return { block: Block.decode(at, content), reason: undefined };
   } catch (error) {

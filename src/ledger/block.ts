@@ -2,7 +2,7 @@ import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../layer/tile-set.ts";
 import { decayedFrequency } from "./access-frequency.ts";
-import { type AgedCell, CellAges, decodeAges, type WriteTimes } from "./cell-ages.ts";
+import { CellAges, decodeAges, type WriteTimes } from "./cells/cell-ages.ts";
 
 export const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const PRESENCE_BYTES = (BLOCK_SIDE * BLOCK_SIDE) / 8;
@@ -186,21 +186,6 @@ export class Block {
     return used;
   }
 
-  /**
-   * Returns the cells with tiles from the bytes that `encodeCells` has written, for a row without ages. Every write is
-   * also a use, so the latest use bounds the writes.
-   * @throws CorruptRow
-   */
-  static agedCells(encoded: Uint8Array): readonly AgedCell[] {
-    const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
-    return Array.from(cellOffsets(cells), (offset) => ({
-      cell: cells.readUInt8(offset),
-      sinceMs: cells.readDoubleLE(offset + 1 + COLUMN.oldestMs * 8),
-      untilMs: cells.readDoubleLE(offset + 1 + COLUMN.lastUseMs * 8),
-      tiles: undefined,
-    }));
-  }
-
   /** True when the block has no tiles and no unknown cells: its row can be deleted. */
   get empty(): boolean {
     return this.tiles === 0 && !this.known.includes(0);
@@ -287,11 +272,8 @@ export class Block {
   }
 
   /** Decodes a row. @throws CorruptRow, or an error of zlib, when `encode` has not written the row */
-  static decode(
-    at: BlockAddress,
-    row: EncodedBlock & { readonly tiles: number; readonly checksum: number | null },
-  ): Block {
-    if (row.checksum !== null && row.checksum !== checksumOf(row)) throw new CorruptRow("its checksum does not match");
+  static decode(at: BlockAddress, row: EncodedBlock & { readonly tiles: number; readonly checksum: number }): Block {
+    if (row.checksum !== checksumOf(row)) throw new CorruptRow("its checksum does not match");
     const block = new Block(at, true);
     const presence = inflateRawSync(row.presence, { maxOutputLength: PRESENCE_BYTES });
     if (presence.byteLength !== PRESENCE_BYTES) throw new CorruptRow("its presence is too short");
@@ -305,7 +287,7 @@ export class Block {
       full[cell] = 1;
       for (let n = 0; n < NUMBERS; n++) block.#numbers[n * CELLS + cell] = cells.readDoubleLE(offset + 1 + n * 8);
     }
-    const aged = row.ages === null ? Block.agedCells(row.cells) : decodeAges(row.ages);
+    const aged = decodeAges(row.ages);
     if (
       aged === undefined ||
       aged.length * CELL_BYTES !== cells.byteLength ||
@@ -313,7 +295,6 @@ export class Block {
     )
       throw new CorruptRow("its ages do not match its cells");
     for (const { cell, sinceMs, untilMs } of aged) block.ages.set(cell, { sinceMs, untilMs });
-    // Rows of older versions have no checksum.
     if (!block.#numbers.every((n) => n >= 0 && Number.isFinite(n)))
       throw new CorruptRow("a number of a cell is negative or not finite");
     if (![...block.cellBytes, ...block.cellAllocated].every(Number.isSafeInteger))
@@ -348,15 +329,13 @@ export class Block {
 export interface EncodedBlock {
   readonly presence: Uint8Array;
   readonly cells: Uint8Array;
-  /** Null in rows of older versions. */
-  readonly ages: Uint8Array | null;
+  readonly ages: Uint8Array;
   readonly unknown: string;
 }
 
 function checksumOf({ presence, cells, ages, unknown, tiles }: EncodedBlock & { readonly tiles: number }): number {
   // The database gives an empty blob without memory, of which zlib's sum is 0 instead of the sum so far.
-  const add = (sum: number, part: Uint8Array | null): number =>
-    part === null || part.byteLength === 0 ? sum : crc32(part, sum);
+  const add = (sum: number, part: Uint8Array): number => (part.byteLength === 0 ? sum : crc32(part, sum));
   return crc32(`${tiles} ${unknown}`, add(add(crc32(presence), cells), ages));
 }
 

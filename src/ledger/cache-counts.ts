@@ -2,7 +2,7 @@ import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import type { DirectoryTimes, StoredPyramid } from "../store/inventory-store.ts";
 import { type Block, type BlockAddress, blockKey, blockOf, blockRect, CELLS, cellOf } from "./block.ts";
-import { type CellPosition, cellPosition } from "./cells.ts";
+import { type CellPosition, cellPosition } from "./cells/cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
 import type { Listed } from "./region-blocks.ts";
 import { blocksId, pyramidKey, pyramidOf, type TileSetRecord } from "./tile-set-record.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../../test/support/memory-store.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { atOnce } from "../lib/slices.ts";
+import { atOnce } from "../lib/process/slices.ts";
 import type { SqlValue } from "../state/database.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { Ledger } from "./ledger.ts";

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { countingChanges, openTestDatabase, removeTestDatabase } from "../../test/support/test-database.ts";
 import { rectHolds } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { atOnce } from "../lib/slices.ts";
+import { atOnce } from "../lib/process/slices.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { Ledger } from "./ledger.ts";

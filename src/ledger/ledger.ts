@@ -8,15 +8,15 @@ import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
 import { cellOf } from "./block.ts";
 import type { ZoomAddress } from "./block-table.ts";
 import { CacheCounts } from "./cache-counts.ts";
-import { CellEviction } from "./cell-eviction.ts";
-import { CellWriters } from "./cell-writers.ts";
+import { CellEviction } from "./cells/cell-eviction.ts";
+import { CellWriters } from "./cells/cell-writers.ts";
+import { type StoredCell, storedCells, storedCellsFrom, type TilePosition } from "./cells/stored-cells.ts";
+import { type UsedTiles, usedCells } from "./cells/used-cells.ts";
 import { buildLedgerInternals, type LedgerInternals, type LedgerParts } from "./ledger-internals.ts";
 import { Marks } from "./marks.ts";
-import { type StoredCell, storedCells, storedCellsFrom, type TilePosition } from "./stored-cells.ts";
 import { countStored, StoredMetatiles } from "./stored-tiles.ts";
 import { addTo, blocksId, emptySum, type Sum, type TileSetScope } from "./tile-set-record.ts";
 import { TruncatedRecords } from "./truncated-records.ts";
-import { type UsedTiles, usedCells } from "./used-cells.ts";
 
 /** A tile set of which the ledger has a record, with its sums by zoom. */
 export interface KnownTileSet {
@@ -25,10 +25,6 @@ export interface KnownTileSet {
   readonly complete: boolean;
   readonly sums: ReadonlyMap<number, Readonly<Sum>>;
 }
-
-/** Values of the recorded block size: older versions recorded none; none of the usual sizes explains the sums. */
-const NOT_RECORDED = 0;
-const OTHER_BLOCKS = -1;
 
 /**
  * Records which tiles are stored: presence, tiles, bytes and use per block and cell. The records change only together
@@ -60,15 +56,10 @@ export class Ledger {
     this.caches = new CacheCounts(internals, this.truncated);
     this.eviction = new CellEviction(internals, this.writers);
     const { db, boot, store } = parts;
-    const last = db
-      .prepare(`SELECT boot, coalesce(block_bytes, ${NOT_RECORDED}) AS block_bytes FROM ledger_boot`)
-      .get();
+    const last = db.prepare("SELECT boot, block_bytes FROM ledger_boot").get();
     this.#recall(last !== undefined && (boot === undefined || text(last, "boot") !== boot));
     this.#blockBytes = store.allocated(1);
-    let counted = last === undefined ? NOT_RECORDED : int(last, "block_bytes");
-    // Once the count has begun, the sums do not show whether it has ended.
-    if (counted === NOT_RECORDED)
-      counted = isAllocatedIn(this.total, this.#blockBytes) ? this.#blockBytes : OTHER_BLOCKS;
+    const counted = last === undefined ? this.#blockBytes : int(last, "block_bytes");
     this.#hasOtherBlocks = counted !== this.#blockBytes;
     db.transaction(() => {
       db.exec("DELETE FROM ledger_boot");
@@ -300,7 +291,3 @@ export class Ledger {
     if (this.needsFlush) this.#in.db.transaction(() => this.writeAll());
   }
 }
-
-/** Returns whether sums can have been counted in blocks of this size. Databases of older versions do not say it. */
-const isAllocatedIn = ({ tiles, bytes, allocated }: Readonly<Sum>, blockBytes: number): boolean =>
-  tiles === 0n || (allocated >= bytes && allocated < bytes + tiles * BigInt(blockBytes));

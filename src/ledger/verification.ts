@@ -1,7 +1,7 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { tileSetKey } from "../layer/tile-set.ts";
-import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
 import { pagesOf } from "../lib/pages.ts";
+import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { POSITIONS_AT_ONCE } from "../state/dialect.ts";
 import { StateWait } from "../state/state-wait.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";

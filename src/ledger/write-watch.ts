@@ -1,6 +1,6 @@
 import type { TileSet } from "../layer/tile-set.ts";
 import { type Block, CELLS } from "./block.ts";
-import { type CellPosition, cellId, cellPosition } from "./cells.ts";
+import { type CellPosition, cellId, cellPosition } from "./cells/cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
 
 /** The written cells, by their ids. */

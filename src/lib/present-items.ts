@@ -1,5 +1,5 @@
 import { firstBy } from "./first-by.ts";
-import { sortedJson } from "./sorted-json.ts";
+import { sortedJson } from "./text/sorted-json.ts";
 
 /** The items of a present list, for the items of a new one of `count` items, whose secrets may be masked. */
 export class PresentItems<T> {

@@ -1,4 +1,4 @@
-import { nearest } from "./nearest.ts";
+import { nearest } from "./text/nearest.ts";
 
 /**
  * Why a request is refused. The union is closed: `http/errors.ts` maps every code to a status, and does not compile

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { masked } from "./masked.ts";
 import { badField, type Refusal, refusalMessage, shown } from "./refusal.ts";
 import { ok, type Result, refuse } from "./result.ts";
+import { masked } from "./text/masked.ts";
 
 /**
  * One value that a schema does not accept. The message of a schema (`z.int({ error: "a whole number" })`) is the

@@ -1,9 +1,9 @@
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { JobCounter } from "./job-counter.ts";
-import type { JobCounts } from "./job-counts.ts";
-import { emptyProgress, type JobProgress } from "./job-progress.ts";
-import type { JobRequest } from "./job-request.ts";
+import type { JobCounter } from "./job/job-counter.ts";
+import type { JobCounts } from "./job/job-counts.ts";
+import { emptyProgress, type JobProgress } from "./job/job-progress.ts";
+import type { JobRequest } from "./job/job-request.ts";
 import type { PlannedJobs } from "./plan-batch.ts";
 
 /** Jobs with their totals, not accepted yet. */

@@ -1,10 +1,10 @@
 import { rectCount } from "../grid/grid-set.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import { countSelected } from "../grid/tile-selection.ts";
-import { Slices } from "../lib/slices.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { combinationsOf } from "./combination.ts";
-import { JobCounts } from "./job-counts.ts";
-import type { JobRequest } from "./job-request.ts";
+import { JobCounts } from "./job/job-counts.ts";
+import type { JobRequest } from "./job/job-request.ts";
 
 /** Returns the totals of a job over whole ranges. A truncate has no totals before it starts. */
 export function countRanges({ type, ranges, ...request }: Omit<JobRequest, "selection">): JobCounts {

@@ -6,7 +6,7 @@ import { addTo, emptySum, type Sum } from "../ledger/tile-set-record.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { combinationsOf } from "./combination.ts";
 import type { Estimated, EstimateSources } from "./estimate.ts";
-import type { JobRequest } from "./job-request.ts";
+import type { JobRequest } from "./job/job-request.ts";
 import { NO_GROWTH } from "./store-growth.ts";
 import { coversLevel, selectsStored } from "./truncate-scope.ts";
 

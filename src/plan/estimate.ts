@@ -4,8 +4,8 @@ import type { TileSelection } from "../grid/tile-selection.ts";
 import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
 import type { KnownTileSet, Ledger } from "../ledger/ledger.ts";
 import { combinationsOf } from "./combination.ts";
-import type { JobCounts } from "./job-counts.ts";
-import type { JobRequest, JobView } from "./job-request.ts";
+import type { JobCounts } from "./job/job-counts.ts";
+import type { JobRequest, JobView } from "./job/job-request.ts";
 import { type Fits, fitsOf, type Growth, type GrowthLimits, leastAllocated, sizeOf } from "./store-growth.ts";
 
 /** The estimated work of a job. Null: the value cannot be estimated. */

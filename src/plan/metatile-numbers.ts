@@ -1,5 +1,5 @@
-import type { JobOrder } from "./job-fields.ts";
-import { type JobWalk, nextChosen, positionByZoom, type WalkPosition } from "./job-walk.ts";
+import type { JobOrder } from "./job/job-fields.ts";
+import { type JobWalk, nextChosen, positionByZoom, type WalkPosition } from "./job/job-walk.ts";
 import { MostUsedFirst } from "./most-used-first.ts";
 
 /** Numbers the metatiles of a job by arithmetic, so that progress is a set of intervals in any order. */

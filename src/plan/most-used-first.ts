@@ -1,6 +1,6 @@
 import { bandOf, groupEnd } from "../grid/metatile.ts";
 import { firstWhere } from "../lib/first-where.ts";
-import { type JobWalk, nextChosen, positionByZoom, type WalkPosition } from "./job-walk.ts";
+import { type JobWalk, nextChosen, positionByZoom, type WalkPosition } from "./job/job-walk.ts";
 
 /** Groups of metatiles that are numbered before all others. */
 interface Groups {

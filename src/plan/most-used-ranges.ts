@@ -1,10 +1,10 @@
 import { groupsIn } from "../grid/metatile.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { Slices } from "../lib/slices.ts";
+import { Slices } from "../lib/process/slices.ts";
 import type { CountedJobs } from "./count-planned.ts";
-import type { JobRequest } from "./job-request.ts";
-import { nextChosen, walksOf } from "./job-walk.ts";
+import type { JobRequest } from "./job/job-request.ts";
+import { nextChosen, walksOf } from "./job/job-walk.ts";
 
 /** The most groups of metatiles that are stored for one job, and for all jobs of one request. */
 const MOST_GROUPS = 2 ** 15;
@@ -33,12 +33,11 @@ async function mostUsedRanges(
   ledger: Pick<Ledger, "usedCells">,
   most: number,
 ): Promise<BigUint64Array | undefined> {
-  const { metatile, selection } = request;
-  if (metatile === undefined) return undefined;
+  const { selection } = request;
   const mostUsed = new MostUsedRanges(most);
   const slices = new Slices();
   const index = selection === undefined ? undefined : await slices.run(indexInSteps(selection));
-  for (const at of walksOf(request, metatile, index)) {
+  for (const at of walksOf(request, index)) {
     const { tileSet, walk, offset } = at;
     for (const page of ledger.usedCells(tileSet, walk.rect)) {
       for (const { rect, frequency } of page)

@@ -4,12 +4,12 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../layer/layer.ts";
 import { legalValuesText, listedValues, type ParameterFilter } from "../layer/parameter-filter.ts";
 import { defined } from "../lib/defined.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { Slices } from "../lib/slices.ts";
-import { wildcard } from "../lib/wildcard.ts";
-import type { JobOptions } from "./job-options.ts";
-import type { JobRequest } from "./job-request.ts";
+import { wildcard } from "../lib/text/wildcard.ts";
+import type { JobOptions } from "./job/job-options.ts";
+import type { JobRequest } from "./job/job-request.ts";
 import { API_RULES, chooseSubsets, inCombinations, inFormat, missingLevel, planSeedInSteps } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";
 import {

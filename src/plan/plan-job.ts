@@ -23,13 +23,13 @@ import {
 } from "../layer/layer.ts";
 import { parametersId, parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
+import { atOnce } from "../lib/process/slices.ts";
 import { badField, type FieldRefusal, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { atOnce } from "../lib/slices.ts";
 import type { Combination } from "./combination.ts";
-import { planFields } from "./job-fields.ts";
-import type { JobOptions } from "./job-options.ts";
-import { type JobRequest, NO_FAILURE_LIMIT } from "./job-request.ts";
+import { planFields } from "./job/job-fields.ts";
+import type { JobOptions } from "./job/job-options.ts";
+import { type JobRequest, NO_FAILURE_LIMIT } from "./job/job-request.ts";
 import { boxIn, planArea, planTiles } from "./plan-selection.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
 

@@ -9,7 +9,7 @@ import { isSelected } from "../grid/tile-selection.ts";
 import { gridSubset } from "../layer/layer.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import { countTiles } from "./count-tiles.ts";
-import type { JobRequest } from "./job-request.ts";
+import type { JobRequest } from "./job/job-request.ts";
 import { planSeed } from "./plan-job.ts";
 import type { RequestedArea, SeedRequest } from "./seed-request.ts";
 

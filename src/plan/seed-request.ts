@@ -1,7 +1,7 @@
 import type { Extent } from "../grid/grid-set.ts";
 import type { Position } from "../grid/reproject.ts";
-import type { DecodedFields } from "./job-fields.ts";
-import type { JobTerms } from "./job-terms.ts";
+import type { DecodedFields } from "./job/job-fields.ts";
+import type { JobTerms } from "./job/job-terms.ts";
 
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];

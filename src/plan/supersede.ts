@@ -1,7 +1,7 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { combinationsOf } from "./combination.ts";
-import type { JobRequest } from "./job-request.ts";
+import type { JobRequest } from "./job/job-request.ts";
 import { chooser } from "./value-choice.ts";
 
 /** Returns whether a newer job renders again or truncates everything that an older seed or reseed renders. */

@@ -1,7 +1,7 @@
 import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { findSubset, type Layer } from "../layer/layer.ts";
 import type { TileStore } from "../store/tile-store.ts";
-import type { JobRequest } from "./job-request.ts";
+import type { JobRequest } from "./job/job-request.ts";
 import { chooser } from "./value-choice.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { type CaseRule, inCase, legalValue, type ParameterFilter } from "../layer/parameter-filter.ts";
-import { isoTime } from "../lib/iso-time.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { wildcard } from "../lib/wildcard.ts";
+import { wildcard } from "../lib/text/wildcard.ts";
+import { isoTime } from "../lib/time/iso-time.ts";
 import { isDateOf, momentOf, type RequestedAge } from "./tile-age.ts";
 
 /** A choice of values of one parameter. A string selects itself. */

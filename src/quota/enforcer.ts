@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import PQueue from "p-queue";
 import { CELLS_IN_HAND } from "../ledger/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import type { Admission, SpaceRefusal, StoredSize } from "../render/admission.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import type { Disks } from "./disks.ts";

@@ -1,6 +1,6 @@
 import { intersectRects, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import { CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
-import type { EvictedCell } from "../ledger/cell-eviction.ts";
+import type { EvictedCell } from "../ledger/cells/cell-eviction.ts";
 
 /** How long the eviction of a tile is remembered. */
 const REMEMBERED_MS = 3_600_000;

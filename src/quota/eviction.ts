@@ -1,9 +1,9 @@
 import PQueue from "p-queue";
 import { decayedFrequency } from "../ledger/access-frequency.ts";
-import type { EvictedCell } from "../ledger/cell-eviction.ts";
+import type { EvictedCell } from "../ledger/cells/cell-eviction.ts";
 import type { ColdCell, EvictionOrder, Keep } from "../ledger/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { Slices } from "../lib/slices.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { type Area, covered, type EvictionOptions } from "./eviction-options.ts";
 import type { Limit } from "./limits.ts";
 import { countedSize } from "./quota-count.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "../lib/logger.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 
 /** The disk or the quota is nearly full when no more than this share is left. */

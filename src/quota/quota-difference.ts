@@ -1,4 +1,4 @@
-import { isoTime } from "../lib/iso-time.ts";
+import { isoTime } from "../lib/time/iso-time.ts";
 import type { LayerQuota, Quota, QuotaConfiguration } from "./quota-configuration.ts";
 import type { OverruledQuota } from "./quota-store.ts";
 
@@ -49,6 +49,6 @@ export function overruledText({ sinceMs, by, ofFile }: OverruledQuota, current: 
   const settings = Object.keys(after).map(
     (name) => `${name} ${after[name] ?? "none"} instead of ${before[name] ?? "none"}`,
   );
-  const set = `over HTTP${sinceMs === null ? "" : ` at ${isoTime(sinceMs)}`}${by === null ? "" : ` by ${by}`}`;
+  const set = `over HTTP at ${isoTime(sinceMs)}${by === null ? "" : ` by ${by}`}`;
   return `The disk quota that was set ${set} counts, not that of the configuration file (${settings.join(", ")}${more > 0 ? `, and ${more} more` : ""}). nuthatch quota reset returns to the file's.`;
 }

@@ -1,22 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Database, type Migrations, type Row, text } from "../state/database.ts";
+import { type Database, int, type Migrations, type Row, text, textOrNull } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
 
 export const quotaMigrations: Migrations = {
   module: "quota",
   steps: [
-    "CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL);",
-    `ALTER TABLE quota_configuration ADD COLUMN set_ms INTEGER;
-     ALTER TABLE quota_configuration ADD COLUMN set_by TEXT;`,
+    `CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL,
+       set_ms INTEGER, set_by TEXT);`,
   ],
 };
 
 /** When and by whom a quota was set over HTTP. */
 export interface QuotaOrigin {
-  /** ms since 1970; null: an older version has not recorded it. */
-  readonly sinceMs: number | null;
-  /** The account; null: the server had no users, or an older version has not recorded it. */
+  /** ms since 1970. */
+  readonly sinceMs: number;
+  /** The account; null: the server had no users. */
   readonly by: string | null;
 }
 
@@ -98,11 +97,8 @@ export class QuotaStore {
   }
 }
 
-function persistedOf(row: Row): Persisted {
-  const { set_ms: sinceMs, set_by: by } = row;
-  return {
-    configuration: JSON.parse(text(row, "document")),
-    sinceMs: sinceMs === null ? null : Number(sinceMs),
-    by: typeof by === "string" ? by : null,
-  };
-}
+const persistedOf = (row: Row): Persisted => ({
+  configuration: JSON.parse(text(row, "document")),
+  sinceMs: int(row, "set_ms"),
+  by: textOrNull(row, "set_by"),
+});

@@ -5,20 +5,19 @@ import { UsageTrend, usageTrendMigrations } from "./usage-trend.ts";
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-test("the trend is that of what the quota counts, and samples from before allocated bytes have none of them", () => {
+test("the trend is that of what the quota counts", () => {
   const db = openTestDatabase(":memory:");
-  db.migrate([{ ...usageTrendMigrations, steps: usageTrendMigrations.steps.slice(0, 1) }]);
-  db.prepare("INSERT INTO usage_sample VALUES (?, ?)").run(HOUR, 1000);
   db.migrate([usageTrendMigrations]);
   const trend = new UsageTrend(db);
+  trend.sample({ tiles: 2n, bytes: 1000n, allocated: 8_192n }, new Map(), HOUR);
   const now = { tiles: 6n, bytes: 3000n, allocated: 24_576n };
   expect(trend.view(now, "content", 2 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 24 * 2000 });
-  expect(trend.view(now, "allocated", 2 * HOUR)).toBeUndefined();
+  expect(trend.view(now, "allocated", 2 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 24 * 16_384 });
   trend.sample(now, new Map(), 2 * HOUR);
   // Samples are ten minutes apart.
   trend.sample({ tiles: 9n, bytes: 9000n, allocated: 90_000n }, new Map(), 2 * HOUR + MINUTE);
   const later = { tiles: 8n, bytes: 4000n, allocated: 32_768n };
-  expect(trend.view(later, "allocated", 3 * HOUR)).toEqual({ sinceMs: 2 * HOUR, bytesPerDay: 24 * 8192 });
+  expect(trend.view(later, "allocated", 3 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 12 * 24_576 });
   db.close();
 });
 

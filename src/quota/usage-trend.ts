@@ -1,16 +1,14 @@
-import { bigInt, bigIntOrNull, type Database, int, type Migrations } from "../state/database.ts";
+import { bigInt, type Database, int, type Migrations } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 import { countedSize, type QuotaCount } from "./quota-count.ts";
 
+/** `usage_sample.layers` is the number of layers that were sampled with the sample; null: none was. */
 export const usageTrendMigrations: Migrations = {
   module: "usage trend",
   steps: [
-    "CREATE TABLE usage_sample (at_ms INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);",
-    // Null in samples from before: they have no trend of allocated bytes.
-    "ALTER TABLE usage_sample ADD COLUMN allocated INTEGER;",
-    // `layers` is the number of layers that were sampled with this sample; null: none was.
-    `ALTER TABLE usage_sample ADD COLUMN tiles INTEGER;
-    ALTER TABLE usage_sample ADD COLUMN layers INTEGER;
+    `CREATE TABLE usage_sample (
+      at_ms INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, allocated INTEGER, tiles INTEGER, layers INTEGER
+    );
     CREATE TABLE usage_layer_sample (
       at_ms INTEGER NOT NULL, layer TEXT NOT NULL,
       tiles INTEGER NOT NULL, bytes INTEGER NOT NULL, allocated INTEGER NOT NULL,
@@ -31,12 +29,9 @@ export interface Trend {
   readonly bytesPerDay: number;
 }
 
-/** The usage at one time. Null in samples of older versions, which did not record it. */
-export interface UsageSample {
+/** The usage at one time. */
+export interface UsageSample extends Usage {
   readonly atMs: number;
-  readonly tiles: bigint | null;
-  readonly bytes: bigint;
-  readonly allocated: bigint | null;
 }
 
 const SAMPLE_MS = 10 * 60_000;
@@ -115,9 +110,9 @@ export class UsageTrend {
       .all(stepMs, ...(layer === undefined ? [] : [layer]), sinceMs);
     return rows.map((row) => ({
       atMs: int(row, "at_ms"),
-      tiles: bigIntOrNull(row, "tiles"),
+      tiles: bigInt(row, "tiles"),
       bytes: bigInt(row, "bytes"),
-      allocated: bigIntOrNull(row, "allocated"),
+      allocated: bigInt(row, "allocated"),
     }));
   }
 
@@ -128,10 +123,9 @@ export class UsageTrend {
   view(usage: Usage, count: QuotaCount, nowMs: number): Trend | undefined {
     const column = count === "content" ? "bytes" : "allocated";
     const row = this.#db
-      .prepare(
-        `SELECT at_ms, ${column} AS size FROM usage_sample WHERE at_ms >= ? AND ${column} IS NOT NULL ORDER BY at_ms LIMIT 1`,
-        { bigints: true },
-      )
+      .prepare(`SELECT at_ms, ${column} AS size FROM usage_sample WHERE at_ms >= ? ORDER BY at_ms LIMIT 1`, {
+        bigints: true,
+      })
       .get(nowMs - DAY_MS);
     if (row === undefined) return undefined;
     const sinceMs = int(row, "at_ms");

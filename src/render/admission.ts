@@ -45,11 +45,14 @@ export class Allowance {
   }
 
   /**
-   * Takes space for tiles. Returns false when too little is left. `most` is the size of all tiles. `growth` looks up
+   * Takes space for tiles, at once if it is left. Returns false when too little is left. `most` is the size of all tiles. `growth` looks up
    * the tiles that are replaced, and is called only when `most` does not fit.
    */
-  async take(most: StoredSize, growth: () => StoredSize | Promise<StoredSize>): Promise<boolean> {
-    if (this.#takeFromLeft(most)) return true;
+  take(most: StoredSize, growth: () => StoredSize | Promise<StoredSize>): boolean | Promise<boolean> {
+    return this.#takeFromLeft(most) || this.#takeGrowth(growth);
+  }
+
+  async #takeGrowth(growth: () => StoredSize | Promise<StoredSize>): Promise<boolean> {
     const needed = await growth();
     if (this.#takeFromLeft(needed)) return true;
     if (this.#leave === undefined) return false;

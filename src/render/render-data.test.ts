@@ -4,8 +4,8 @@ import { createMemoryStore } from "../../test/support/memory-store.ts";
 import type { TileFormat } from "../layer/format.ts";
 import { gridSubset, type Layer, metatileFor } from "../layer/layer.ts";
 import type { RenderedImage, RenderRequest, Source } from "../source/source.ts";
-import type { EarlyTiles } from "./missed-tile-first.ts";
-import { renderMetatile } from "./render-metatile.ts";
+import type { EarlyTiles } from "./renderer/missed-tile-first.ts";
+import { renderMetatile } from "./renderer/render-metatile.ts";
 
 const png = formatNamed("image/png");
 const webp = formatNamed("image/webp");
@@ -38,7 +38,7 @@ async function rendered(format: TileFormat, rendering: RenderedImage, of: Layer 
       isCurrent: () => true,
       storing: () => undefined,
       user: () => ({ missed: { x: 1, y: 2, z: 2 }, report: (early) => reports.push(early) }),
-      mayStore: async () => "store",
+      mayStore: () => "store",
       beside: [],
     },
     new AbortController().signal,

@@ -1,7 +1,7 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import type { TileReport } from "../ledger/cell-writers.ts";
-import type { TraceContext } from "../lib/trace-context.ts";
+import type { TileReport } from "../ledger/cells/cell-writers.ts";
+import type { TraceContext } from "../lib/http/trace-context.ts";
 import type { FailureClass } from "../source/source.ts";
 import type { Leave } from "./admission.ts";
 

@@ -8,9 +8,9 @@ import {
   tileSetsOf,
   type WrittenTile,
 } from "./render-order.ts";
+import type { StoredTiles, StoreFailure } from "./renderer/store-tiles.ts";
 import type { RendererResult } from "./renderers.ts";
-import type { StoredTiles, StoreFailure } from "./store-tiles.ts";
-import type { PermitRefusal } from "./upstream-limit.ts";
+import type { PermitRefusal } from "./upstream/upstream-limit.ts";
 
 /** The result of a render. Only a render for a user can be refused. */
 export type RenderResult = RendererResult | ({ readonly kind: "refused" } & PermitRefusal);

@@ -2,10 +2,10 @@ import type { TileIndex } from "../grid/grid-set.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { Question, UpstreamDocument } from "../source/source.ts";
 import type { Leave } from "./admission.ts";
-import type { EarlyTiles } from "./missed-tile-first.ts";
-import type { RenderedMetatile } from "./render-metatile.ts";
 import type { RenderFailure, RenderOrder } from "./render-order.ts";
-import type { TestOrder, TestRender } from "./test-render.ts";
+import type { EarlyTiles } from "./renderer/missed-tile-first.ts";
+import type { RenderedMetatile } from "./renderer/render-metatile.ts";
+import type { TestOrder, TestRender } from "./renderer/test-render.ts";
 
 /** The result of a render. */
 export type RendererResult =

@@ -2,9 +2,9 @@ import type { TileIndex } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Question } from "../source/source.ts";
 import type { RenderFailure, RenderOrder } from "./render-order.ts";
+import type { RenderedTile } from "./renderer/store-tiles.ts";
 import type { InfoResult } from "./renderers.ts";
-import type { RenderedTile } from "./store-tiles.ts";
-import type { PermitRefusal } from "./upstream-limit.ts";
+import type { PermitRefusal } from "./upstream/upstream-limit.ts";
 
 export type UserRender =
   /** `isStale`: a newer generation of the layer has begun, so no memory tier may take the tiles. */

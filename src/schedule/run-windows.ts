@@ -1,9 +1,9 @@
 import type { ActiveJob } from "../jobs/active-job.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { NewJob } from "../jobs/record/stored-job.ts";
-import type { Logger } from "../lib/logger.ts";
-import { Slices } from "../lib/slices.ts";
-import { type JobHours, type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";
+import type { Logger } from "../lib/process/logger.ts";
+import { Slices } from "../lib/process/slices.ts";
+import { type JobHours, type JobTerms, STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import { isOpen, windowText } from "../plan/run-window.ts";
 import type { SchedulePlan } from "./schedule.ts";
 

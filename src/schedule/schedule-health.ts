@@ -1,5 +1,5 @@
-import { Slices } from "../lib/slices.ts";
-import type { JobOutcome } from "../plan/job-request.ts";
+import { Slices } from "../lib/process/slices.ts";
+import type { JobOutcome } from "../plan/job/job-request.ts";
 import { MOST_RUNS, type ScheduleRun } from "./schedule.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
 

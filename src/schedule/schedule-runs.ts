@@ -1,13 +1,13 @@
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import { conflict, type Refusal, refusalMessage, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { type CountedJobs, countPlanned } from "../plan/count-planned.ts";
-import type { JobCounter } from "../plan/job-counter.ts";
-import type { JobOptions } from "../plan/job-options.ts";
-import type { SubmittedJob } from "../plan/job-request.ts";
+import type { JobCounter } from "../plan/job/job-counter.ts";
+import type { JobOptions } from "../plan/job/job-options.ts";
+import type { SubmittedJob } from "../plan/job/job-request.ts";
 import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
 import { type BatchRequest, isMany, type Moment, type PlannedJobs, planBatch } from "../plan/plan-batch.ts";
 import { nextTime } from "./cron.ts";

@@ -1,6 +1,6 @@
+import { Slices } from "../lib/process/slices.ts";
 import { conflict, type Refusal, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { Slices } from "../lib/slices.ts";
 import { unconfirmed } from "../plan/count-planned.ts";
 import { changedTime, nextTime } from "./cron.ts";
 import {

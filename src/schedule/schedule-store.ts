@@ -1,44 +1,18 @@
 import { type Database, int, intOrNull, type Migrations, type Row, text, textOrNull } from "../state/database.ts";
-import { postgresStep, replacing } from "../state/dialect.ts";
+import { replacing } from "../state/dialect.ts";
 import { MOST_RUNS, type Schedule, type ScheduledJob, type SchedulePlan, type ScheduleRun } from "./schedule.ts";
 import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
 
+/** `plan` has the hours of a schedule, which are read for each of its jobs; `place` has an area or tiles, read for a run. */
 export const scheduleMigrations: Migrations = {
   module: "schedules",
   steps: [
     `CREATE TABLE schedule (name TEXT PRIMARY KEY, plan TEXT NOT NULL, created_by TEXT, created_ms INTEGER NOT NULL,
-       next_ms INTEGER, last_due_ms INTEGER) WITHOUT ROWID;
+       next_ms INTEGER, last_due_ms INTEGER, job TEXT NOT NULL DEFAULT '', place TEXT) WITHOUT ROWID;
      CREATE INDEX schedule_next ON schedule (next_ms);
      CREATE TABLE schedule_run (id INTEGER PRIMARY KEY AUTOINCREMENT, schedule TEXT NOT NULL, at_ms INTEGER NOT NULL,
-       due_ms INTEGER, account TEXT, result TEXT NOT NULL, job INTEGER, reason TEXT);
+       due_ms INTEGER, account TEXT, result TEXT NOT NULL, reason TEXT, jobs TEXT);
      CREATE INDEX schedule_run_schedule ON schedule_run (schedule, id);`,
-    // A schedule may ask for several jobs, in an area. The hours are read for each of the jobs, the place for a run
-    // alone.
-    {
-      sqlite: `ALTER TABLE schedule ADD COLUMN job TEXT NOT NULL DEFAULT '';
-     ALTER TABLE schedule ADD COLUMN place TEXT;
-     UPDATE schedule SET
-       job = json_object(
-         'many', json_object('layers', json_array(json_extract(plan, '$.job.layer')), 'layersAre', 'names'),
-         'request', json(json_extract(plan, '$.job.request')),
-         'parameters', json(json_extract(plan, '$.job.parameters')),
-         'confirmed', json('false')),
-       plan = json_remove(plan, '$.job');
-     ALTER TABLE schedule_run ADD COLUMN jobs TEXT;
-     UPDATE schedule_run SET jobs = json_array(job) WHERE job IS NOT NULL;
-     ALTER TABLE schedule_run DROP COLUMN job;`,
-      postgres: postgresStep(`ALTER TABLE schedule ADD COLUMN job TEXT NOT NULL DEFAULT '';
-     ALTER TABLE schedule ADD COLUMN place TEXT;
-     ALTER TABLE schedule_run ADD COLUMN jobs TEXT;
-     ALTER TABLE schedule_run DROP COLUMN job;`),
-    },
-    // Removes orders that no longer exist from the jobs of schedules.
-    {
-      sqlite: `UPDATE schedule SET job = json_remove(job, '$.request.order')
-       WHERE json_extract(job, '$.request.order') IN ('depth-first', 'centre-out');`,
-      // No version with these orders could have its state in PostgreSQL.
-      postgres: "",
-    },
   ],
 };
 

@@ -1,4 +1,4 @@
-import type { JobOutcome, SubmittedJob } from "../plan/job-request.ts";
+import type { JobOutcome, SubmittedJob } from "../plan/job/job-request.ts";
 import type { BatchRequest } from "../plan/plan-batch.ts";
 import type { RunWindow } from "../plan/run-window.ts";
 import type { CronTime } from "./cron.ts";

@@ -15,8 +15,8 @@ import type { Work } from "../jobs/work.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { gridSubset } from "../layer/layer.ts";
 import { refusalMessage } from "../lib/refusal.ts";
-import type { JobOptions } from "../plan/job-options.ts";
-import { STANDARD_TERMS } from "../plan/job-terms.ts";
+import type { JobOptions } from "../plan/job/job-options.ts";
+import { STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import type { BatchRequest } from "../plan/plan-batch.ts";
 import { parseWindow } from "../plan/run-window.ts";
 import type { RequestedArea, SeedRequest } from "../plan/seed-request.ts";
@@ -661,49 +661,5 @@ describe("a schedule of several jobs", () => {
     };
     expect(await lookAt(life, "2026-05-01T13:00Z")).toBe(0);
     expect((await life.service.schedule("nightly"))?.runs ?? []).toEqual([]);
-  });
-});
-
-test("schedules and runs of an older database are read as they were", async () => {
-  const db = openTestDatabase(join(directory, "state.db"));
-  const [first = ""] = scheduleMigrations.steps;
-  db.migrate([{ module: "schedules", steps: [first] }]);
-  const { time, window, missed } = plan("@hourly", { hours: ["22:00", "06:00"] });
-  const request = { type: "seed", bounds: { minX: -180, minY: 0.1, maxX: 1e-7, maxY: 10 }, zoomStop: 3 };
-  const written = JSON.stringify({
-    time,
-    job: { layer: "roads", request, parameters: [["STYLES", "night"]] },
-    missed,
-    window,
-  });
-  db.prepare("INSERT INTO schedule VALUES ('nightly', ?, 'ann', 1, 2, 3)").run(written);
-  db.exec(`INSERT INTO schedule_run (schedule, at_ms, due_ms, result, job) VALUES ('nightly', 4, 5, 'started', 17);
-    INSERT INTO schedule_run (schedule, at_ms, due_ms, result, reason) VALUES ('nightly', 6, 7, 'skipped', 'why')`);
-  db.close();
-  expect(await live().service.schedule("nightly")).toEqual({
-    schedule: {
-      name: "nightly",
-      createdBy: "ann",
-      createdMs: 1,
-      nextMs: 2,
-      lastDueMs: 3,
-      plan: {
-        time,
-        missed,
-        window,
-        job: {
-          many: {
-            layers: ["roads"],
-            layersAre: "names",
-            request: { ...request, parameters: new Map([["STYLES", "night"]]) },
-          },
-          confirmed: false,
-        },
-      },
-    },
-    runs: [
-      { atMs: 6, dueMs: 7, by: null, result: "skipped", reason: "why", outcome: null },
-      { atMs: 4, dueMs: 5, by: null, result: "started", jobIds: [17], outcome: null },
-    ],
   });
 });

@@ -1,4 +1,4 @@
-import { Slices } from "../lib/slices.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { nextTime } from "./cron.ts";
 import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 

@@ -3,7 +3,7 @@ import type { Raster } from "../image/raster.ts";
 import type { TileFormat } from "../layer/format.ts";
 import type { FormatModifier } from "../layer/format-modifier.ts";
 import type { RasterFilter } from "../layer/request-filter.ts";
-import type { TraceContext } from "../lib/trace-context.ts";
+import type { TraceContext } from "../lib/http/trace-context.ts";
 
 /** One image to render: a metatile with its gutter, or one tile. */
 export interface RenderRequest {

@@ -6,7 +6,7 @@ import { codeOf } from "../lib/error-code.ts";
 /** The state cannot be used. The message names the remedy. */
 export class StateError extends Error {
   override readonly name = "StateError";
-  readonly code: "in_use" | "misconfigured" | "newer_version" | "unavailable";
+  readonly code: "in_use" | "misconfigured" | "other_version" | "unavailable";
   constructor(code: StateError["code"], message: string, options: ErrorOptions = {}) {
     super(message, options);
     this.code = code;

@@ -116,8 +116,8 @@ function connect(file: string, access: "shared" | "exclusive"): Sqlite.Database 
   const db = new Sqlite(file);
   try {
     if (access === "exclusive") db.exec("PRAGMA locking_mode = EXCLUSIVE");
-    // Before the first page is written; `makeShrinkable` handles databases of older versions. To set the mode that a
-    // database has already would write a page, which fails on a full disk.
+    // Before the first page is written. To set the mode that a database has already would write a page, which fails on
+    // a full disk.
     if (isNew) db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     db.exec("PRAGMA journal_mode = WAL");
     // A journal that one large transaction has enlarged is truncated again.

@@ -123,8 +123,12 @@ export class OpenableStore implements Store {
     return this.#store.stat(at);
   }
 
-  async put(...call: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
-    return await this.#store.put(...call);
+  put(...call: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
+    try {
+      return this.#store.put(...call);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   confirm(...call: Parameters<LocalStore["confirm"]>): boolean {

@@ -1,5 +1,5 @@
-import { etagOf } from "../lib/etag.ts";
-import { masked } from "../lib/masked.ts";
+import { etagOf } from "../lib/http/etag.ts";
+import { masked } from "../lib/text/masked.ts";
 import type { StoreOptions } from "./store-options.ts";
 
 type Configuration = Readonly<Record<string, unknown>>;

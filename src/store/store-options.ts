@@ -3,9 +3,9 @@ import type { S3StoreOptions } from "./s3/s3-options.ts";
 /**
  * One store of the configuration. It is plain data, because it is sent to the processes that open the store. A new kind
  * of store needs a member here, a folder in `store/`, a case in `open-store.ts`, a schema in
- * `config/internal/schema/stores-schema.ts` and its builder in `config/internal/build-stores.ts`. The compiler finds
- * the switches over `type`. A remote store also needs what `grep '"s3"'` finds in `app/`, `config/`, `gwc/` and
- * `http/configuration/`: checks, credentials, its GeoWebCache document.
+ * `configuration/fields/stores-schema.ts` and its builder in `configuration/internal/build/build-stores.ts`. The
+ * compiler finds the switches over `type`. A remote store also needs what `grep '"s3"'` finds in `app/` and
+ * `configuration/`: checks, credentials, its GeoWebCache document.
  */
 export type StoreOptions = FileStoreConfiguration | CompactStoreConfiguration | S3StoreConfiguration;
 

@@ -1,6 +1,6 @@
-import type { CellWriters } from "../ledger/cell-writers.ts";
+import type { CellWriters } from "../ledger/cells/cell-writers.ts";
 import { errorMessage } from "../lib/error-code.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
 

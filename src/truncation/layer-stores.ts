@@ -1,5 +1,5 @@
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import { type Database, type Migrations, text } from "../state/database.ts";
 import { DEFAULT_LOCATION } from "../store/store-options.ts";
 import type { LedgerTruncations } from "./truncations.ts";

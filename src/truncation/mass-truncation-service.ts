@@ -1,6 +1,6 @@
 import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-set-record.ts";
 import type { AsidePyramid } from "../ledger/tile-set-table.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { RenderControl } from "../render/render-control.ts";

@@ -1,4 +1,4 @@
-import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
+import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { conditionsOf } from "../state/conditions.ts";
 import {
   bigInt,
@@ -26,10 +26,10 @@ export const massTruncationMigrations: Migrations = {
   steps: [
     `CREATE TABLE mass_truncation (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT NOT NULL, type TEXT NOT NULL,
        mode TEXT NOT NULL, parameters TEXT, state TEXT NOT NULL, created_ms INTEGER NOT NULL, created_by TEXT,
-       undo_until_ms INTEGER, ended_ms INTEGER, ended_by TEXT, tiles INTEGER, bytes INTEGER, kept TEXT);
+       undo_until_ms INTEGER, ended_ms INTEGER, ended_by TEXT, tiles INTEGER, bytes INTEGER, kept TEXT,
+       discarded INTEGER);
      CREATE INDEX mass_truncation_layer ON mass_truncation (layer);
      CREATE INDEX mass_truncation_state ON mass_truncation (state);`,
-    "ALTER TABLE mass_truncation ADD COLUMN discarded INTEGER;",
   ],
 };
 

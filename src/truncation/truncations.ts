@@ -2,7 +2,7 @@ import PQueue from "p-queue";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Stretch } from "../ledger/stretch.ts";
 import type { AsidePyramid } from "../ledger/tile-set-table.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { Logger } from "../lib/process/logger.ts";
 import type { Result } from "../lib/result.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";

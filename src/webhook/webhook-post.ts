@@ -3,8 +3,8 @@ import type { Webhook } from "../jobs/job-event.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { HttpClient } from "../lib/http/http-client.ts";
 import { BrokenAnswer, TooLate } from "../lib/http/http-failure.ts";
-import { isoTime } from "../lib/iso-time.ts";
-import { ownVersion } from "../lib/version.ts";
+import { ownVersion } from "../lib/process/version.ts";
+import { isoTime } from "../lib/time/iso-time.ts";
 import type { Delivery } from "./webhook-outbox.ts";
 
 const TIMEOUT_MS = 10_000;

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type JobMoment, type Webhook, webhookOrigin } from "../jobs/job-event.ts";
-import { type BackOff, jittered, pauseAfter } from "../lib/back-off.ts";
-import { jsonText } from "../lib/json-text.ts";
-import type { Logger } from "../lib/logger.ts";
-import type { JobView } from "../plan/job-request.ts";
+import type { Logger } from "../lib/process/logger.ts";
+import { jsonText } from "../lib/text/json-text.ts";
+import { type BackOff, jittered, pauseAfter } from "../lib/time/back-off.ts";
+import type { JobView } from "../plan/job/job-request.ts";
 import { LastRead } from "../state/state-wait.ts";
 import type { Delivery, WebhookOutbox } from "./webhook-outbox.ts";
 import type { WebhookPost } from "./webhook-post.ts";

@@ -14,7 +14,7 @@ import { testSeed } from "../support/test-seed.ts";
 import { truncation, truncations } from "../support/truncations.ts";
 import { isReady, until } from "../support/until.ts";
 
-const EVENTS = inFull(200, 40);
+const EVENTS = inFull("events", 200, 40);
 /** The quota of layer `b`, which its readers fill within seconds. */
 const QUOTA_BYTES = 40_000;
 const CONNECTIONS = 2;

@@ -3,13 +3,13 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { KnownVersions } from "../../src/app/cluster/link-version.ts";
-import type { LeadMethods, NodeHello } from "../../src/app/cluster/node-methods.ts";
-import { connectToNode } from "../../src/cluster/connections.ts";
-import { FramedPort } from "../../src/cluster/framed-port.ts";
-import { parseHostPort } from "../../src/config/cluster-options.ts";
-import { Channel, type Message, remoteMethods, type Sendings } from "../../src/lib/channel.ts";
-import { ownVersion } from "../../src/lib/version.ts";
+import { connectToNode } from "../../src/app/cluster/link/connections.ts";
+import { FramedPort } from "../../src/app/cluster/link/framed-port.ts";
+import { LINK_VERSION, type LinkVersion } from "../../src/app/cluster/link/link-version.ts";
+import type { LeadMethods, NodeHello } from "../../src/app/cluster/link/node-methods.ts";
+import { parseHostPort } from "../../src/configuration/cluster-options.ts";
+import { Channel, type Message, remoteMethods, type Sendings } from "../../src/lib/process/channel.ts";
+import { ownVersion } from "../../src/lib/process/version.ts";
 import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { type HeldUpstream, hold } from "../support/held-upstream.ts";
 import { buildNext, NEXT_VERSION, type OtherBuild } from "../support/next-build.ts";
@@ -181,7 +181,7 @@ describe.skipIf(!hasPostgres)("the next version beside this one", () => {
         await mixed.truncationsHold();
       };
       await step();
-      // The first new node joins a lead of this version: it uses the messages that both know.
+      // The first new node joins a lead of this version.
       expect(await mixed.lead()).toBe("a");
       await mixed.exchange("a");
       expect(["b", "c"]).toContain(await mixed.lead());
@@ -248,8 +248,8 @@ describe.skipIf(!hasPostgres)("a node of another version", () => {
   const logged = (text: string): Promise<true> =>
     until(`the log has: ${text}`, async () => lead.log().includes(text) || undefined);
 
-  const hello = (versions: KnownVersions): NodeHello => ({
-    ...versions,
+  const hello = (version: LinkVersion): NodeHello => ({
+    ...version,
     instance: randomUUID(),
     name: "z",
     stores: new Map(),
@@ -257,14 +257,14 @@ describe.skipIf(!hasPostgres)("a node of another version", () => {
     renderers: 0,
   });
 
-  test("that the lead does not know is refused, and both versions are named", async () => {
+  test("whose messages have another version is refused, and both versions are named", async () => {
     const { channel, socket } = await connect();
-    const welcome = await channel.call("join", hello({ version: 90, oldest: 89, program: "9.0.0" }));
+    const welcome = await channel.call("join", hello({ version: LINK_VERSION + 1, program: "9.0.0" }));
     expect(welcome).toMatchObject({ kind: "refused" });
     expect(welcome).toHaveProperty(
       "reason",
       expect.stringMatching(
-        /^its messages have version 90 \(Nuthatch 9\.0\.0\), and those of the lead version \d+ \(Nuthatch \d+\.\d+\.\d+\): only neighbours/,
+        /^its messages have version \d+ \(Nuthatch 9\.0\.0\), and those of the lead version \d+ \(Nuthatch \d+\.\d+\.\d+\), but all nodes of a cluster need the same: stop the other nodes/,
       ),
     );
     socket.destroy();

@@ -11,7 +11,7 @@ import { wmsConfiguration } from "../support/wms-configuration.ts";
 /* What HTTP makes of the configuration is there after a kill at any moment, and changes and reloads come one after the other. */
 
 const UPSTREAM = "http://127.0.0.1:9/wms";
-const KILLS = inFull(50, 15);
+const KILLS = inFull("kills", 50, 15);
 const CHANGES = 10 * KILLS;
 const NAMES = Array.from({ length: 12 }, (_, i) => `made:${i}`);
 

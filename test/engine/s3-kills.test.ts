@@ -11,7 +11,7 @@ import { truncations, undo } from "../support/truncations.ts";
 import { until } from "../support/until.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
-const KILLS = inFull(100, 10);
+const KILLS = inFull("kills", 100, 10);
 const SERVICE = NO_VERSITYGW === undefined ? "versitygw" : "SeaweedFS";
 const running = closedAfterEach();
 

@@ -3,8 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { LINK_VERSION } from "../../src/app/cluster/link-version.ts";
-import { ownVersion } from "../../src/lib/version.ts";
+import { ownVersion } from "../../src/lib/process/version.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -18,7 +17,7 @@ export interface OtherBuild {
   remove(): void;
 }
 
-/** Builds this program as its next version: its messages between nodes have the next version, and know this one. */
+/** Builds this program as its next version, whose messages between nodes have the version of this one. */
 export function buildNext(): OtherBuild {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-next-"));
   const replace = (file: string, text: string, by: string): void => {
@@ -30,8 +29,6 @@ export function buildNext(): OtherBuild {
   for (const name of ["bin", "src", "ui", "package.json", "tsconfig.json"])
     cpSync(join(ROOT, name), join(directory, name), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(directory, "node_modules"));
-  const version = (n: number): string => `LINK_VERSION = ${n};`;
-  replace("src/app/cluster/link-version.ts", version(LINK_VERSION), version(LINK_VERSION + 1));
   replace("package.json", `"version": "${ownVersion()}"`, `"version": "${NEXT_VERSION}"`);
   execFileSync(process.execPath, ["bin/build.mjs"], { cwd: directory, stdio: ["ignore", "ignore", "inherit"] });
   return {

@@ -4,7 +4,7 @@ import type { KeyFlags } from "../client/request-once.ts";
 import { ServerRefusal } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
-import { ask } from "./ask.ts";
+import { ask } from "./accounts/ask.ts";
 
 export interface ConfirmFlags extends KeyFlags {
   readonly yes?: boolean;

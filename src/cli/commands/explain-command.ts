@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Explanation } from "../../http/tiles/explanation.ts";
-import { trimEndOf } from "../../lib/trim-end.ts";
+import { trimEndOf } from "../../lib/text/trim-end.ts";
 import { type Answered, type AnswerFlags, parseAnswer, printAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient, type ServerFlags } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";

@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import type { Layer, WmsSourceOptions } from "../../layer/layer.ts";
-import { answerText } from "../../lib/answer-text.ts";
+import { answerText } from "../../lib/text/answer-text.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { checkStatus } from "../../source/http/image-response.ts";
 import { withQuery } from "../../source/http/query.ts";

@@ -1,7 +1,7 @@
 import { sameSrs } from "../../grid/grid-set.ts";
 import { PNG } from "../../layer/format.ts";
 import type { Layer, WmsSourceOptions } from "../../layer/layer.ts";
-import { didYouMean } from "../../lib/nearest.ts";
+import { didYouMean } from "../../lib/text/nearest.ts";
 import type { WmsCatalogue, WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 
 const quoted = (text: string): string => JSON.stringify(text);

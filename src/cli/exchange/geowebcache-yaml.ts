@@ -1,17 +1,17 @@
 import { resolve } from "node:path";
 import { Document, isMap, isSeq } from "yaml";
-import { withoutUnknown } from "../../config/geowebcache/directory.ts";
-import { type ConfiguredObject, isDefaultStore, settingsOf } from "../../gwc/configured-object.ts";
-import type { Content } from "../../gwc/content.ts";
-import { effectiveLayer } from "../../gwc/effective.ts";
-import { LAYER_ROOTS } from "../../gwc/field-types.ts";
-import { type ElementReport, elementReports } from "../../gwc/honoured.ts";
-import { gridSetContent, layerContent } from "../../gwc/layer-content.ts";
-import { ownContent } from "../../gwc/own-document.ts";
-import { serverContent } from "../../gwc/service-content.ts";
-import { isUsable, storeContent } from "../../gwc/store-content.ts";
+import { LAYER_ROOTS } from "../../configuration/fields/gwc-elements.ts";
+import { withoutUnknown } from "../../configuration/geowebcache/directory.ts";
+import { type ConfiguredObject, isDefaultStore, settingsOf } from "../../configuration/gwc/configured-object.ts";
+import { gridSetContent, layerContent } from "../../configuration/gwc/content/layer-content.ts";
+import { serverContent } from "../../configuration/gwc/content/service-content.ts";
+import { isUsable, storeContent } from "../../configuration/gwc/content/store-content.ts";
+import type { Content } from "../../configuration/gwc/content.ts";
+import { effectiveLayer } from "../../configuration/gwc/effective.ts";
+import { type ElementReport, elementReports } from "../../configuration/gwc/honoured.ts";
+import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { isMap as isRecord } from "../../lib/is-map.ts";
-import { MASKED, secretPartAt } from "../../lib/masked.ts";
+import { MASKED, secretPartAt } from "../../lib/text/masked.ts";
 import type { GeoWebCacheSource } from "./geowebcache-source.ts";
 import { literal, literalText } from "./literal-text.ts";
 
@@ -29,8 +29,8 @@ export type LeftOut = ReadonlyMap<string, string>;
  * refuses is left out alone. Problems of files that are missing here do not count: the server may have them.
  */
 export async function validYamlOf(source: GeoWebCacheSource): Promise<WrittenYaml & { readonly leftOut: LeftOut }> {
-  const { checkText } = await import("../../config/load.ts");
-  const { elementPath } = await import("../../gwc/layer-content.ts");
+  const { checkText } = await import("../../configuration/load.ts");
+  const { elementPath } = await import("../../configuration/gwc/content/layer-content.ts");
   const leftOut = new Map(
     source.objects.flatMap(({ kind, name, document }): [string, string][] =>
       kind === "layer" && document?.fault !== undefined ? [[name, document.fault]] : [],

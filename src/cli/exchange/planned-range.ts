@@ -3,11 +3,11 @@ import { indexOf } from "../../grid/selection.ts";
 import { isSelected } from "../../grid/tile-selection.ts";
 import { decodeJobs } from "../../http/api/jobs/job-request-codec.ts";
 import { type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
+import { atOnce } from "../../lib/process/slices.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
-import { atOnce } from "../../lib/slices.ts";
-import type { JobOptions } from "../../plan/job-options.ts";
-import type { JobRequest } from "../../plan/job-request.ts";
+import type { JobOptions } from "../../plan/job/job-options.ts";
+import type { JobRequest } from "../../plan/job/job-request.ts";
 import { API_RULES, planSeedInSteps } from "../../plan/plan-job.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 

@@ -1,9 +1,9 @@
 import { formatOf, type TileFormat } from "../../layer/format.ts";
 import { defaultSubset, findSubset, type GridSubset, type Layer } from "../../layer/layer.ts";
-import { didYouMean } from "../../lib/nearest.ts";
+import { didYouMean } from "../../lib/text/nearest.ts";
 import { type CatalogueAnswer, remoteCatalogue } from "../client/remote-catalogue.ts";
 import type { ServerClient } from "../client/server-client.ts";
-import type { RangeFlags } from "../commands/job-flags.ts";
+import type { RangeFlags } from "../commands/jobs/job-flags.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 
 /** A layer of a server, in one grid set and format. */

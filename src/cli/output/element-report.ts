@@ -1,4 +1,4 @@
-import type { ElementReport } from "../../gwc/honoured.ts";
+import type { ElementReport } from "../../configuration/gwc/honoured.ts";
 import type { ReportedElement } from "../exchange/foreign/foreign-object.ts";
 import { placed } from "../exchange/foreign/origins.ts";
 

@@ -1,8 +1,8 @@
-import type { Configuration } from "../../config/configuration.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
 import { mayDo } from "../../http/auth/rights.ts";
 import { type Tile, tileInside } from "../../layer/example-tile.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
-import { escapeXml } from "../../lib/escape.ts";
+import { escapeXml } from "../../lib/text/escape.ts";
 
 /** The grid set that the short addresses of tiles and the map of the page have. */
 const WEB_MERCATOR = "EPSG:900913";

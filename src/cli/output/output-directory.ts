@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
-import { account, fileFault } from "../../lib/file-fault.ts";
+import { account, fileFault } from "../../lib/file/file-fault.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 
 /** @throws CommandFailure that names the directory of a file if the file cannot be written there */

@@ -1,7 +1,7 @@
 import type * as z from "zod";
-import { jsonText } from "../../lib/json-text.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
+import { jsonText } from "../../lib/text/json-text.ts";
 import { withDetail } from "../activity-detail.ts";
 import type { Answer } from "../reply.ts";
 import { type Handler, operating, type Reply, type Resource, reading } from "../resource.ts";

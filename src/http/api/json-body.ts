@@ -1,7 +1,7 @@
+import { MAX_DEPTH, MAX_FIELDS, MOST_OF_OBJECT, MOST_TEXT } from "../../body/field.ts";
 import { errorMessage } from "../../lib/error-code.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { MAX_DEPTH, MAX_FIELDS, MOST_OF_OBJECT, MOST_TEXT } from "../body/field.ts";
 
 /** Parses a body that has a password as a JSON object, as `parseObject` does. No message repeats a part of it. */
 export function parseSecretObject(body: Uint8Array, what: string): Result<JsonObject, Refusal> {

@@ -2,9 +2,9 @@ import { scryptSync } from "node:crypto";
 import bcrypt from "bcryptjs";
 import { beforeAll, expect, test } from "vitest";
 import { digestOfToken, newTokenText } from "../../account/api-token.ts";
+import { hashPassword } from "../../account/password.ts";
 import type { User } from "../../account/user.ts";
 import { Authenticator, type Checked } from "./credentials.ts";
-import { hashPassword } from "./password.ts";
 import { mayDo } from "./rights.ts";
 
 /** A clock that stands still until the test moves it. */

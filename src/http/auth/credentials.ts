@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { type ApiToken, bearerToken, digestOfToken, rolesOfToken } from "../../account/api-token.ts";
+import { compareWithOthers, oneOfEachCost, verifyPassword } from "../../account/password.ts";
 import type { User } from "../../account/user.ts";
 import { decodeBasic, type NameAndPassword } from "./basic.ts";
-import { compareWithOthers, oneOfEachCost, verifyPassword } from "./password.ts";
 import { SharedThrottle } from "./shared-throttle.ts";
 import { type Clock, realClock, type Sender, Throttle, type WrongAttempts } from "./throttle.ts";
 

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import PQueue from "p-queue";
-import { type BackOff, pauseAfter } from "../../lib/back-off.ts";
+import { type BackOff, pauseAfter } from "../../lib/time/back-off.ts";
 
 export interface Clock {
   /** Returns milliseconds since an arbitrary moment. */

@@ -1,14 +1,14 @@
-import { documentOf, fileOf } from "../../gwc/configured-object.ts";
-import { type RootedDocument, textOf } from "../../gwc/document-node.ts";
-import { ownContent } from "../../gwc/own-document.ts";
-import { completeStore, shownStore } from "../../gwc/shown-store.ts";
-import { isUsable, storeElementPath, storeFault } from "../../gwc/store-content.ts";
-import { BLOB_STORE_ROOTS } from "../../gwc/store-field-types.ts";
+import { BLOB_STORE_ROOTS } from "../../configuration/fields/gwc-store-elements.ts";
+import { documentOf, fileOf } from "../../configuration/gwc/configured-object.ts";
+import { isUsable, storeElementPath, storeFault } from "../../configuration/gwc/content/store-content.ts";
+import { blobStoreDocument } from "../../configuration/gwc/document/blob-store-document.ts";
+import { completeStore, shownStore } from "../../configuration/gwc/document/shown-store.ts";
+import { type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
+import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import { DEFAULT_STORE } from "../../store/store-options.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
-import { blobStoreDocument } from "./blob-store-document.ts";
 import {
   configuredRoute,
   deleteObject,

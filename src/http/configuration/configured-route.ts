@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import { documentOf, type ObjectKind, overriddenKey } from "../../gwc/configured-object.ts";
-import { map, type RootedDocument, textOf } from "../../gwc/document-node.ts";
-import type { FieldTypes } from "../../gwc/field-types.ts";
-import { inObject } from "../../gwc/object-origin.ts";
-import type { DocumentReader } from "../../gwc/secrets.ts";
-import { asciiJson, escapeXml } from "../../lib/escape.ts";
+import type { FieldTypes } from "../../configuration/fields/gwc-elements.ts";
+import { decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
+import { DECLARATION, encodeXml } from "../../configuration/gwc/codec/encode-document.ts";
+import { documentOf, type ObjectKind, overriddenKey } from "../../configuration/gwc/configured-object.ts";
+import { map, type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
+import { inObject } from "../../configuration/gwc/object-origin.ts";
+import type { DocumentReader } from "../../configuration/gwc/secrets.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { asciiJson, escapeXml } from "../../lib/text/escape.ts";
 import { differences } from "../activity-detail.ts";
 import { type Caller, forbiddenTo } from "../auth/rights.ts";
 import {
@@ -19,9 +21,7 @@ import {
   type RouteOptions,
   reading,
 } from "../resource.ts";
-import { decodeDocument } from "./decode-document.ts";
 import { answerForm, bodyForm, type DocumentForm, encodeDocument, splitForm } from "./document-form.ts";
-import { DECLARATION, encodeXml } from "./encode-document.ts";
 
 type Change = "PUT" | "POST" | "DELETE";
 

@@ -1,9 +1,9 @@
-import type { DocumentNode } from "../../gwc/document-node.ts";
+import { encodeJson, encodeXml } from "../../configuration/gwc/codec/encode-document.ts";
+import type { DocumentNode } from "../../configuration/gwc/document-node.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { acceptedTypes } from "../request.ts";
 import type { Exchange } from "../resource.ts";
-import { encodeJson, encodeXml } from "./encode-document.ts";
 
 export type DocumentForm = "xml" | "json";
 

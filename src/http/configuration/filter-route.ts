@@ -1,11 +1,11 @@
+import { readDocument } from "../../body/document.ts";
+import { Fields, Problems } from "../../body/fields.ts";
 import { findSubset, type Layer } from "../../layer/layer.ts";
 import type { FileFilter, RequestFilter } from "../../layer/request-filter.ts";
 import { errorMessage } from "../../lib/error-code.ts";
+import { readZip, type ZipEntry } from "../../lib/file/zip.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { readZip, type ZipEntry } from "../../lib/zip.ts";
-import { readDocument } from "../body/document.ts";
-import { Fields, Problems } from "../body/fields.ts";
 import { textAnswer } from "../reply.ts";
 import {
   administering,

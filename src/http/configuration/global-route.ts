@@ -1,14 +1,14 @@
-import { SETTINGS, settingsOf } from "../../gwc/configured-object.ts";
-import { type MapNode, map, type RootedDocument } from "../../gwc/document-node.ts";
-import { FILE_SETTINGS, GLOBAL_ROOTS } from "../../gwc/field-types.ts";
-import { serviceNode } from "../../gwc/service-content.ts";
-import { mergedSettings, settingsFault } from "../../gwc/settings.ts";
+import { FILE_SETTINGS, GLOBAL_ROOTS } from "../../configuration/fields/gwc-elements.ts";
+import { CONTAINERS, RENAMED } from "../../configuration/geowebcache/read-file.ts";
+import { changedFields, decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
+import { SETTINGS, settingsOf } from "../../configuration/gwc/configured-object.ts";
+import { serviceNode } from "../../configuration/gwc/content/service-content.ts";
+import { type MapNode, map, type RootedDocument } from "../../configuration/gwc/document-node.ts";
+import { mergedSettings, settingsFault } from "../../configuration/gwc/settings.ts";
 import { refuse } from "../../lib/result.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 import { documentAnswer } from "./configured-route.ts";
-import { changedFields, decodeDocument } from "./decode-document.ts";
 import { bodyForm, splitForm } from "./document-form.ts";
-import { CONTAINERS, RENAMED } from "./file/read-file.ts";
 
 /** The version of GeoWebCache's configuration whose elements this interface has. */
 const VERSION = "2.0.0";

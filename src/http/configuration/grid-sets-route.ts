@@ -1,11 +1,11 @@
+import { GRID_SET_ROOTS } from "../../configuration/fields/gwc-elements.ts";
+import { documentOf, fileOf } from "../../configuration/gwc/configured-object.ts";
+import { gridSetContent, gridSetElementPath } from "../../configuration/gwc/content/layer-content.ts";
+import { gridSetDocument } from "../../configuration/gwc/document/grid-set-document.ts";
+import { fieldOf, itemsOf, type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
+import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
-import { documentOf, fileOf } from "../../gwc/configured-object.ts";
-import { fieldOf, itemsOf, type RootedDocument, textOf } from "../../gwc/document-node.ts";
-import { GRID_SET_ROOTS } from "../../gwc/field-types.ts";
-import { gridSetDocument } from "../../gwc/grid-set-document.ts";
-import { gridSetContent, gridSetElementPath } from "../../gwc/layer-content.ts";
-import { ownContent } from "../../gwc/own-document.ts";
 import { findSubset } from "../../layer/layer.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";

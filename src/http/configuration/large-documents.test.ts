@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
-import type { RootedDocument } from "../../gwc/document-node.ts";
-import { GLOBAL_ROOTS, LAYER_ROOTS } from "../../gwc/field-types.ts";
-import { mergedSettings } from "../../gwc/settings.ts";
-import { masked, restoredPairs } from "../../lib/masked.ts";
-import { wildcard } from "../../lib/wildcard.ts";
+import { MOST_TEXT } from "../../body/field.ts";
+import { GLOBAL_ROOTS, LAYER_ROOTS } from "../../configuration/fields/gwc-elements.ts";
+import { changedFields, decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
+import type { RootedDocument } from "../../configuration/gwc/document-node.ts";
+import { mergedSettings } from "../../configuration/gwc/settings.ts";
+import { masked, restoredPairs } from "../../lib/text/masked.ts";
+import { wildcard } from "../../lib/text/wildcard.ts";
 import { withSecrets } from "../api/configured/secrets.ts";
-import { MOST_TEXT } from "../body/field.ts";
-import { changedFields, decodeDocument } from "./decode-document.ts";
 
 const many = <T>(count: number, item: (i: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, i) => item(i));

@@ -1,12 +1,17 @@
-import { documentOf, settingsOf } from "../../gwc/configured-object.ts";
-import { type RootedDocument, textOf } from "../../gwc/document-node.ts";
-import { LAYER_ROOTS } from "../../gwc/field-types.ts";
-import { elementPath, layerContent, layerFault } from "../../gwc/layer-content.ts";
-import { layerDocument } from "../../gwc/layer-document.ts";
-import { ownContent } from "../../gwc/own-document.ts";
-import { withoutSecrets } from "../../gwc/secrets.ts";
-import { completeLayer, type ShownFrom, shownLayer, withShownAddresses } from "../../gwc/shown-layer.ts";
-import { isUsable } from "../../gwc/store-content.ts";
+import { LAYER_ROOTS } from "../../configuration/fields/gwc-elements.ts";
+import { documentOf, settingsOf } from "../../configuration/gwc/configured-object.ts";
+import { elementPath, layerContent, layerFault } from "../../configuration/gwc/content/layer-content.ts";
+import { isUsable } from "../../configuration/gwc/content/store-content.ts";
+import { layerDocument } from "../../configuration/gwc/document/layer-document.ts";
+import {
+  completeLayer,
+  type ShownFrom,
+  shownLayer,
+  withShownAddresses,
+} from "../../configuration/gwc/document/shown-layer.ts";
+import { type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
+import { ownContent } from "../../configuration/gwc/own-document.ts";
+import { withoutSecrets } from "../../configuration/gwc/secrets.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";

@@ -1,6 +1,6 @@
+import { childrenOf, expanded, type Field, isEmpty, MOST_OF_OBJECT, scalarOf } from "../../body/field.ts";
+import { checkCase, Fields, type Problems, parseDecimal } from "../../body/fields.ts";
 import type { Extent } from "../../grid/grid-set.ts";
-import { childrenOf, expanded, type Field, isEmpty, MOST_OF_OBJECT, scalarOf } from "../body/field.ts";
-import { checkCase, Fields, type Problems, parseDecimal } from "../body/fields.ts";
 
 /** Reads `bounds`: `coords` with four `double`, or with an array of four numbers. Does not check their order. */
 export const readBounds = (parent: Fields): Extent | undefined => parent.problems.ofBounds(() => readCoords(parent));

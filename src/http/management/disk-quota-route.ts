@@ -1,10 +1,10 @@
+import type { DocumentFormat } from "../../body/document.ts";
+import { decodeQuotaChange, encodeQuota, type QuotaRoot } from "../../configuration/gwc/codec/quota-codec.ts";
 import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
-import type { DocumentFormat } from "../body/document.ts";
 import { changeQuota } from "../quota-change.ts";
 import type { Answer } from "../reply.ts";
 import { prefersXml } from "../request.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
-import { decodeQuotaChange, encodeQuota, type QuotaRoot } from "./quota-codec.ts";
 
 type QuotaParts = Pick<RouteOptions, "operations" | "compat">;
 

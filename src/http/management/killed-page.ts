@@ -1,5 +1,5 @@
-import { escapeHtml } from "../../lib/escape.ts";
-import type { KilledTask } from "../../plan/job-request.ts";
+import { escapeHtml } from "../../lib/text/escape.ts";
+import type { KilledTask } from "../../plan/job/job-request.ts";
 
 /** Returns a complete HTML page. `body` is markup. */
 const page = (title: string, body: string): string =>

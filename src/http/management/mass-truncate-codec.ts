@@ -1,12 +1,12 @@
+import { placeOf } from "../../body/body-text.ts";
+import { type DocumentFormat, readDocument, sniffFormat } from "../../body/document.ts";
+import type { Field } from "../../body/field.ts";
+import { Fields, Problems } from "../../body/fields.ts";
 import { defined } from "../../lib/defined.ts";
-import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { asciiJson, escapeXml } from "../../lib/text/escape.ts";
 import type { MassTruncateRequest } from "../../plan/seed-request.ts";
-import { placeOf } from "../body/body-text.ts";
-import { type DocumentFormat, readDocument, sniffFormat } from "../body/document.ts";
-import type { Field } from "../body/field.ts";
-import { Fields, Problems } from "../body/fields.ts";
 import { readBounds, readParameters } from "./bounds-and-parameters.ts";
 
 /** The request types in the order in which the answer to GET lists them, each with its fields. */

@@ -1,11 +1,11 @@
+import { readDocument, sniffFormat } from "../../body/document.ts";
+import { type Field, isEmpty, scalarOf } from "../../body/field.ts";
+import { Fields, Problems, parseDecimal, parseInteger } from "../../body/fields.ts";
 import type { Extent } from "../../grid/grid-set.ts";
 import { defined } from "../../lib/defined.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import type { JobType, SeedRequest } from "../../plan/seed-request.ts";
-import { readDocument, sniffFormat } from "../body/document.ts";
-import { type Field, isEmpty, scalarOf } from "../body/field.ts";
-import { Fields, Problems, parseDecimal, parseInteger } from "../body/fields.ts";
 import { readBounds, readParameters, uniqueParameters } from "./bounds-and-parameters.ts";
 
 const TYPES: ReadonlyMap<string, JobType> = new Map([

@@ -1,11 +1,11 @@
+import { sniffFormat } from "../../body/document.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { KillScope, TaskRow } from "../../plan/job-request.ts";
+import type { KillScope, TaskRow } from "../../plan/job/job-request.ts";
 import { coverageText, planSeed } from "../../plan/plan-job.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
 import { jobDetail } from "../activity-detail.ts";
-import { sniffFormat } from "../body/document.ts";
 import { POLICY } from "../console/policy.ts";
 import { parseForm } from "../query.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
@@ -144,7 +144,7 @@ async function formAnswer(
   const decoded = decodeKill(text, exchange.query);
   if (!decoded.ok) return decoded;
   const page = (html: string): Answer => ({ status: 200, type: HTML_TYPE, body: html, headers: POLICY_HEADER });
-  const home = `${exchange.target.mount}/?plain`;
+  const home = `${exchange.target.mount}/`;
   switch (decoded.value.kind) {
     case "scope": {
       const { scope } = decoded.value;

@@ -1,4 +1,4 @@
-import type { TaskRow } from "../../plan/job-request.ts";
+import type { TaskRow } from "../../plan/job/job-request.ts";
 
 /**
  * Returns the five integers of a row (`docs/reference/wire-format.md`, Task list). They are bigints: no digit is lost,

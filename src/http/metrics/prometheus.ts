@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { TileCounts } from "../../cache/tile-cache.ts";
 import type { HistogramView } from "../../lib/histogram.ts";
-import { ownVersion } from "../../lib/version.ts";
+import { ownVersion } from "../../lib/process/version.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import { TILE_RESULTS } from "../tiles/tile-times.ts";
 import { nodeMetrics } from "./cluster-metrics.ts";

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { etagOf } from "../../lib/etag.ts";
+import { etagOf } from "../../lib/http/etag.ts";
 import type { RequestedDocument } from "./tile-parts.ts";
 import type { PreparedTile, StoredDocument } from "./tile-reply.ts";
 

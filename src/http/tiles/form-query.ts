@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import { decodeText, placeOf } from "../../body/body-text.ts";
+import { inCharset } from "../../body/charset.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { decodeText, placeOf } from "../body/body-text.ts";
-import { inCharset } from "../body/charset.ts";
 import { readBody } from "../request.ts";
 
 const FORM = "application/x-www-form-urlencoded";

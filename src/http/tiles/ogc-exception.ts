@@ -1,4 +1,4 @@
-import { escapeXml } from "../../lib/escape.ts";
+import { escapeXml } from "../../lib/text/escape.ts";
 import { textType } from "../reply.ts";
 
 /** The format in which a protocol reports errors. */

@@ -1,5 +1,5 @@
 import type { ServiceContact, ServiceInformation } from "../../layer/service-information.ts";
-import { escapeXml } from "../../lib/escape.ts";
+import { escapeXml } from "../../lib/text/escape.ts";
 
 const isGiven = (text: string | undefined): text is string => text !== undefined && text !== "";
 

@@ -5,7 +5,7 @@ import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import { extentText, tileExtent } from "../../grid/grid-set.ts";
 import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { jsonText } from "../../lib/json-text.ts";
+import { jsonText } from "../../lib/text/json-text.ts";
 import type { UpstreamDocument } from "../../source/source.ts";
 import { challengeOf } from "../auth/challenge.ts";
 import { type ProtocolError, plainError } from "../errors.ts";

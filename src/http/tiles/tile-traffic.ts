@@ -22,15 +22,12 @@ export const noTraffic = (): TrafficCounts => ({
   times: new Array<number>(BOUNDS_SECONDS.length + 1).fill(0),
 });
 
-/** The counts of a process. A node of an older version lacks `notCached`. */
-type TrafficOfMember = Readonly<Omit<TrafficCounts, "notCached"> & Partial<Pick<TrafficCounts, "notCached">>>;
-
 /** Adds the answers of another time, layer or process. */
-export function addTraffic(sum: TrafficCounts, more: TrafficOfMember): void {
+export function addTraffic(sum: TrafficCounts, more: Readonly<TrafficCounts>): void {
   sum.hits += more.hits;
   sum.misses += more.misses;
   sum.failed += more.failed;
-  sum.notCached += more.notCached ?? 0;
+  sum.notCached += more.notCached;
   sum.bytes += more.bytes;
   for (const [bucket, count] of more.times.entries()) sum.times[bucket] = (sum.times[bucket] ?? 0) + count;
 }

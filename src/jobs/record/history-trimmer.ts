@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { deflate } from "node:zlib";
-import type { Logger } from "../../lib/logger.ts";
-import type { JobOptions } from "../../plan/job-options.ts";
+import type { Logger } from "../../lib/process/logger.ts";
+import type { JobOptions } from "../../plan/job/job-options.ts";
 import { LastRead } from "../../state/state-wait.ts";
 import { type JobStore, TRIM_REASONS } from "./job-store.ts";
 

@@ -1,4 +1,4 @@
-import { Slices } from "../../lib/slices.ts";
+import { Slices } from "../../lib/process/slices.ts";
 import type { ActiveJob } from "../active-job.ts";
 import type { ActiveJobs } from "../active-jobs.ts";
 import type { JobMoment } from "../job-event.ts";

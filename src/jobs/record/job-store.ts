@@ -7,8 +7,8 @@ import {
   type JobKind,
   type JobPage,
   type JobRequest,
-} from "../../plan/job-request.ts";
-import { STANDARD_TERMS } from "../../plan/job-terms.ts";
+} from "../../plan/job/job-request.ts";
+import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { conditionsOf } from "../../state/conditions.ts";
 import { bytes, type Database, int, newId, type Row, text, wordOf } from "../../state/database.ts";
 import { type FailedTile, type FailedTilePage, failedTileOf } from "./failed-tile.ts";

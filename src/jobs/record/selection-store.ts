@@ -133,25 +133,18 @@ export class SelectionStore {
   }
 
   /**
-   * Stores a selection compressed, or as it is if compression does not make it smaller. Merges equal selections that an
-   * older version stored once for each job.
+   * Stores a selection compressed, or as it is if compression does not make it smaller.
    * @returns how many bytes the database has grown by
    */
   compress({ id, body }: NewSelection, deflated: Uint8Array): number {
     // The last job with this selection may have been removed during the compression.
     if (this.#db.prepare("SELECT 1 AS known FROM selection WHERE id = ?").get(id) === undefined) return 0;
-    const digest = digestOf(read(body, "new"));
-    const known = this.#withDigest(digest);
-    if (known !== undefined && known !== id) {
-      this.#db.prepare("UPDATE job_selection SET selection = ? WHERE selection = ?").run(known, id);
-      return this.#delete(id);
-    }
     const isSmaller = deflated.byteLength < body.byteLength;
     const size = isSmaller ? deflated.byteLength : body.byteLength;
     if (isSmaller) this.#db.prepare("UPDATE selection_body SET body = ? WHERE id = ?").run(deflated, id);
     this.#db
-      .prepare("UPDATE selection SET digest = ?, bytes = ?, form = ? WHERE id = ?")
-      .run(digest, size, isSmaller ? "deflated" : "plain", id);
+      .prepare("UPDATE selection SET bytes = ?, form = ? WHERE id = ?")
+      .run(size, isSmaller ? "deflated" : "plain", id);
     return size - body.byteLength;
   }
 }

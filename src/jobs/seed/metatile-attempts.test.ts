@@ -3,7 +3,7 @@ import { activeJob } from "../../../test/support/active-job.ts";
 import { InstantStop } from "../../../test/support/instant-stop.ts";
 import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
-import type { JobRequest } from "../../plan/job-request.ts";
+import type { JobRequest } from "../../plan/job/job-request.ts";
 import { Reservations } from "../../quota/reservations.ts";
 import type { Admission } from "../../render/admission.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";

@@ -1,5 +1,5 @@
 import type { Layer } from "../../layer/layer.ts";
-import { jittered, pauseAfter } from "../../lib/back-off.ts";
+import { jittered, pauseAfter } from "../../lib/time/back-off.ts";
 import type { Reservation } from "../../quota/reservations.ts";
 import type { RenderFailure, RenderOutcome } from "../../render/render-order.ts";
 import { isOutage } from "../../source/source.ts";

@@ -1,5 +1,5 @@
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
-import type { CellWriters } from "../../ledger/cell-writers.ts";
+import type { CellWriters } from "../../ledger/cells/cell-writers.ts";
 import type { Leave } from "../../render/admission.ts";
 import type { RenderControl } from "../../render/render-control.ts";
 import { type RenderOrder, type RenderOutcome, tileSetsOf } from "../../render/render-order.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { activeJob } from "../../../test/support/active-job.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
-import { atOnce } from "../../lib/slices.ts";
+import { atOnce } from "../../lib/process/slices.ts";
 import { StoreError } from "../../store/tile-store.ts";
 import type { ActiveJob } from "../active-job.ts";
 import { WantedTiles, type WantedTilesParts } from "./wanted-tiles.ts";

@@ -1,4 +1,4 @@
-import type { JobError, JobOutcome, JobState, JobTiles, JobView } from "../../plan/job-request.ts";
+import type { JobError, JobOutcome, JobState, JobTiles, JobView } from "../../plan/job/job-request.ts";
 
 /**
  * The jobs of one request, shown as one job: `id` is that of the first job, and counts are sums. The batch is running

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { type BackOff, jittered, pauseAfterWait } from "../../lib/back-off.ts";
-import type { JobOptions } from "../../plan/job-options.ts";
+import { type BackOff, jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
+import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { Reservation } from "../../quota/reservations.ts";
 import { NO_SIZE, type SpaceRefusal } from "../../render/admission.ts";
 import type { ActiveJob } from "../active-job.ts";

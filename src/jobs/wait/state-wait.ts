@@ -1,4 +1,4 @@
-import { jittered } from "../../lib/back-off.ts";
+import { jittered } from "../../lib/time/back-off.ts";
 import { isStateAway } from "../../state/state-wait.ts";
 import type { ActiveJob } from "../active-job.ts";
 import type { JobStop } from "../job-stop.ts";

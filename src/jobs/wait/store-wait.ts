@@ -1,4 +1,4 @@
-import { jittered, pauseAfterWait } from "../../lib/back-off.ts";
+import { jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
 import { StoreError, type TileStore } from "../../store/tile-store.ts";
 import type { ActiveJob } from "../active-job.ts";
 import { JobAborted, type Work } from "../work.ts";

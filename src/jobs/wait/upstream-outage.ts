@@ -1,6 +1,6 @@
 import { rectCount } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { jittered, pauseAfterWait } from "../../lib/back-off.ts";
+import { jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";
 import { isOutage } from "../../source/source.ts";
 import type { ActiveJob } from "../active-job.ts";

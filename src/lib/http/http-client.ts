@@ -52,7 +52,8 @@ export class HttpClient implements AsyncDisposable {
     if (this.#closed) throw new ClientClosed();
     this.#running++;
     try {
-      const dispatcher = await this.#dispatcher(url, question.server);
+      const found = this.#dispatcher(url, question.server);
+      const dispatcher = found instanceof Promise ? await found : found;
       for (;;) {
         signal.throwIfAborted();
         try {
@@ -67,11 +68,13 @@ export class HttpClient implements AsyncDisposable {
     }
   }
 
-  async #dispatcher({ origin, hostname }: URL, kind: ServerKind): Promise<Dispatcher> {
+  #dispatcher({ origin, hostname }: URL, kind: ServerKind): Dispatcher | Promise<Dispatcher> {
     if (kind === "public") checkPublicHost(hostname.replace(/^\[|\]$/g, ""));
     const key = `${kind} ${origin}`;
-    const known = this.#dispatchers.get(key);
-    if (known !== undefined) return known;
+    return this.#dispatchers.get(key) ?? this.#create(key, origin, kind);
+  }
+
+  async #create(key: string, origin: string, kind: ServerKind): Promise<Dispatcher> {
     const { createDispatcher } = await import("./http-dispatcher.ts");
     const dispatcher = this.#dispatchers.get(key) ?? createDispatcher(origin, kind, this.#options);
     this.#dispatchers.set(key, dispatcher);
@@ -89,13 +92,16 @@ export class HttpClient implements AsyncDisposable {
   }
 }
 
-async function requestOnce(
+function requestOnce(
   dispatcher: Dispatcher,
   url: URL,
   { method, headers, body, limit, untilMs }: HttpQuestion,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const exchange = new HttpExchange(limit);
+  const exchange = new HttpExchange(limit, () => {
+    clearTimeout(timer);
+    callOff();
+  });
   const timer = setTimeout(() => exchange.stop(new TooLate(exchange.status)), untilMs - performance.now());
   const callOff = whenAborted(signal, () => exchange.stop(signal.reason));
   const options: ExchangeOptions = {
@@ -108,9 +114,8 @@ async function requestOnce(
   };
   try {
     dispatcher.dispatch(options, exchange);
-    return await exchange.answer;
-  } finally {
-    clearTimeout(timer);
-    callOff();
+  } catch (error) {
+    exchange.stop(error);
   }
+  return exchange.answer;
 }

@@ -31,6 +31,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** @throws the reason of `stop`, and errors of `http-failure.ts` */
   readonly answer: Promise<HttpAnswer>;
   readonly #limit: number;
+  readonly #over: () => void;
   #resolve!: (answer: HttpAnswer) => void;
   #reject!: (reason: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
@@ -40,9 +41,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #parts: Buffer[] = [];
   #bytes = 0;
 
-  /** `limit`: the largest body, in bytes. */
-  constructor(limit: number) {
+  /** `limit`: the largest body, in bytes. `over`: called once, when `answer` is settled. */
+  constructor(limit: number, over: () => void) {
     this.#limit = limit;
+    this.#over = over;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -57,7 +59,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Ends the exchange with an error, wherever it is. */
   stop(reason: unknown): void {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#end();
     this.#reject(reason);
     this.#controller?.abort(STOPPED);
   }
@@ -84,7 +86,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.connection !== undefined) this.connection.answers++;
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#end();
     const [only] = this.#parts;
     const body = only !== undefined && this.#parts.length === 1 ? only : Buffer.concat(this.#parts, this.#bytes);
     this.#resolve({ status: this.#status ?? 0, headers: this.#headers, body });
@@ -92,13 +94,18 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#end();
     this.#reject(httpFailure(error, this.#status, (this.connection?.answers ?? 0) > 0));
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#over();
   }
 
   #endEarly(status: number): void {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#end();
     this.#parts.length = 0;
     this.#resolve({ status, headers: this.#headers, body: undefined });
     this.#controller?.abort(STOPPED);

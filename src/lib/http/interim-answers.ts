@@ -6,6 +6,9 @@ const LONGEST = 64 * 1024;
 /** The beginning of an interim answer. 101 is none: it changes the protocol. */
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
 const SHORTEST = "HTTP/1.1 100".length;
+/** Where the first digit of the status is, and which one an interim answer has. */
+const CLASS_AT = "HTTP/1.1 ".length;
+const INTERIM_CLASS = 0x31;
 const END = "\r\n\r\n";
 
 /**
@@ -42,7 +45,7 @@ export class InterimAnswers {
         const chunk: unknown = read(size);
         if (!this.#isAtStart) return chunk;
         if (!Buffer.isBuffer(chunk)) return chunk;
-        const rest = this.#withoutInterim(Buffer.concat([this.#held, chunk]));
+        const rest = this.#withoutInterim(this.#held.byteLength === 0 ? chunk : Buffer.concat([this.#held, chunk]));
         if (rest !== undefined) return rest;
       }
     };
@@ -52,6 +55,8 @@ export class InterimAnswers {
   #withoutInterim(bytes: Buffer): Buffer | undefined {
     let left = bytes;
     for (;;) {
+      // Nearly all answers are final ones.
+      if (left.byteLength >= SHORTEST && left[CLASS_AT] !== INTERIM_CLASS) return this.#pass(left);
       const head = left.subarray(0, SHORTEST).toString("latin1");
       if (head.length < SHORTEST && INTERIM.test(head + "HTTP/1.1 100".slice(head.length))) return this.#hold(left);
       if (!INTERIM.test(head)) return this.#pass(left);

@@ -1,7 +1,7 @@
 import { canonicalSrs } from "../../grid/grid-set.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import type { ArcgisExportOptions, ArcgisSourceOptions } from "../../layer/layer.ts";
-import { trimEndOf } from "../../lib/trim-end.ts";
+import { trimEndOf } from "../../lib/text/trim-end.ts";
 import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";
 import type { RenderRequest, Source } from "../source.ts";

@@ -5,9 +5,9 @@ import { canonicalSrs, type Extent, type GridSet } from "../../grid/grid-set.ts"
 import { unitOf } from "../../grid/units.ts";
 import { ARCGIS_STORAGES, type ArcgisCacheSourceOptions } from "../../layer/layer.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import { fileFault } from "../../lib/file-fault.ts";
+import { fileFault } from "../../lib/file/file-fault.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { childrenNamed, firstAt, parseXml, type XmlElement } from "../../lib/xml-element.ts";
+import { childrenNamed, firstAt, parseXml, type XmlElement } from "../../lib/text/xml-element.ts";
 import { openToRead, stampOf } from "../local-file.ts";
 
 /** The limit in bytes of `conf.xml` and of `conf.cdi`, which have some kilobytes. */

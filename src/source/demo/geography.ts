@@ -14,7 +14,7 @@ import {
 import { feature, mesh, neighbors } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { canonicalSrs, type Extent } from "../../grid/grid-set.ts";
-import { dataFile } from "../../lib/data-file.ts";
+import { dataFile } from "../../lib/process/data-file.ts";
 import { SourceError } from "../source.ts";
 
 /** Units of a CRS; y counts downwards, as in d3-geo and in SVG. */

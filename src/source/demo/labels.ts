@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import opentype from "opentype.js";
 import polylabel from "polylabel";
-import { dataFile } from "../../lib/data-file.ts";
+import { dataFile } from "../../lib/process/data-file.ts";
 import type { Canvas } from "./canvas.ts";
 import type { Area, Piece, Position } from "./geography.ts";
 

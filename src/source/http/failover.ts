@@ -1,4 +1,4 @@
-import { type BackOff, pauseAfterWait } from "../../lib/back-off.ts";
+import { type BackOff, pauseAfterWait } from "../../lib/time/back-off.ts";
 import { isOutage, SourceError } from "../source.ts";
 
 /** The pauses of an address that is down. A pause doubles with each failure in a row. */
@@ -43,7 +43,13 @@ export class Failover {
    * address whose pause ends first.
    * @throws the error of the last attempt
    */
-  async run<T>(attempt: (url: string) => Promise<T>): Promise<T> {
+  run<T>(attempt: (url: string) => Promise<T>): Promise<T> {
+    const [only] = this.#mirrors;
+    // A service with one address has none to change to.
+    return only !== undefined && this.#mirrors.length === 1 ? attempt(only.url) : this.#tryEach(attempt);
+  }
+
+  async #tryEach<T>(attempt: (url: string) => Promise<T>): Promise<T> {
     const tried = new Set<Mirror>();
     let last: unknown;
     for (let mirror = this.#choose(tried); mirror !== undefined; mirror = this.#choose(tried)) {

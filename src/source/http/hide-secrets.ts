@@ -1,5 +1,5 @@
 import type { UpstreamOptions } from "../../layer/layer.ts";
-import { escapeXml } from "../../lib/escape.ts";
+import { escapeXml } from "../../lib/text/escape.ts";
 import type { UpstreamAnswer } from "./image-response.ts";
 import { textOf } from "./response-text.ts";
 

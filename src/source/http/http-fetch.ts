@@ -7,8 +7,8 @@ import type { ServerKind, TlsFiles } from "../../lib/http/http-dispatcher.ts";
 import { type HttpAnswer, headerOf } from "../../lib/http/http-exchange.ts";
 import { BrokenAnswer, MalformedAnswer, TooLate } from "../../lib/http/http-failure.ts";
 import { proxiesOfEnvironment } from "../../lib/http/proxies.ts";
-import { currentTrace } from "../../lib/trace-context.ts";
-import { ownVersion } from "../../lib/version.ts";
+import { currentTrace } from "../../lib/http/trace-context.ts";
+import { ownVersion } from "../../lib/process/version.ts";
 import { SourceError } from "../source.ts";
 import { decodedBody } from "./content-coding.ts";
 import { SourceCookies } from "./cookies.ts";
@@ -63,12 +63,16 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   const read = followingRedirects(client, { credentials, cookies, configured, options });
 
   let isClosed = false;
-  const running = new Set<Promise<UpstreamAnswer>>();
-  const readWhileOpen: Read = async (...request) => {
+  let running = 0;
+  let reportIdle = (): void => {};
+  const readWhileOpen: Read = async (request, accept, signal, met) => {
     if (isClosed) throw new SourceError("cancelled", "cancelled");
-    const answer = read(...request);
-    running.add(answer);
-    return answer.finally(() => running.delete(answer));
+    running++;
+    try {
+      return await read(request, accept, signal, met);
+    } finally {
+      if (--running === 0) reportIdle();
+    }
   };
 
   return {
@@ -104,7 +108,10 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     async [Symbol.asyncDispose]() {
       isClosed = true;
       // Between the requests of a redirect or of a log-in the client has none that it would wait for.
-      await Promise.allSettled(running);
+      if (running > 0)
+        await new Promise<void>((resolve) => {
+          reportIdle = resolve;
+        });
       await client[Symbol.asyncDispose]();
     },
   };
@@ -181,7 +188,8 @@ function followingRedirects(client: HttpClient, { credentials, cookies, configur
       if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
       if (location === undefined) {
         const contentType = headerOf(answer, "content-type") ?? "";
-        const decoded = await decodedBody(body, headerOf(answer, "content-encoding") ?? "", BODY_LIMIT);
+        const codings = headerOf(answer, "content-encoding");
+        const decoded = codings === undefined ? body : await decodedBody(body, codings, BODY_LIMIT);
         return { status, contentType, retryAfter: headerOf(answer, "retry-after"), body: decoded };
       }
       if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);

@@ -1,4 +1,4 @@
-import { trimEndOf } from "../../lib/trim-end.ts";
+import { trimEndOf } from "../../lib/text/trim-end.ts";
 
 /** The parts of a query between `&`, as written: their escapes may stand for bytes that are no UTF-8. */
 const partsOf = ({ search }: URL): readonly string[] => (search === "" ? [] : search.slice(1).split("&"));
@@ -52,5 +52,5 @@ export const setParameters = (parameters: Readonly<Record<string, string>>): Rec
 /** Formats a number without an exponent, which few servers read. */
 export const decimal = (value: number): string => {
   const text = String(value);
-  return /e/i.test(text) ? trimEndOf(trimEndOf(value.toFixed(20), "0"), ".") : text;
+  return text.includes("e") ? trimEndOf(trimEndOf(value.toFixed(20), "0"), ".") : text;
 };

@@ -1,4 +1,4 @@
-import { answerText } from "../../lib/answer-text.ts";
+import { answerText } from "../../lib/text/answer-text.ts";
 
 /**
  * The codes of OGC exceptions that say that the request itself is wrong (WMS 1.1.1, A.3; WMS 1.3.0, table E.1; OWS

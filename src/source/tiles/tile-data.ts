@@ -1,8 +1,8 @@
 import { gunzipSync, inflateSync } from "node:zlib";
 import type { DataFormat } from "../../layer/format.ts";
-import { decodeText } from "../../lib/decode-text.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { isMap } from "../../lib/is-map.ts";
+import { decodeText } from "../../lib/text/decode-text.ts";
 import { checkStatus, isPicture, type UpstreamAnswer } from "../http/image-response.ts";
 import { beginningOf, ownWords } from "../http/response-text.ts";
 import { SourceError } from "../source.ts";

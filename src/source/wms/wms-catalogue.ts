@@ -1,7 +1,7 @@
 import { isNorthFirst } from "../../grid/axis-order.ts";
 import type { Extent } from "../../grid/grid-set.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { childrenNamed, firstAt, localName, parseXml, type XmlElement } from "../../lib/xml-element.ts";
+import { childrenNamed, firstAt, localName, parseXml, type XmlElement } from "../../lib/text/xml-element.ts";
 import { ownWords } from "../http/response-text.ts";
 
 /** The parts of a WMS's capabilities that a configuration needs. */

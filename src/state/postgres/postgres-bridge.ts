@@ -1,4 +1,4 @@
-import { BlockingCalls } from "../../lib/blocking-calls.ts";
+import { BlockingCalls } from "../../lib/process/blocking-calls.ts";
 import { StateError } from "../data-directory.ts";
 import type { PostgresThreadOptions } from "./postgres-thread.ts";
 import type { Answer, QueryResult, Request } from "./protocol.ts";

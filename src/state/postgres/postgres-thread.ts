@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { answerCalls, type CalledThread } from "../../lib/blocking-calls.ts";
+import { answerCalls, type CalledThread } from "../../lib/process/blocking-calls.ts";
 import { PostgresConnection } from "./connection.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Answer, Fault, Request } from "./protocol.ts";

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access, open, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
-import { LATE, unlessLate } from "../../lib/late.ts";
+import { LATE, unlessLate } from "../../lib/time/late.ts";
 import { StoreError } from "../tile-store.ts";
 import { MARKS } from "./store-root.ts";
 

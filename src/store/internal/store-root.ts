@@ -2,16 +2,15 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
-import { fileFault } from "../../lib/file-fault.ts";
+import { fileFault } from "../../lib/file/file-fault.ts";
 import { StoreError } from "../tile-store.ts";
-import { ALIVE } from "./owner-mark.ts";
 
 /** The file in the directory of a store that has the identity of the store. */
 const MARK = ".nuthatch-store";
 /** The marker of GeoWebCache's file stores. */
 export const GEOWEBCACHE_MARK = "metadata.properties";
-/** Files by which a process recognises a store in a directory. Stores of older versions have only the later ones. */
-export const MARKS = [MARK, ALIVE, GEOWEBCACHE_MARK];
+/** Files by which a process recognises a store in a directory. */
+export const MARKS = [MARK, GEOWEBCACHE_MARK];
 
 const hasMark = (root: string): boolean => MARKS.some((name) => existsSync(join(root, name)));
 
@@ -20,7 +19,7 @@ export function identityOf(root: string): string | undefined {
   try {
     return readFileSync(join(root, MARK), "utf8").trim() || undefined;
   } catch {
-    // The store is older, or the directory is away, which the caller finds out.
+    // GeoWebCache has made the store, or the directory is away, which the caller finds out.
     return undefined;
   }
 }

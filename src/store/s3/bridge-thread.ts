@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
-import { answerCalls, type CalledThread } from "../../lib/blocking-calls.ts";
 import { errorMessage } from "../../lib/error-code.ts";
+import { answerCalls, type CalledThread } from "../../lib/process/blocking-calls.ts";
 import { StoreError } from "../tile-store.ts";
 import { OwnedBucket } from "./internal/owned-bucket.ts";
 import type { BridgeAnswer, BridgeCall } from "./internal/sync-bridge.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BackOff, jittered, pauseAfter } from "../../lib/back-off.ts";
 import { pagesOf } from "../../lib/pages.ts";
+import { type BackOff, jittered, pauseAfter } from "../../lib/time/back-off.ts";
 import {
   errorOf,
   GuardedOff,

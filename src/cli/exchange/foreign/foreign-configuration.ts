@@ -1,5 +1,5 @@
 import { Document, isMap, isSeq } from "yaml";
-import type { Content } from "../../../gwc/content.ts";
+import type { Content } from "../../../configuration/gwc/content.ts";
 import { literal } from "../literal-text.ts";
 import type { ReportedElement } from "./foreign-object.ts";
 

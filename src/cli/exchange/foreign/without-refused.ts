@@ -1,4 +1,4 @@
-import type { Content } from "../../../gwc/content.ts";
+import type { Content } from "../../../configuration/gwc/content.ts";
 import { isMap } from "../../../lib/is-map.ts";
 import { problemsOfText } from "../problems-of-text.ts";
 import { type ForeignConfiguration, type ForeignLayer, foreignYaml } from "./foreign-configuration.ts";

@@ -1,4 +1,4 @@
-import type { ObjectEffect } from "../../../gwc/configured-object.ts";
+import type { ObjectEffect } from "../../../configuration/gwc/configured-object.ts";
 import type { RouteOptions } from "../../resource.ts";
 import type { Documents } from "../documents/documents.ts";
 

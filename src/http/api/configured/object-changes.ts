@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../gwc/configured-object.ts";
-import type { Content } from "../../../gwc/content.ts";
-import { inObject } from "../../../gwc/object-origin.ts";
-import { ownDocument } from "../../../gwc/own-document.ts";
-import { masked } from "../../../lib/masked.ts";
+import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../configuration/gwc/configured-object.ts";
+import type { Content } from "../../../configuration/gwc/content.ts";
+import { inObject } from "../../../configuration/gwc/object-origin.ts";
+import { ownDocument } from "../../../configuration/gwc/own-document.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { masked } from "../../../lib/text/masked.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
 import { administering, type Exchange, type Handler, type Reply, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";

@@ -1,8 +1,15 @@
-import { addressOrigin, MASKED, masked, PresentAddresses, restoredAddress, secretPartAt } from "../../../lib/masked.ts";
 import { PresentItems } from "../../../lib/present-items.ts";
 import { badField, type FieldRefusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fieldName } from "../../../lib/schema.ts";
+import {
+  addressOrigin,
+  MASKED,
+  masked,
+  PresentAddresses,
+  restoredAddress,
+  secretPartAt,
+} from "../../../lib/text/masked.ts";
 import { isObject } from "../json-body.ts";
 
 type Content = Readonly<Record<string, unknown>>;

@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import type { ReadonlyDeep } from "../../../lib/readonly-deep.ts";
 import { newToken, token } from "./account-documents.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job, jobArea, jobLevels, jobs, jobTimeline } from "./job-documents.ts";
@@ -30,7 +32,6 @@ import {
   reload,
   server,
   session,
-  simulation,
   status,
   usage,
   usageHistory,
@@ -68,6 +69,7 @@ export const documents = {
   Layers: layers,
   LayerSummaries: layerSummaries,
   Layer: layer,
+  LayerConfiguration: LayerSchema,
   LayerTest: layerTest,
   Node: node,
   Nodes: nodes,
@@ -102,12 +104,9 @@ export const documents = {
   Tokens: z.object({ tokens: z.array(token) }),
   NewToken: newToken,
   Verification: verification,
-  Simulation: simulation,
   WebhookDelivery: z.object({ id: text.meta({ format: "uuid" }), event: z.enum(JOB_MOMENTS), sentAt: moment, job }),
   Problem: problem,
 };
-
-type ReadonlyDeep<T> = T extends object ? { readonly [K in keyof T]: ReadonlyDeep<T[K]> } : T;
 
 /**
  * The types of the documents. A value that lacks a described field is not assignable. They are the types of the input,

@@ -1,5 +1,5 @@
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
-import { jsonText } from "../../../lib/json-text.ts";
+import { jsonText } from "../../../lib/text/json-text.ts";
 import { parseId } from "../../query.ts";
 import { eventData } from "./event-data.ts";
 

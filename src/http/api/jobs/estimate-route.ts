@@ -1,7 +1,7 @@
 import type { Operations } from "../../../coordinator/operations.ts";
+import { Slices } from "../../../lib/process/slices.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { Slices } from "../../../lib/slices.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
 import { ClientGone } from "../../request.ts";

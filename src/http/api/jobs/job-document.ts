@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ok } from "../../../lib/result.ts";
 import { parsedBy } from "../../../lib/schema.ts";
-import { type DecodedFields, fieldEntries } from "../../../plan/job-fields.ts";
-import { PRIORITIES } from "../../../plan/job-terms.ts";
+import { type DecodedFields, fieldEntries } from "../../../plan/job/job-fields.ts";
+import { PRIORITIES } from "../../../plan/job/job-terms.ts";
 import { parseTimeZone, parseWindow } from "../../../plan/run-window.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { fieldBuilders } from "../documents/field-builders.ts";

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
 import { JOB_OPTIONS } from "../../../../test/support/job-options.ts";
 import { layerNamed } from "../../../../test/support/layer.ts";
+import { atOnce } from "../../../lib/process/slices.ts";
 import { refusalMessage } from "../../../lib/refusal.ts";
-import { atOnce } from "../../../lib/slices.ts";
 import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 

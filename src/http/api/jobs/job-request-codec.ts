@@ -3,7 +3,7 @@ import { defined } from "../../../lib/defined.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { type JobTerms, STANDARD_TERMS } from "../../../plan/job-terms.ts";
+import { type JobTerms, STANDARD_TERMS } from "../../../plan/job/job-terms.ts";
 import type { BatchRequest } from "../../../plan/plan-batch.ts";
 import type { RequestedArea, SeedRequest } from "../../../plan/seed-request.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";

@@ -1,5 +1,5 @@
 import { badField, type Refusal } from "../../../lib/refusal.ts";
-import { fieldEntries } from "../../../plan/job-fields.ts";
+import { fieldEntries } from "../../../plan/job/job-fields.ts";
 import type { JobRequestDocument } from "./job-document.ts";
 
 /** The fields by which one request makes several jobs, each with the fields of a single job that it replaces. */

@@ -2,7 +2,7 @@ import { defined } from "../../../lib/defined.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { type JobChange, type JobHours, type JobTerms, STANDARD_TERMS } from "../../../plan/job-terms.ts";
+import { type JobChange, type JobHours, type JobTerms, STANDARD_TERMS } from "../../../plan/job/job-terms.ts";
 import { windowTimes } from "../../../plan/run-window.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { jobChangeSchema } from "./job-document.ts";

@@ -3,10 +3,10 @@ import * as z from "zod";
 import type { Operations } from "../../../coordinator/operations.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { defined } from "../../../lib/defined.ts";
+import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { Slices } from "../../../lib/slices.ts";
-import type { JobOptions } from "../../../plan/job-options.ts";
+import type { JobOptions } from "../../../plan/job/job-options.ts";
 import {
   type IdempotencyKey,
   JOB_OUTCOMES,
@@ -15,8 +15,8 @@ import {
   type JobRequest,
   type JobView,
   type SubmittedJob,
-} from "../../../plan/job-request.ts";
-import type { JobChange } from "../../../plan/job-terms.ts";
+} from "../../../plan/job/job-request.ts";
+import type { JobChange } from "../../../plan/job/job-terms.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";

@@ -2,6 +2,7 @@ import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset, Layer } from "../../../layer/layer.ts";
 import { kmlSubset } from "../../tiles/kml/kml-address.ts";
 import { firstTiles } from "../../tiles/kml/kml-documents.ts";
+import { legendAddress } from "../../tiles/wms/legend-address.ts";
 import type { Documents } from "../documents/documents.ts";
 
 /**
@@ -15,6 +16,7 @@ export function layerAddresses(layer: Layer, base: string): Documents["Layer"]["
     wmsCapabilities: `${base}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetCapabilities`,
     tms: `${base}/service/tms/1.0.0`,
     ogc: `${base}/ogc/collections/${encodeURIComponent(layer.name)}`,
+    legends: layer.legends.map((legend) => legendAddress(layer, legend, base)),
     tiles: layer.gridSubsets.flatMap((subset) =>
       layer.formats.map((format) => tileAddresses(layer, subset, format, base)),
     ),

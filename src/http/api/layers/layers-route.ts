@@ -1,10 +1,10 @@
 import * as z from "zod";
+import { layerTag } from "../../../configuration/configuration-tag.ts";
+import { documentOf } from "../../../configuration/gwc/configured-object.ts";
+import { layerContent } from "../../../configuration/gwc/content/layer-content.ts";
+import { layerConfiguration, layerConfigurationWithSecrets } from "../../../configuration/layer-configuration.ts";
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
-import { documentOf } from "../../../gwc/configured-object.ts";
-import { layerContent } from "../../../gwc/layer-content.ts";
-import { layerTag } from "../../../layer/configuration-tag.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
-import { layerConfiguration, layerConfigurationWithSecrets } from "../../../layer/layer-configuration.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fixedLayer } from "../../configuration/layers-route.ts";
@@ -73,7 +73,6 @@ export function layerResource(parts: RouteOptions, name: string): Resource {
       const document = {
         ...layerDocument(layer, context),
         editable: isEditable(parts, fixedLayer(parts, of)),
-        configuration: layerConfiguration(layer),
       };
       return documentAnswer("Layer", document, status, {
         ETag: layerTag(layer),

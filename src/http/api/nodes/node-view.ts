@@ -9,10 +9,10 @@ export interface NodeView {
   readonly sinceMs: number;
   /** The time since the lead has heard from the node, ms. */
   readonly lagMs: number;
-  /** The time left of its lease, ms; null: the server is alone. Absent: the lead has an older version. */
-  readonly leaseMs?: number | null;
-  /** The version of its program; null: the program lacks this field. Absent: the program of the lead lacks it. */
-  readonly version?: string | null;
+  /** The time left of its lease, ms; null: the server is alone. */
+  readonly leaseMs: number | null;
+  /** The version of its program. */
+  readonly version: string;
   /** Tiles that the node has served since it began. */
   readonly tiles: number;
   /** Metatiles that it renders at the moment. */
@@ -60,8 +60,8 @@ export type DrainRefusal = "unknown" | "alone" | "last" | "leaving";
 /** The outcome of the removal of a lost node. `alone`: the server is no cluster. `present`: the node is not lost. */
 export type NodeRemoval = "removed" | "unknown" | "present" | "alone";
 
-/** The row of the node that has applied the change. `done`: the lead has an older version, which does not send the row. */
-export type DrainOutcome = NodeView | DrainRefusal | "done";
+/** The row of the node that has applied the change. */
+export type DrainOutcome = NodeView | DrainRefusal;
 
 /** Returns the number of tiles that counters of layers stand for. */
 export function servedTiles(tiles: ReadonlyMap<string, TileCounts>): number {

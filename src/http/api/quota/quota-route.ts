@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { isoTime } from "../../../lib/iso-time.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { QuotaChange } from "../../../quota/quota-configuration.ts";
 import { checkQuotaSize } from "../../../quota/quota-validation.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
@@ -59,7 +59,7 @@ async function quotaDocument(operations: RouteOptions["operations"]): Promise<Do
   const [quota, overruled] = await Promise.all([operations.quota(), operations.overruledQuota()]);
   if (overruled === null) return quota;
   const { sinceMs, by, ofFile } = overruled;
-  return { ...quota, overrules: { since: sinceMs === null ? null : isoTime(sinceMs), by, quota: ofFile } };
+  return { ...quota, overrules: { since: isoTime(sinceMs), by, quota: ofFile } };
 }
 
 function decodeQuota(body: Uint8Array, layers: ReadonlyMap<string, unknown>): Result<QuotaChange, Refusal> {

@@ -1,8 +1,8 @@
 import { defined } from "../../../lib/defined.ts";
-import { isoTime } from "../../../lib/iso-time.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import { windowTimes } from "../../../plan/run-window.ts";
 import { parseCron } from "../../../schedule/cron.ts";
 import type {

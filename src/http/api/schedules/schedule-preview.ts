@@ -1,7 +1,7 @@
 import type * as z from "zod";
-import { isoTime } from "../../../lib/iso-time.ts";
+import { Slices } from "../../../lib/process/slices.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { Slices } from "../../../lib/slices.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import { openTimes } from "../../../plan/run-window.ts";
 import { parseCron, timesAfter } from "../../../schedule/cron.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";

@@ -1,5 +1,5 @@
 import type { Extent } from "../../../grid/grid-set.ts";
-import { encodeFields } from "../../../plan/job-fields.ts";
+import { encodeFields } from "../../../plan/job/job-fields.ts";
 import type { BatchRequest } from "../../../plan/plan-batch.ts";
 import type { RequestedArea, RequestedTile, SeedRequest } from "../../../plan/seed-request.ts";
 import { setDocument } from "../../../plan/value-choice.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer, unknownSchedule } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { Slices } from "../../../lib/slices.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
 import { differences, withDetail } from "../../activity-detail.ts";

@@ -1,5 +1,5 @@
-import { isoTime } from "../../../lib/iso-time.ts";
-import { ownVersion } from "../../../lib/version.ts";
+import { ownVersion } from "../../../lib/process/version.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { ServerMetrics } from "../../metrics/metrics-sample.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";

@@ -1,6 +1,6 @@
+import { ownVersion } from "../../../lib/process/version.ts";
 import { refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { ownVersion } from "../../../lib/version.ts";
 import { accountOf } from "../../auth/caller.ts";
 import { type Caller, permissionsOf, refusalOfCheck } from "../../auth/rights.ts";
 import { sessionCookie, sessionTokenOf } from "../../auth/session-cookie.ts";

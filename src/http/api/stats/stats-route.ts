@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { quantileSeconds } from "../../../lib/histogram.ts";
-import { isoTime } from "../../../lib/iso-time.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { BOUNDS_SECONDS } from "../../tiles/tile-times.ts";
 import type { TrafficCounts } from "../../tiles/tile-traffic.ts";

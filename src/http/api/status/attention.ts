@@ -1,12 +1,12 @@
 import type { UsageView } from "../../../coordinator/usage-view.ts";
-import { isoTime } from "../../../lib/iso-time.ts";
-import type { JobView } from "../../../plan/job-request.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
+import type { JobView } from "../../../plan/job/job-request.ts";
 import { isNearlyFull } from "../../../quota/nearly-full.ts";
 import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
 import { countedSize } from "../../../quota/quota-count.ts";
 import { overruledText } from "../../../quota/quota-difference.ts";
 import type { OverruledQuota } from "../../../quota/quota-store.ts";
-import type { UpstreamView } from "../../../render/upstream-limits.ts";
+import type { UpstreamView } from "../../../render/upstream/upstream-limits.ts";
 import type { ScheduleHealth } from "../../../schedule/schedule-health.ts";
 import type { Documents } from "../documents/documents.ts";
 import type { NodeView } from "../nodes/node-view.ts";
@@ -53,7 +53,7 @@ const overruledQuota = ({ quota, overruled }: AttentionParts): readonly Attentio
         {
           kind: "quota_overruled",
           message: overruledText(overruled, quota),
-          since: overruled.sinceMs === null ? null : isoTime(overruled.sinceMs),
+          since: isoTime(overruled.sinceMs),
         },
       ];
 

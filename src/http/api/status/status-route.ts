@@ -1,4 +1,4 @@
-import { ownVersion } from "../../../lib/version.ts";
+import { ownVersion } from "../../../lib/process/version.ts";
 import { unlessDiskFault } from "../../errors.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import type { StoreCopyView } from "../../../coordinator/store-copy.ts";
-import { isoTime, isoTimeOrNull } from "../../../lib/iso-time.ts";
+import type { StoreCopyView } from "../../../coordinator/copy/store-copy.ts";
 import { type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { isoTime, isoTimeOrNull } from "../../../lib/time/iso-time.ts";
 import { administering, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";

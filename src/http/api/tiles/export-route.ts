@@ -1,11 +1,11 @@
 import * as z from "zod";
-import type { ExportPage, ExportPageRequest } from "../../../coordinator/export-service.ts";
+import type { ExportPage, ExportPageRequest } from "../../../coordinator/copy/export-service.ts";
 import type { TileIndex } from "../../../grid/grid-set.ts";
 import { findSubset, type GridSubset } from "../../../layer/layer.ts";
+import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { Slices } from "../../../lib/slices.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
 import { type Exchange, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { jobRequestSchema } from "../jobs/job-document.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { EXISTING, type ImportedTile } from "../../../coordinator/import-service.ts";
+import { EXISTING, type ImportedTile } from "../../../coordinator/copy/import-service.ts";
 import { rectHolds } from "../../../grid/grid-set.ts";
 import { coverageAt } from "../../../layer/layer.ts";
 import type { Refusal } from "../../../lib/refusal.ts";

@@ -1,8 +1,8 @@
 import { type ApiTokenView, includesRole } from "../../../account/api-token.ts";
-import { isoTime, isoTimeOrNull } from "../../../lib/iso-time.ts";
 import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { isoTime, isoTimeOrNull } from "../../../lib/time/iso-time.ts";
 import { withDetail } from "../../activity-detail.ts";
 import { type Caller, mayDo } from "../../auth/rights.ts";
 import { anybody, type Resource, type RouteOptions, reading } from "../../resource.ts";

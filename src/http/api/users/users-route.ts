@@ -1,10 +1,10 @@
 import PQueue from "p-queue";
+import { hashPassword } from "../../../account/password.ts";
 import type { Operations } from "../../../coordinator/operations.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
-import { hashPassword } from "../../auth/password.ts";
 import { type Caller, forbiddenTo, refusalOfCheck } from "../../auth/rights.ts";
 import {
   administering,

@@ -2,9 +2,9 @@ import { canonicalSrs } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
+import { writeZip } from "../../../lib/file/zip.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
-import { writeZip } from "../../../lib/zip.ts";
 import type { Query } from "../../query.ts";
 import { splitExtension } from "../address.ts";
 import {

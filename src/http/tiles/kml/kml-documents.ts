@@ -11,8 +11,8 @@ import {
 } from "../../../grid/grid-set.ts";
 import { isInCircle } from "../../../layer/filter-mask.ts";
 import { coverageAt, type GridSubset } from "../../../layer/layer.ts";
-import { escapeXml } from "../../../lib/escape.ts";
-import { writeZip } from "../../../lib/zip.ts";
+import { writeZip } from "../../../lib/file/zip.ts";
+import { escapeXml } from "../../../lib/text/escape.ts";
 import { queryOf } from "../tile-parts.ts";
 
 /** The tile set that all documents of one super-overlay share. */

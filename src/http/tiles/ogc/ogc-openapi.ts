@@ -1,5 +1,5 @@
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
-import { ownVersion } from "../../../lib/version.ts";
+import { ownVersion } from "../../../lib/process/version.ts";
 import { allGrids, formatsOf, KINDS, layersOf, OPENAPI_TYPE, TILES_PATHS, type TilesKind } from "./ogc-documents.ts";
 
 /*

@@ -2,7 +2,7 @@ import { canonicalSrs, type GridSet, plainNumber, tileExtent } from "../../../gr
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset, Layer } from "../../../layer/layer.ts";
-import { escapeXml } from "../../../lib/escape.ts";
+import { escapeXml } from "../../../lib/text/escape.ts";
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 

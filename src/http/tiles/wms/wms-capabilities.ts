@@ -6,7 +6,7 @@ import { PNG } from "../../../layer/format.ts";
 import type { GridSubset, Layer, MetadataUrl } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { listedValues, stylesFilter } from "../../../layer/parameter-filter.ts";
-import { escapeXml } from "../../../lib/escape.ts";
+import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
 import { keywordElements, wmsService } from "../service-elements.ts";
 import { isDefaultStyle, styleNames } from "../wmts/wmts-style.ts";

@@ -10,7 +10,7 @@ import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { listedValues, type ParameterFilter } from "../../../layer/parameter-filter.ts";
-import { escapeXml } from "../../../lib/escape.ts";
+import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
 import { keywordElements, owsService } from "../service-elements.ts";
 import { offeredRange } from "../tile-parts.ts";

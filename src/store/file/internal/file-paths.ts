@@ -79,6 +79,8 @@ export class FilePaths {
   /** @throws StoreError when the directory of the store is away */
   readonly expectRoot: () => void;
   readonly #gridSets: GridSets;
+  #lastLayer: { readonly layer: string; readonly path: string } | undefined;
+  #lastLevel: (StoredPyramid & { readonly z: number; readonly path: string }) | undefined;
 
   constructor({ root, name, fsync, instance, layout = "gwc", gridSets = () => undefined }: FileStoreOptions) {
     this.root = root;
@@ -105,12 +107,26 @@ export class FilePaths {
 
   /** Returns the directory of a layer. */
   layerPath(layer: string): string {
-    return `${this.root}/${directoryName(layer)}`;
+    // Successive calls are mostly about one layer.
+    if (layer !== this.#lastLayer?.layer) this.#lastLayer = { layer, path: `${this.root}/${directoryName(layer)}` };
+    return this.#lastLayer.path;
   }
 
   /** Returns the directory of a level. */
   zoomPath(pyramid: StoredPyramid, z: number): string {
-    return `${this.layerPath(pyramid.layer)}/${this.layout.levelDirectory(pyramid, z)}`;
+    const { layer, gridSet, parametersId } = pyramid;
+    const last = this.#lastLevel;
+    if (
+      last !== undefined &&
+      last.layer === layer &&
+      last.gridSet === gridSet &&
+      last.parametersId === parametersId &&
+      last.z === z
+    )
+      return last.path;
+    const path = `${this.layerPath(layer)}/${this.layout.levelDirectory(pyramid, z)}`;
+    this.#lastLevel = { layer, gridSet, parametersId, z, path };
+    return path;
   }
 
   level(pyramid: StoredPyramid, z: number): LevelDirectory {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BackOff, jittered, pauseAfter } from "../../../lib/back-off.ts";
-import { LATE, unlessLate } from "../../../lib/late.ts";
+import { type BackOff, jittered, pauseAfter } from "../../../lib/time/back-off.ts";
+import { LATE, unlessLate } from "../../../lib/time/late.ts";
 import { S3Error } from "../s3-error.ts";
 import type { S3Credentials, S3Options } from "../s3-options.ts";
 import { credentialsOf } from "./credentials.ts";

@@ -1,5 +1,5 @@
-import { escapeXml } from "../../../lib/escape.ts";
-import { childrenNamed, firstAt, parseXml, type XmlElement } from "../../../lib/xml-element.ts";
+import { escapeXml } from "../../../lib/text/escape.ts";
+import { childrenNamed, firstAt, parseXml, type XmlElement } from "../../../lib/text/xml-element.ts";
 
 /** An object of a list. */
 export interface ListedObject {

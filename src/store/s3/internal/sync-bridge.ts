@@ -1,4 +1,4 @@
-import { BlockingCalls } from "../../../lib/blocking-calls.ts";
+import { BlockingCalls } from "../../../lib/process/blocking-calls.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { S3Away } from "../s3-error.ts";
 import type { S3StoreOptions } from "../s3-options.ts";

@@ -1,11 +1,11 @@
 import { basename, dirname, resolve } from "node:path";
-import type { Content } from "../../../../gwc/content.ts";
-import { xmlContent } from "../../../../http/configuration/xml-content.ts";
+import { xmlContent } from "../../../../configuration/gwc/codec/xml-content.ts";
+import type { Content } from "../../../../configuration/gwc/content.ts";
 import { MAX_METATILE } from "../../../../layer/layer.ts";
 import { defined } from "../../../../lib/defined.ts";
-import { fileFault } from "../../../../lib/file-fault.ts";
+import { fileFault } from "../../../../lib/file/file-fault.ts";
+import { readWholeFile } from "../../../../lib/file/read-whole-file.ts";
 import { isMap } from "../../../../lib/is-map.ts";
-import { readWholeFile } from "../../../../lib/read-whole-file.ts";
 import { CommandFailure, EXIT } from "../../../exit.ts";
 import { crsNamesFor, isWebMercator } from "../asked-crs.ts";
 import type { ForeignConfiguration, ForeignLayer } from "../foreign-configuration.ts";

@@ -1,4 +1,4 @@
-import type { Content } from "../../../../gwc/content.ts";
+import type { Content } from "../../../../configuration/gwc/content.ts";
 import { formatOf } from "../../../../layer/format.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { isMap } from "../../../../lib/is-map.ts";

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
+import type { Content } from "../../../../configuration/gwc/content.ts";
 import { canonicalSrs, type Extent, extentsOverlap } from "../../../../grid/grid-set.ts";
-import type { Content } from "../../../../gwc/content.ts";
 import { MAX_METATILE } from "../../../../layer/layer.ts";
 import { DISK_LAYOUTS } from "../../../../layer/tiles-on-disk.ts";
 import { defined } from "../../../../lib/defined.ts";

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import type { Content } from "../../../../gwc/content.ts";
+import type { Content } from "../../../../configuration/gwc/content.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { isMap } from "../../../../lib/is-map.ts";
 import type { ForeignConfiguration, ForeignLayer } from "../foreign-configuration.ts";

@@ -1,4 +1,4 @@
-import type { Content } from "../../../../gwc/content.ts";
+import type { Content } from "../../../../configuration/gwc/content.ts";
 import { isMap } from "../../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../../lib/result.ts";
 import { parseAge } from "../../../../plan/tile-age.ts";

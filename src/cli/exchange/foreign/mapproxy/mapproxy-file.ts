@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from "node:path";
-import { fileFault } from "../../../../lib/file-fault.ts";
+import { fileFault } from "../../../../lib/file/file-fault.ts";
+import { readWholeFile } from "../../../../lib/file/read-whole-file.ts";
 import { isMap } from "../../../../lib/is-map.ts";
-import { readWholeFile } from "../../../../lib/read-whole-file.ts";
 import { CommandFailure, EXIT } from "../../../exit.ts";
 import type { Origins } from "../origins.ts";
 import { readPyYaml } from "./pyyaml.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import type { Content } from "../../../../configuration/gwc/content.ts";
 import type { Extent } from "../../../../grid/grid-set.ts";
 import { canonicalSrs } from "../../../../grid/grid-set.ts";
-import type { Content } from "../../../../gwc/content.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { isMap } from "../../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../../lib/result.ts";

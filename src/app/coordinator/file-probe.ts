@@ -1,0 +1,36 @@
+import { statSync } from "node:fs";
+import { access, constants, stat } from "node:fs/promises";
+import { codeOf } from "../../lib/error-code.ts";
+import { LATE, unlessLate } from "../../lib/time/late.ts";
+
+/** A file system that does not answer for this time counts as lost. A caller of a probe waits no longer. */
+const LONGEST_WAIT_MS = 2_000;
+
+/**
+ * Returns a probe of a file. The probe returns why the file cannot be used; undefined: it is the same as at the start, and
+ * can be written. Only one request to the file system runs at a time. `name`: such as "the state database".
+ * @throws Error when the file does not exist
+ */
+export function probeOf(path: string, name: string): () => Promise<string | undefined> {
+  const first = statSync(path);
+  const lost = `${name} (${path}) is lost`;
+  let looking: Promise<string | undefined> | undefined;
+  const look = async (): Promise<string | undefined> => {
+    try {
+      const now = await stat(path);
+      if (now.dev !== first.dev || now.ino !== first.ino)
+        return `${lost}: another one is in its place since the start; put it back, or restart the server`;
+      await access(path, constants.R_OK | constants.W_OK);
+      return undefined;
+    } catch (error) {
+      return `${lost}: ${codeOf(error) || String(error)}`;
+    }
+  };
+  return async () => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    const found = await unlessLate(looking, LONGEST_WAIT_MS);
+    return found === LATE ? `${lost}: the file system does not answer` : found;
+  };
+}

@@ -1,0 +1,52 @@
+import PQueue from "p-queue";
+import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import type { MapRefused } from "../../../render/renderers.ts";
+
+/** The most maps that wait. Each holds its tiles in memory. */
+const MOST_WAITING = 32;
+/** The longest time that a map waits for its turn, and the longest time that its composition takes. */
+const WAIT_MS = 30_000;
+const WORK_MS = 30_000;
+
+/**
+ * Queues the composition of maps. A few maps are composed at once and some wait. Each ends when its client has gone or
+ * its time is over.
+ */
+export class MapQueue {
+  readonly concurrency: number;
+  readonly #queue: PQueue;
+  readonly #waitMs: number;
+  readonly #workMs: number;
+
+  constructor(concurrency: number, { waitMs = WAIT_MS, workMs = WORK_MS } = {}) {
+    this.concurrency = concurrency;
+    this.#queue = new PQueue({ concurrency });
+    this.#waitMs = waitMs;
+    this.#workMs = workMs;
+  }
+
+  /**
+   * Runs `work` when the map's turn comes. `work` has to end with its signal.
+   * @throws the signal's reason when the client has gone, and errors of `work`
+   */
+  async add<T>(work: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T | MapRefused> {
+    const refused: MapRefused = { kind: "refused", retryAfterSeconds: 5 };
+    if (this.#queue.size >= MOST_WAITING) return refused;
+    const beganMs = elapsedMs();
+    return this.#queue.add(async () => {
+      // A map whose client has gone frees its turn at once.
+      gone.throwIfAborted();
+      if (elapsedMs() - beganMs > this.#waitMs) return refused;
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(new Error("the map takes too long")), this.#workMs);
+      try {
+        return await work(AbortSignal.any([gone, late.signal]));
+      } catch (error) {
+        if (late.signal.aborted && !gone.aborted) return refused;
+        throw error;
+      } finally {
+        clearTimeout(timer);
+      }
+    });
+  }
+}
