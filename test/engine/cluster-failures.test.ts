@@ -1,6 +1,5 @@
 import { cpSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { scanBucket } from "../support/bucket-scan.ts";
@@ -188,8 +187,11 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
     expect(await short(b)).toBe("200 HIT");
     linkTo(place, "a").down();
     await until("b is cut off", async () => ((await readiness(b)).startsWith("503") ? true : undefined));
-    // Several attempts of both nodes to find the lead.
-    await sleep(1_500);
+    // It looks for the lead again and again.
+    const looks = place.database.sent(ofNode("b"));
+    await until("b has looked for the lead", async () =>
+      place.database.sent(ofNode("b")) >= looks + 4 ? true : undefined,
+    );
     expect(b.log()).not.toContain("this node takes the lead");
     await linkTo(place, "a").up();
     await Promise.all([isReady(a), isReady(b)]);
@@ -363,7 +365,7 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
     const id = await seed(b, "a", { ...SEED, type: "truncate", zoomStart: 4, bounds: west });
     expect((await ended(b, id)).outcome).toBe("done");
     expect((await readWhenServed(b, "/xyz/a/4/2/5.png")).version).toBe(map.version);
-    await sleep(3_000);
+    await until("the late puts have arrived", async () => (place.requests.delayed() === 0 ? true : undefined));
     for (let x = 0; x < 4; x++) expect((await readWhenServed(b, `/xyz/a/4/${x}/5.png`)).version).toBe(map.version);
     await usageIsExact(b, place);
   });

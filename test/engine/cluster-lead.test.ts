@@ -44,7 +44,10 @@ describe.skipIf(!hasPostgres)("the lead moves", () => {
       const reads: string[] = [];
       const isLed = { now: false };
       const reading = (async () => {
-        while (!isLed.now) reads.push(await read(second).catch(String));
+        while (!isLed.now) {
+          reads.push(await read(second).catch(String));
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
       })();
       await first.kill("SIGKILL");
       await until(

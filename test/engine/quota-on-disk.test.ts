@@ -125,17 +125,6 @@ test("layer quotas, floors and the classic document: blocks are counted, and the
   expect(document).not.toContain("count");
 });
 
-test("a simulation stores tiles of whole blocks", async () => {
-  const at = await start();
-  await read(at, "a", 3, 1, 1);
-  const simulated = await until("the read is recorded", async () => {
-    const answer = await fetch(`${at.url}/api/v1/usage/simulation?size=1MiB&policy=LRU`);
-    const { reads, results }: { reads: number; results: { mostBytesKept: number }[] } = JSON.parse(await answer.text());
-    return reads > 0 ? results : undefined;
-  });
-  expect(simulated[0]?.mostBytesKept).toBe(4 * KIB);
-});
-
 test("usage by blocks is exact after a kill in the middle of a seed", async () => {
   const at = await start();
   await seed(at, "a", { ...range, threadCount: 4 });

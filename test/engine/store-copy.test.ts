@@ -132,7 +132,7 @@ ${smallTiles(upstream.url, [{ name: LAYER, extra: `store: ${store}` }, { name: "
     const late = await seed(at, LAYER, { ...world, type: "reseed", zoomStart: 4, zoomStop: 4 });
     await reload(at, configuration("packed"));
     const readsBefore = reads;
-    await until("tiles are read in the new store", async () => (reads > readsBefore + 200 ? true : undefined));
+    await until("tiles are read in the new store", async () => (reads > readsBefore + 100 ? true : undefined));
     isReading = false;
     await Promise.all(readers);
     expect(missed).toEqual([]);

@@ -1,6 +1,5 @@
 import type { Accounts } from "../../account/account-service.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
-import type { UseReport } from "../../cache/use-recorder.ts";
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../../configuration/gwc/configured-object.ts";
 import type { LayerChange, LayerUpdate } from "../../configuration/layer-update.ts";
@@ -15,6 +14,7 @@ import type { Readiness } from "../../http/readiness.ts";
 import type { MaskUpdate } from "../../http/resource.ts";
 import type { TrafficByLayer } from "../../http/tiles/tile-traffic.ts";
 import type { Composed, Composition } from "../../image/compose.ts";
+import type { CellUses } from "../../ledger/cells/cell-eviction.ts";
 import type { Sendings } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import type { Refusal } from "../../lib/refusal.ts";
@@ -52,7 +52,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Starts the jobs, after the HTTP server has been opened. */
   start(): void;
   /** Reports the tiles that were read since the previous report. */
-  used(report: UseReport): void;
+  used(cells: readonly CellUses[]): void;
   health(): Promise<string | undefined>;
   /** Takes over what another process has found out about a remote store. */
   readonly storeNews: TellStores;
@@ -157,7 +157,7 @@ export interface ServingCalls {
    */
   compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
   /** Reports the tiles that were read since the previous report. */
-  used(report: UseReport): void;
+  used(cells: readonly CellUses[]): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
   /** Changes an object of the configuration. The change is stored and in force when this resolves. */
   changeObject(change: ObjectChange, by: string | null): Promise<Result<null, Refusal>>;

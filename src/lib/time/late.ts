@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "./pause.ts";
 
 /**
  * A time is waited for in so many parts. A thread that sleeps, such as one that waits for a database on another machine,
@@ -19,7 +19,6 @@ export async function unlessLate<T>(answer: Promise<T>, ms: number): Promise<T |
 }
 
 async function partByPart(ms: number, signal: AbortSignal): Promise<typeof LATE> {
-  for (let part = 0; part < PARTS && !signal.aborted; part++)
-    await sleep(ms / PARTS, undefined, { signal, ref: false }).catch(() => undefined);
+  for (let part = 0; part < PARTS && !signal.aborted; part++) await pause(ms / PARTS, signal);
   return LATE;
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { MOST_CELLS, MOST_LEVELS, type TileChange } from "../../../coordinator/tile-changes.ts";
+import { pause } from "../../../lib/time/pause.ts";
 
 /** After a failure, changes are requested again after this time. */
 const RETRY_MS = 1_000;
@@ -73,7 +73,7 @@ export class TileChangeFeed {
         if (changes.length > 0) this.#wake();
       } catch {
         // The coordinator has not begun yet, or has ended. Listeners learn of it by other events.
-        await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+        await pause(RETRY_MS, signal);
       }
     }
   }
