@@ -4,6 +4,7 @@ import type { Logger } from "../lib/logger.ts";
 import type { EarlyTiles } from "../render/missed-tile-first.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host.ts";
+import { RendererLoad } from "./renderer-load.ts";
 import type { RendererMethods, RendererNotes } from "./renderer-methods.ts";
 
 /** A renderer without work for this time ends, which frees all of its memory. */
@@ -54,6 +55,7 @@ export class PooledRenderer {
    */
   readonly #lost = new Map<() => void, string | undefined>();
   readonly #process: RendererProcess;
+  readonly #load = new RendererLoad(() => this.channel.call("alive"));
   readonly #watch: ProcessWatch;
   readonly #exited: Promise<void>;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -131,6 +133,14 @@ export class PooledRenderer {
   /** Whether the process is still loading its code. */
   get isStarting(): boolean {
     return this.#isStarting;
+  }
+
+  /**
+   * Whether the renderer, one of jobs, can do more at once. Each renderer costs a second of processor time until V8 has
+   * compiled its code: another one starts when this one has worked without a pause for some time.
+   */
+  get hasRoom(): boolean {
+    return this.who === "job" && !this.#load.isFull;
   }
 
   /** Whether the renderer gets no further work, because it ends. */
