@@ -7,6 +7,7 @@ import type { EarlyTiles } from "../../render/renderer/missed-tile-first.ts";
 import type { RendererResult, Renderers } from "../../render/renderers.ts";
 import type { StoreNews, TellStores } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
+import type { WorkedTimes } from "./renderer-load.ts";
 
 /** What a renderer receives from the process that has started it. */
 export interface RendererOwner {
@@ -66,8 +67,8 @@ export interface RendererMethods extends Pick<Renderers, "raiseGeneration" | "qu
   readonly storeNews: TellStores;
   /** Replaces one layer; undefined: removes it. */
   configureLayer(name: string, layer: Layer | undefined): void;
-  /** Answers at once, unless the process hangs. */
-  alive(): void;
+  /** Answers at once, unless the process hangs. Renderers of older nodes do not tell how long they have worked. */
+  alive(): Promise<WorkedTimes | undefined>;
   close(): Promise<void>;
 }
 
