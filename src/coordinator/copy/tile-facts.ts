@@ -7,11 +7,11 @@ import { addTo, emptySum, type Sum } from "../../ledger/tile-set-record.ts";
 import { countedSize, type QuotaCount } from "../../quota/quota-count.ts";
 import type { TileFacts } from "../../quota/simulation.ts";
 
-/** The assumed size of a tile while the ledger has no tiles to take a mean of. */
+/** The assumed size of a tile while the ledger has no tile to compute a mean from. */
 const UNKNOWN_TILE_BYTES = 16_384;
 
 /**
- * Returns the facts that simulations assume: metatiles as configured, and the mean sizes of the stored tiles, as the
+ * Returns the facts that simulations assume: the configured metatiles, and the mean sizes of the stored tiles as the
  * quota counts them.
  */
 export function tileFacts({ layers }: Catalogue, ledger: Ledger, count: QuotaCount): TileFacts {
@@ -31,7 +31,7 @@ export function tileFacts({ layers }: Catalogue, ledger: Ledger, count: QuotaCou
   };
 }
 
-/** Returns the mean counted size of a tile by tile set and zoom, by tile set, and of all tiles (""). */
+/** Returns the mean counted size of a tile in bytes: by tile set and zoom, by tile set, and of all tiles under "". */
 function meanBytes(ledger: Ledger, count: QuotaCount): ReadonlyMap<string, number> {
   const means = new Map<string, number>();
   const setMean = (key: string, sum: Readonly<Sum>): void => {
