@@ -7,13 +7,13 @@ interface Asset {
   readonly body: string;
 }
 
-/** The static files that the program itself holds. */
+/** Static files that are part of the program. */
 const ASSETS: ReadonlyMap<string, Asset> = new Map([
   ["page.css", { type: "text/css; charset=utf-8", body: STYLE }],
   ["icon.svg", { type: "image/svg+xml", body: ICON }],
 ]);
 
-/** Returns the route of `/assets/…`: the files are public, because they hold no data. No other file is served. */
+/** The route of `/assets/…`. Its files are public, because they contain no data. It serves no other files. */
 export const assetRoute: Route = {
   resourceAt: ([first, name = "", file, ...more]) => {
     if (first !== "assets" || more.length > 0) return undefined;
