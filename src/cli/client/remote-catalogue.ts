@@ -9,7 +9,7 @@ import type { Answer } from "./answer.ts";
 
 type Layers = Answer<"Layers">;
 
-/** The answer of `/api/v1/layers`, in which `type` determines the fields of a filter. */
+/** The answer of `/api/v1/layers`. The `type` of a filter determines its fields. */
 export interface CatalogueAnswer {
   readonly layers: readonly (Omit<Layers["layers"][number], "parameters"> & {
     readonly parameters: readonly ParameterFilter[];
@@ -18,7 +18,7 @@ export interface CatalogueAnswer {
   readonly gridSets?: Layers["gridSets"];
 }
 
-/** Returns a running server's layers, for parsing the addresses of its tiles. The layers' source is a placeholder. */
+/** Returns the catalogue of a running server, to parse the addresses of its tiles. The sources are placeholders. */
 export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Catalogue {
   const grids = new Map(
     gridSets.map((document) => {

@@ -1,21 +1,21 @@
 export interface FrequentItem {
   readonly item: string;
-  /** The real count is at least `count`, and at most `count` plus `shortBy`. */
+  /** The true count is at least `count`, and at most `count` plus `shortBy`. */
   readonly count: number;
 }
 
 /**
- * Counts the most frequent items of a stream of any length, in bounded memory. When there are too many items, subtracts
- * the median count from every count and deletes items without a remaining count. The algorithm is from Anderson et al.,
- * "A High-Performance Algorithm for Identifying Frequent Items in Data Streams", 2017. The counts are exact until then;
- * after that a count is short by at most 2 n / `most`.
+ * Counts the most frequent items of a stream of any length in bounded memory. When there are too many items, subtracts
+ * the median count from every count and deletes items whose count is then not positive. The algorithm is from Anderson
+ * et al., "A High-Performance Algorithm for Identifying Frequent Items in Data Streams", 2017. Before the first
+ * subtraction the counts are exact. Afterwards a count is short by at most 2 n / `most`.
  */
 export class FrequentItems {
   readonly #counts = new Map<string, number>();
   readonly #most: number;
   #shortBy = 0;
 
-  /** @param most the number of items that are held at once */
+  /** @param most the most items in memory */
   constructor(most: number) {
     this.#most = most;
   }
@@ -35,12 +35,12 @@ export class FrequentItems {
     this.#shortBy += median;
   }
 
-  /** The most by which a count may be too low; 0: all counts are exact. */
+  /** The most by which a count may be too low. 0 if all counts are exact. */
   get shortBy(): number {
     return this.#shortBy;
   }
 
-  /** Returns the most frequent items, the highest count first. Of items with the same count the oldest comes first. */
+  /** Returns the most frequent items, the highest count first. Of items with equal counts, the oldest comes first. */
   top(limit: number): readonly FrequentItem[] {
     return [...this.#counts]
       .map(([item, count]) => ({ item, count }))

@@ -14,26 +14,26 @@ export interface UsedTileSet {
 }
 
 export interface UsedTile {
-  /** The tile set as text, which `usedTileSet` parses. */
+  /** The tile set as text, for `usedTileSet`. */
   readonly tileSet: string;
   /** `z/x/y`, y from the top. */
   readonly tile: string;
   readonly requests: number;
 }
 
-/** Numbers of log lines by kind. */
+/** The numbers of log lines by kind. */
 export interface LineCounts {
   lines: number;
-  /** Requests for tiles, counted. */
+  /** Requests for tiles. They are counted by tile. */
   tiles: number;
-  /** Requests for tiles that were answered with 400 or above, not counted among `tiles`. */
+  /** Requests for tiles that were answered with status 400 or above. They are not in `tiles`. */
   failed: number;
-  /** Requests for something else, or for tiles that no layer of the server offers. */
+  /** Other requests, including tiles that no layer of the server offers. */
   others: number;
   notUnderstood: number;
 }
 
-/** The longest name of a tile that is counted, in characters. Names are held in memory. */
+/** The longest tile name that is counted, in characters. Names are in memory. */
 const LONGEST_NAME = 1000;
 
 /** Counts the requests for each tile, in bounded memory. */
@@ -77,12 +77,12 @@ export class TileUse {
     return name === undefined || name.length > LONGEST_NAME ? undefined : name;
   }
 
-  /** Returns by how much a count may be too low; 0: the counts are exact. */
+  /** Returns the most by which a count may be too low. 0 if the counts are exact. */
   get shortBy(): number {
     return this.#tiles.shortBy;
   }
 
-  /** Returns the most requested tiles, in descending order. */
+  /** Returns the most requested tiles, the most frequent first. */
   top(limit: number): readonly UsedTile[] {
     return this.#tiles.top(limit).map(({ item, count }) => {
       const cut = item.lastIndexOf("\n");
@@ -104,7 +104,10 @@ function nameOf({ layer, subset: { gridSet }, format, parameters, index }: TileR
   return `${JSON.stringify(tileSet)}\n${index.z}/${index.x}/${fromTop}`;
 }
 
-/** Finds the tile of an address. Skips any prefix of the tile protocol's path, such as the mount of a proxy. */
+/**
+ * Finds the tile of an address. Ignores a prefix of the path, such as the mount of a proxy. Undefined for any other
+ * address.
+ */
 function tileOf(target: string, catalogue: Catalogue): TileRequest | undefined {
   const split = splitTarget(target);
   if (split === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** A request, as a line of an access log describes it. */
+/** A request in an access log. */
 export interface AccessLine {
   readonly method: string;
   /** The request target, still percent-encoded. Bytes beyond ASCII are read as Latin-1. */
@@ -6,14 +6,14 @@ export interface AccessLine {
   readonly status: number;
 }
 
-/** Matches the request after the time: `"GET /a HTTP/1.1" 200`. The fields around it differ between formats. */
+/** Matches the request after the time: `"GET /a HTTP/1.1" 200`. Formats differ in the fields around it. */
 const REQUEST = /\] "([A-Z]{3,10}) (\S+)(?: HTTP\/\d(?:\.\d)?)?" (\d{3})(?: |$)/;
-/** How nginx (`\x22`) and Apache (`\"`, `\\`, `\xc3`) escape quotes, backslashes and bytes beyond ASCII. */
+/** Escapes of quotes, backslashes and bytes beyond ASCII in nginx (`\x22`) and Apache (`\"`, `\\`, `\xc3`). */
 const ESCAPE = /\\(?:x([0-9A-Fa-f]{2})|(.))/g;
 
 /**
- * Parses a line of the common or combined log format of nginx or Apache, with or without additional fields. Returns
- * undefined for any other line. The maintained packages for this need to be given the format, and split all fields.
+ * Parses a line of the common or combined log format of nginx or Apache, with or without additional fields. Undefined
+ * for any other line. The maintained packages for this need the format as input, and split all fields.
  */
 export function parseAccessLine(line: string): AccessLine | undefined {
   const [, method, target, status] = REQUEST.exec(line) ?? [];

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
-/** The longest line that is read, in characters. Servers refuse addresses of more than 8 KiB. */
+/** The longest line that is parsed, in characters. Servers refuse addresses of more than 8 KiB. */
 const LONGEST_LINE = 32 * 1024;
 const GZIP = [0x1f, 0x8b];
 
@@ -10,8 +10,8 @@ const GZIP = [0x1f, 0x8b];
 const TOO_LONG = "…";
 
 /**
- * Yields the lines of a file, or of standard input ("-"), gzip or not, while reading it: only a part of the file is in
- * memory. Calls `read` with the size of each chunk. Bytes are read as Latin-1, as Node reads the addresses of requests.
+ * Yields the lines of a file, or of standard input ("-"), gzip or not. Only a part of the file is in memory. Calls
+ * `read` with the size of each chunk. Decodes bytes as Latin-1, as Node does with the addresses of requests.
  */
 export async function* logLines(file: string, read: (bytes: number) => void): AsyncGenerator<readonly string[]> {
   const source: AsyncIterable<Buffer> = file === "-" ? process.stdin : createReadStream(file);
@@ -29,7 +29,7 @@ async function* countedChunks(source: AsyncIterable<Buffer>, read: (bytes: numbe
   }
 }
 
-/** Reads at least two bytes, if the source has as many. The first chunk of a pipe may have only one. */
+/** Reads at least two bytes, if the source has them. The first chunk of a pipe may have only one byte. */
 async function firstBytes(chunks: AsyncGenerator<Buffer>): Promise<Buffer> {
   let first: Buffer = Buffer.alloc(0);
   while (first.length < GZIP.length) {
@@ -45,7 +45,7 @@ async function* chained(first: Buffer, others: AsyncIterable<Buffer>): AsyncGene
   yield* others;
 }
 
-/** Unpacks gzip. Concatenated gzip files, such as joined rotated logs, become one text. */
+/** Decompresses gzip. Concatenated gzip files, such as joined rotated logs, become one text. */
 async function* unpacked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const packed = Readable.from(chunks, { objectMode: false });
   const gunzip = createGunzip();
