@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The steps of the builds before the first release. */
+/** The migration steps of builds before the first release. */
 const STEPS = {
   "access log": 2,
   account: 2,
@@ -44,11 +44,11 @@ const STEPS = {
 
 const file = (): string => join(directory, "state.db");
 
-/** Makes a database of a build before the first release: today's tables with the old record of steps. */
+/** Makes the database of a build before the first release: today's tables with that build's record of steps. */
 function openOld(steps: Readonly<Record<string, number>>): Database {
   const db = openDatabase(file());
   migrate(db);
-  db.exec("DROP TABLE schema_step");
+  db.exec("DROP TABLE schema_step; CREATE TABLE access_batch (id INTEGER PRIMARY KEY)");
   db.exec("CREATE TABLE migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
   for (const [module, count] of Object.entries(steps))
     for (let step = 0; step < count; step++) db.prepare("INSERT INTO migration VALUES (?, ?)").run(module, step);
@@ -78,7 +78,7 @@ test("a database with all steps of the last build before the release is copied a
   expect(taken.prepare("SELECT block_bytes FROM ledger_boot").all()).toEqual([{ block_bytes: -1 }]);
   expect(new QuotaStore(taken, DEFAULT_QUOTA, undefined).current).toEqual(DEFAULT_QUOTA);
   expect(taken.prepare("SELECT count(*) AS steps FROM schema_step").get()).toEqual({
-    steps: Object.keys(STEPS).length,
+    steps: Object.keys(STEPS).length - 1,
   });
   migrate(taken);
   expect(copiesOf(file()), "it is taken over once").toHaveLength(1);

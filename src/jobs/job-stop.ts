@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../lib/time/pause.ts";
 
 /** The longest time of Node's timers. A longer wait is split. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -23,6 +23,6 @@ export class JobStop {
   /** Resolves after a time, or when the task must stop. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#closing]);
-    await sleep(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal: ended }).catch(() => undefined);
+    await pause(Math.min(ms, LONGEST_TIMER_MS), ended);
   }
 }

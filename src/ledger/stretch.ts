@@ -1,4 +1,5 @@
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
+import { pause } from "../lib/time/pause.ts";
 
 /** The time in ms that background work runs before it sleeps. */
 const STRETCH_MS = 20;
@@ -15,7 +16,7 @@ export class Stretch {
   async rest(): Promise<void> {
     const worked = performance.now() - this.#sinceMs;
     if (worked < STRETCH_MS) return;
-    await sleep(worked, undefined, { signal: this.#signal }).catch(() => undefined);
+    await pause(worked, this.#signal);
     await turn();
     this.#sinceMs = performance.now();
   }

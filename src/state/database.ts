@@ -49,6 +49,17 @@ export interface Database {
   close(): void;
 }
 
+/** The parts of a migration that depend on where the database is. */
+export interface Migrating {
+  readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
+  /** The name of the database in messages. */
+  readonly name: string;
+  /** Called before the database of an older version is changed, with this version. */
+  readonly beforeSteps: (version: string) => void;
+  /** Returns the copy of the database that may replace one of a newer version; undefined: there is none. */
+  readonly copy: () => string | undefined;
+}
+
 /** Returns the id of an inserted row, which the statement returns as `id`. */
 export const newId = (row: Row | undefined): number => int(row ?? {}, "id");
 
@@ -79,11 +90,7 @@ export function bytes(row: Row, column: string): Uint8Array {
   throw new TypeError(`column ${column} is not a blob`);
 }
 
-export const bytesOrNull = (row: Row, column: string): Uint8Array | null =>
-  row[column] === null ? null : bytes(row, column);
 export const intOrNull = (row: Row, column: string): number | null => (row[column] === null ? null : int(row, column));
-export const bigIntOrNull = (row: Row, column: string): bigint | null =>
-  row[column] === null ? null : bigInt(row, column);
 export const textOrNull = (row: Row, column: string): string | null =>
   row[column] === null ? null : text(row, column);
 

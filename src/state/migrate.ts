@@ -1,6 +1,6 @@
 import { ownVersion } from "../lib/process/version.ts";
 import { StateError } from "./data-directory.ts";
-import { type Database, int, type Migrations, text } from "./database.ts";
+import { int, type Migrating, type Migrations, text } from "./database.ts";
 import { postgresStep, replacing, sqliteStep } from "./dialect.ts";
 import { takeOver } from "./unreleased.ts";
 
@@ -9,24 +9,10 @@ interface Step {
   readonly step: number;
 }
 
-/** The parts of a migration that depend on where the database is. */
-export interface Migrating {
-  readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
-  /** The name of the database in messages. */
-  readonly name: string;
-  /** Called with the version of the database, before the first step changes a database of an older version. */
-  readonly beforeSteps: (version: string) => void;
-  /**
-   * Returns the path of a copy of the database that may replace a database of a newer version. Undefined if no copy
-   * exists.
-   */
-  readonly copy: () => string | undefined;
-}
-
 /**
- * Runs the steps that the database does not have yet, in one transaction.
- * @throws StateError when a newer version wrote the database, or a build before the first release that this version
- * does not know
+ * Runs the steps that the database has not had yet, in one transaction.
+ * @throws StateError when the database was written by a newer version, or by a build before the first release that this
+ * version does not know
  */
 export function migrate(migrating: Migrating, migrations: readonly Migrations[]): void {
   const { db, beforeSteps } = migrating;
@@ -59,7 +45,7 @@ export function migrate(migrating: Migrating, migrations: readonly Migrations[])
     db.prepare(`INSERT INTO written_by VALUES (1, ?) ${replacing(["id"], ["version"])}`).run(version);
 }
 
-/** Returns the steps that the database already has. */
+/** Returns the steps that the database has had. */
 const stepsOf = (db: Migrating["db"]): readonly Step[] =>
   db
     .prepare("SELECT module, step FROM schema_step ORDER BY module, step")
@@ -67,7 +53,7 @@ const stepsOf = (db: Migrating["db"]): readonly Step[] =>
     .map((row) => ({ module: text(row, "module"), step: int(row, "step") }));
 
 interface Versions extends Pick<Migrating, "name" | "copy"> {
-  /** The version that opened the database last. Undefined if that version did not record itself. */
+  /** The version that opened the database last; undefined: it did not record itself. */
   readonly lastVersion: string | undefined;
   readonly version: string;
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../lib/time/pause.ts";
 import { StateError } from "./data-directory.ts";
 
 /** The pause, in ms, before a step is run again. */
@@ -44,7 +44,7 @@ export class StateWait {
         const isFirst = this.#reason === undefined;
         this.#reason = `waiting for the state database: ${error.message}`;
         if (isFirst) this.#waits(error.message);
-        await sleep(PAUSE_MS, undefined, { signal: this.#signal }).catch(() => undefined);
+        await pause(PAUSE_MS, this.#signal);
       }
     }
   }

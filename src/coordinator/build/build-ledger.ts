@@ -7,7 +7,6 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import { type AdoptedLayer, adoptionMigrations } from "../../ledger/adoption.ts";
 import { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMigrations } from "../../ledger/ledger-migrations.ts";
-import { accessLogMigrations } from "../../quota/access-log.ts";
 import { quotaMigrations } from "../../quota/quota-store.ts";
 import { usageTrendMigrations } from "../../quota/usage-trend.ts";
 import { scheduleMigrations } from "../../schedule/schedule-store.ts";
@@ -36,7 +35,6 @@ export function migrate(db: Database): void {
     storeCopyMigrations,
     quotaMigrations,
     usageTrendMigrations,
-    accessLogMigrations,
     webhookMigrations,
     clockMigrations,
     sessionMigrations,
@@ -47,7 +45,7 @@ export function migrate(db: Database): void {
   ]);
 }
 
-/** Prepares the database, and reads the ledger. */
+/** Creates missing tables in the database, and reads the ledger. */
 export function buildLedger(parts: CoordinatorParts): Ledger {
   const { db, log } = parts;
   migrate(db);
@@ -62,7 +60,7 @@ export function buildLedger(parts: CoordinatorParts): Ledger {
   });
 }
 
-/** Returns the layers whose tiles are counted if the ledger has not counted them yet. */
+/** Returns the layers whose tiles must be counted if the ledger has not counted them yet. */
 export const adoptedLayers = ({ layers }: Catalogue): AdoptedLayer[] =>
   [...layers.values()].map(({ name, gridSubsets }) => ({
     name,

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { AccessLog } from "../../quota/access-log.ts";
+import { pause } from "../../lib/time/pause.ts";
 import { Disks } from "../../quota/disks.ts";
 import { Enforcer } from "../../quota/enforcer.ts";
 import { EvictedCells } from "../../quota/evicted-cells.ts";
@@ -14,7 +13,7 @@ import { UserWrites } from "../user-writes.ts";
 
 export type QuotaParts = ReturnType<typeof buildQuota>;
 
-/** Builds the quota. The enforcer is attached to jobs and truncations later. */
+/** Builds the quota. Jobs and truncations are attached to the enforcer later. */
 export function buildQuota(context: BuildContext) {
   const {
     db,
@@ -35,7 +34,7 @@ export function buildQuota(context: BuildContext) {
     {
       read: () => store.diskSpace(),
       now: monotonicNow,
-      sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
+      sleep: pause,
     },
     context.stores,
   );
@@ -54,7 +53,7 @@ export function buildQuota(context: BuildContext) {
     configuration: () => quota.current,
     options,
   });
-  /** Adds to a reservation, after evicting what exceeds the quota. Never rejects. */
+  /** Adds to a reservation, after evicting tiles that exceed the quota. Never rejects. */
   const admit = async (reservation: Reservation, size: StoredSize): Promise<Admission> => {
     try {
       return await enforcer.reserve(reservation, size);
@@ -71,7 +70,6 @@ export function buildQuota(context: BuildContext) {
     evictedCells,
     admit,
     trend: new UsageTrend(db),
-    accesses: new AccessLog(db),
   };
 }
 

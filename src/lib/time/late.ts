@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "./pause.ts";
 
 /**
  * `unlessLate` sleeps its time in this many parts. When its thread was blocked, such as by a wait for a remote
@@ -19,7 +19,6 @@ export async function unlessLate<T>(answer: Promise<T>, ms: number): Promise<T |
 }
 
 async function partByPart(ms: number, signal: AbortSignal): Promise<typeof LATE> {
-  for (let part = 0; part < PARTS && !signal.aborted; part++)
-    await sleep(ms / PARTS, undefined, { signal, ref: false }).catch(() => undefined);
+  for (let part = 0; part < PARTS && !signal.aborted; part++) await pause(ms / PARTS, signal);
   return LATE;
 }

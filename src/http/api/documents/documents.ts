@@ -32,7 +32,6 @@ import {
   reload,
   server,
   session,
-  simulation,
   status,
   usage,
   usageHistory,
@@ -46,8 +45,8 @@ import { truncation, truncationPreview } from "./truncation-documents.ts";
 import { upstream, upstreamProbe } from "./upstream-documents.ts";
 
 /**
- * The documents that `/api/v1` answers with and webhooks receive, by their names in the OpenAPI document. Each is
- * described here and nowhere else: the OpenAPI document and the type of an answer follow from the schema.
+ * The documents of `/api/v1` and of webhooks, by their names in the OpenAPI document. Each is described only here: the
+ * OpenAPI document and the types of answers are derived from the schemas.
  */
 export const documents = {
   Job: job,
@@ -105,13 +104,12 @@ export const documents = {
   Tokens: z.object({ tokens: z.array(token) }),
   NewToken: newToken,
   Verification: verification,
-  Simulation: simulation,
   WebhookDelivery: z.object({ id: text.meta({ format: "uuid" }), event: z.enum(JOB_MOMENTS), sentAt: moment, job }),
   Problem: problem,
 };
 
 /**
- * The types of the documents. A value that lacks a described field is not assignable. They are the types of the input,
- * because the fields of a scheduled job are those of a request before it is decoded.
+ * The types of the documents. A value that lacks a described field is not assignable. They are input types of the
+ * schemas, because the fields of a scheduled job are those of a request before it is decoded.
  */
 export type Documents = { readonly [N in keyof typeof documents]: ReadonlyDeep<z.input<(typeof documents)[N]>> };

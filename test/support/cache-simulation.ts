@@ -1,20 +1,29 @@
 import TinyQueue from "tinyqueue";
-import { cellKey, type SampledRead, tileInCell } from "../cache/use-recorder.ts";
-import type { TileRect } from "../grid/grid-set.ts";
-import { decayedFrequency } from "../ledger/access-frequency.ts";
-import type { ExpirationPolicy } from "./quota-configuration.ts";
+import type { TileIndex, TileRect } from "../../src/grid/grid-set.ts";
+import { CELL_SIDE, type TileSet, tileSetKey } from "../../src/layer/tile-set.ts";
+import { decayedFrequency } from "../../src/ledger/access-frequency.ts";
+import type { ExpirationPolicy } from "../../src/quota/quota-configuration.ts";
 
-/** The facts about tiles that a simulated cache needs. */
-export interface TileFacts {
-  /** Returns the tiles that a miss stores: the metatile of the read tile. */
-  metatile(read: SampledRead): TileRect;
-  bytes(read: SampledRead): number;
+/** A read of a tile. */
+interface TileRead extends TileIndex {
+  readonly tileSet: TileSet;
+}
+
+const cellKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
+  `${tileSetKey(tileSet)} ${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
+const tileInCell = (x: number, y: number): number => (y % CELL_SIDE) * CELL_SIDE + (x % CELL_SIDE);
+
+/** Facts about tiles that a simulated cache needs. */
+interface TileFacts {
+  /** Returns the tiles that a miss stores: those of the read tile's metatile. */
+  metatile(read: TileRead): TileRect;
+  bytes(read: TileRead): number;
 }
 
 interface Cell {
-  /** The bytes of each stored tile, by the tile's number in the cell. */
+  /** Bytes of each stored tile, by its number in the cell. */
   readonly tiles: Map<number, number>;
-  /** The numbers of the tiles that have ever been read. */
+  /** Tiles that have ever been read. */
   readonly read: Set<number>;
   bytes: number;
   lastUse: number;
@@ -36,11 +45,11 @@ export class CacheSimulation {
   readonly #policy: ExpirationPolicy;
   readonly #facts: TileFacts;
   readonly #cells = new Map<string, Cell>();
-  /** The cells by a key that may be outdated. The current key is checked when a cell is taken from the queue. */
+  /** Cells by an earlier key. The current key is checked when a cell is taken from the queue. */
   readonly #waiting = new TinyQueue<Waiting>([], (a, b) => a.key - b.key);
   #clock = 0;
   hits = 0;
-  /** The stored bytes now, and their maximum so far. */
+  /** Bytes stored now, and the maximum so far. */
   bytes = 0;
   mostBytes = 0;
   tilesDrawn = 0;
@@ -52,7 +61,7 @@ export class CacheSimulation {
   }
 
   /** Simulates a read. */
-  read(read: SampledRead, atMs: number): void {
+  read(read: TileRead, atMs: number): void {
     const { tileSet, x, y, z } = read;
     const cell = this.#cell(cellKey(tileSet, x, y, z));
     const tile = tileInCell(x, y);
@@ -81,7 +90,7 @@ export class CacheSimulation {
     if (again) cell.frequency = decayedFrequency(cell.frequency, atMs, 1);
   }
 
-  #store(read: SampledRead, atMs: number): void {
+  #store(read: TileRead, atMs: number): void {
     const { tileSet, z } = read;
     const bytes = this.#facts.bytes(read);
     const { minX, minY, maxX, maxY } = this.#facts.metatile(read);
