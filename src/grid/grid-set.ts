@@ -32,7 +32,10 @@ export interface TileMatrix {
   readonly matrixHeight: number;
 }
 
-/** A named pyramid of tile matrices in one CRS (WMTS 1.0.0, 6.1; GWC's numbers, `docs/explanation/geowebcache.md`, Grid sets). */
+/**
+ * A named pyramid of tile matrices in one CRS (WMTS 1.0.0, 6.1; GWC's numbers, `docs/explanation/geowebcache.md`, Grid
+ * sets).
+ */
 export interface GridSet {
   readonly id: GridSetId;
   readonly title?: string;

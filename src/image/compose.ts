@@ -44,8 +44,8 @@ export type Composed =
   | { readonly kind: "damaged"; readonly tile: number; readonly message: string };
 
 /**
- * Composes one picture of many tiles. Places without a tile are transparent (white in formats without transparency), unless the
- * composition has a background.
+ * Composes one picture of many tiles. Places without a tile are transparent (white in formats without transparency),
+ * unless the composition has a background.
  * @throws the signal's reason, between two tiles
  */
 export async function composePicture(composition: Composition, signal: AbortSignal): Promise<Composed> {

@@ -19,7 +19,10 @@ const withFraction = (digits: string): string => (digits.includes(".") ? digits 
  */
 export const floatText = (value: number): string => javaText(fewestDigits(Math.fround(value)) + 0);
 
-/** Formats a finite number as Java's `Double.toString` does (`1000000.0`, `2.5E7`, `2.8E-4`). Negative zero becomes zero. */
+/**
+ * Formats a finite number as Java's `Double.toString` does (`1000000.0`, `2.5E7`, `2.8E-4`). Negative zero becomes
+ * zero.
+ */
 export const doubleText = (value: number): string => javaText(value + 0);
 
 /** Returns a number in Java's form, with its shortest digits. */

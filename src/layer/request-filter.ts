@@ -12,7 +12,10 @@ export interface CircleFilter {
   readonly name: string;
 }
 
-/** Serves the tiles whose pixels are black in a raster: one raster for each level, one pixel for each tile of its coverage. */
+/**
+ * Serves the tiles whose pixels are black in a raster: one raster for each level, one pixel for each tile of its
+ * coverage.
+ */
 export type RasterFilter = FileFilter | WmsFilter;
 
 interface RasterFilterOptions {

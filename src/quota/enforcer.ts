@@ -85,7 +85,10 @@ export class Enforcer {
     this.#parts = parts;
   }
 
-  /** Connects the enforcer to the job runner and the truncations, which are built after it. Called once, before the first write. */
+  /**
+   * Connects the enforcer to the job runner and the truncations, which are built after it. Called once, before the
+   * first write.
+   */
   attach(sources: EnforcerSources): void {
     this.#sources = sources;
     this.#parts.eviction.attach(sources.seedRanges);

@@ -18,8 +18,8 @@ export const pauseAfterWait = (waitedMs: number, { firstMs, longestMs }: BackOff
   Math.min(longestMs, Math.max(firstMs, waitedMs));
 
 /**
- * Lengthens or shortens a pause by up to a quarter, so that calls that failed at the same time do not repeat at the same
- * time.
+ * Lengthens or shortens a pause by up to a quarter, so that calls that failed at the same time do not repeat at the
+ * same time.
  * @param random at least 0 and below 1
  */
 export const jittered = (ms: number, random: number): number => ms * (0.75 + random / 2);

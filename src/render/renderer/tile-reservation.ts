@@ -4,7 +4,10 @@ import type { StoredSize } from "../admission.ts";
 import type { RenderOrder } from "../render-order.ts";
 import type { PositionedTile } from "./store-tiles.ts";
 
-/** "stale": the layer was truncated since the render began. "no space": the quota or the disk has no space for the tiles. */
+/**
+ * "stale": the layer was truncated since the render began. "no space": the quota or the disk has no space for the
+ * tiles.
+ */
 export type StoreDecision = "store" | "stale" | "no space";
 
 export interface TileReservationParts {

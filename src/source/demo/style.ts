@@ -29,7 +29,10 @@ export interface PopulationClass {
   readonly label: string;
 }
 
-/** The sequential scheme OrRd of ColorBrewer in five classes (Cynthia Brewer, Apache License 2.0); safe for colour-blind readers. */
+/**
+ * The sequential scheme OrRd of ColorBrewer in five classes (Cynthia Brewer, Apache License 2.0); safe for colour-blind
+ * readers.
+ */
 export const CLASSES: readonly PopulationClass[] = [
   { below: 1_500_000, fill: "#fbeed2", text: "#4b3a30", hatch: 0.7, label: "under 1.5" },
   { below: 4_000_000, fill: "#f6cf94", text: "#4b3225", hatch: 1.3, label: "1.5 – 4" },

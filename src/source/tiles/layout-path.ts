@@ -1,8 +1,12 @@
-/** Returns the path of a tile in the layout of TileCache, such as `09/001/234/567/087/654/321`, without an extension. */
+/**
+ * Returns the path of a tile in the layout of TileCache, such as `09/001/234/567/087/654/321`, without an extension.
+ */
 export const tileCachePath = (z: number, x: number, y: number): string =>
   `${padded(z, 2)}/${pathParts(x, 3, 3)}/${pathParts(y, 3, 3)}`;
 
-/** Returns the path of a tile in an exploded cache of ArcGIS, such as `L09/R05397fb1/C0012d687`, without an extension. */
+/**
+ * Returns the path of a tile in an exploded cache of ArcGIS, such as `L09/R05397fb1/C0012d687`, without an extension.
+ */
 export const arcgisPath = (z: number, x: number, y: number): string =>
   `L${padded(z, 2)}/R${padded(y, 8, 16)}/C${padded(x, 8, 16)}`;
 

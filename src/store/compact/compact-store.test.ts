@@ -267,7 +267,9 @@ test("what others changed in a store while no server had it is found by the time
   expect(await lost.holds({ z: 3, minX: 128, minY: 96, maxX: 143, maxY: 111 })).toBe(false);
 });
 
-/** A program that writes tiles of varying size to a store, prints each number after its put, and sweeps now and then. */
+/**
+ * A program that writes tiles of varying size to a store, prints each number after its put, and sweeps now and then.
+ */
 const WRITER = `
 import { createCompactStore } from ${JSON.stringify(fileURLToPath(new URL("./compact-store.ts", import.meta.url)))};
 const [, , root, first] = process.argv;
