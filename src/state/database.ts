@@ -54,9 +54,12 @@ export interface Migrating {
   readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
   /** The name of the database in messages. */
   readonly name: string;
-  /** Called before the database of an older version is changed, with this version. */
+  /** Called with the version of the database, before the first step changes a database of an older version. */
   readonly beforeSteps: (version: string) => void;
-  /** Returns the copy of the database that may replace one of a newer version; undefined: there is none. */
+  /**
+   * Returns the path of a copy of the database that may replace a database of a newer version. Undefined if no copy
+   * exists.
+   */
   readonly copy: () => string | undefined;
 }
 
