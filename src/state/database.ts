@@ -54,7 +54,7 @@ export interface Migrating {
   readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
   /** The name of the database in messages. */
   readonly name: string;
-  /** Called with the version of the database, before the first step changes a database of an older version. */
+  /** Called with the version of this program, before its first step changes an existing database. */
   readonly beforeSteps: (version: string) => void;
   /**
    * Returns the path of a copy of the database that may replace a database of a newer version. Undefined if no copy
