@@ -5,10 +5,10 @@ const { dirname, join } = require("node:path");
 const modules = [
   "launch",
   "lib",
+  "body",
   "state",
   "grid",
   "layer",
-  "gwc",
   "image",
   "source",
   "store",
@@ -24,13 +24,15 @@ const modules = [
   "webhook",
   "account",
   "activity",
+  "configuration",
   "coordinator",
   "http",
-  "config",
-  "cluster",
   "app",
   "cli",
 ];
+
+/** The folders of app/, lowest first. Each but `process`, which all use, is one process, or one kind of them. */
+const processes = ["process", "renderer", "coordinator", "serving", "server", "cluster"];
 
 /** The folders `internal/` of src/. Only files in the folder above one, or below that folder, import from it. */
 const internals = readdirSync(join(__dirname, "src"), { recursive: true }).filter((path) => path.endsWith("/internal"));
@@ -43,6 +45,18 @@ module.exports = {
       from: { path: `^src/${module}/`, pathNot: "\\.test\\.ts$" },
       to: { path: `^src/(${modules.slice(n + 1).join("|") || "none"})/` },
     })),
+    ...processes.map((folder, n) => ({
+      name: `app-${folder}`,
+      severity: "error",
+      from: { path: `^src/app/${folder}/`, pathNot: "\\.test\\.ts$" },
+      to: { path: `^src/app/(${processes.slice(n + 1).join("|") || "none"})/` },
+    })),
+    {
+      name: "renderer-apart",
+      severity: "error",
+      from: { path: "^src/render/renderer/", pathNot: "\\.test\\.ts$" },
+      to: { path: "^src/render/(dispatch|upstream)/" },
+    },
     { name: "no-circles", severity: "error", from: {}, to: { circular: true } },
     ...internals.map((folder) => ({
       name: `no-foreign-${folder}`,

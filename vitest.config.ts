@@ -9,58 +9,6 @@ const gate = process.env["NUTHATCH_GATE"] === "1";
 const seed = gate ? "20261121" : (process.env["NUTHATCH_TEST_SEED"] ?? String(Date.now() % 2 ** 31));
 process.env["NUTHATCH_TEST_SEED"] = seed;
 
-/**
- * The gate leaves these out, because it has 30 minutes: most take half a minute to eight minutes on the two cores of CI, or
- * compare times. `npm test` has them.
- */
-const LONG = [
-  ...[
-    "adoption",
-    "backup",
-    "burst",
-    "cluster-failures",
-    "cluster-kills",
-    "cluster-upgrade",
-    "configuration-kills",
-    "copied-tiles",
-    "estimate",
-    "exchange",
-    "faults",
-    "full-disk",
-    "geowebcache-tiles",
-    "hard-cap",
-    "history",
-    "job-order",
-    "job-progress",
-    "job-terms",
-    "jobs-life",
-    "live-users",
-    "load",
-    "log",
-    "log-story",
-    "lost-state",
-    "many-jobs",
-    "only-existing",
-    "outage",
-    "permanent-failures",
-    "postgres-outages",
-    "postgres-truncations",
-    "quota-on-disk",
-    "restored-state",
-    "runs",
-    "s3-failures",
-    "seed-guard",
-    "stopped-process",
-    "store-copy",
-  ].map((name) => `test/engine/${name}.test.ts`),
-  ...["coverage", "firefox", "layer-preview", "settings"].map((name) => `test/console/${name}.test.ts`),
-  ...["npm-package", "debian-package", "container-image", "helm-chart"].map((name) => `test/packaging/${name}.test.ts`),
-  ...["commands/quota-command", "commands/server-commands", "completion/completion", "many-jobs", "terminal"].map(
-    (name) => `src/cli/${name}.test.ts`,
-  ),
-  "test/docs/shell-blocks.test.ts",
-];
-
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.
 const postgres = join(tmpdir(), `nuthatch-postgres-${process.pid}`);
 process.env["NUTHATCH_TEST_POSTGRES"] ??= postgres;
@@ -74,6 +22,7 @@ const ON_POSTGRES = [
   "ledger/adoption",
   "ledger/block-table",
   "ledger/eviction-order",
+  "ledger/ledger",
   "ledger/marks",
   "ledger/used-cells",
   "quota/access-log",
@@ -83,9 +32,8 @@ const ON_POSTGRES = [
   "state/clock-record",
   "state/database",
   "truncation/mass-truncation-service",
+  "truncation/truncations",
   "webhook/webhooks",
-  // Two minutes each.
-  ...(gate ? [] : ["ledger/ledger", "truncation/truncations"]),
 ].map((name) => `src/${name}.test.ts`);
 const onPostgres = {
   extends: true as const,
@@ -100,7 +48,6 @@ const onPostgres = {
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
-    exclude: gate ? LONG : [],
     projects: [
       // A file changes nothing outside of itself: many of them share a process, which is started once.
       { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },

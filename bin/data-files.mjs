@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 
 const { resolve } = createRequire(import.meta.url);
 
-/** The names that `dataFile` (src/lib/data-file.ts) is asked for. */
+/** The names that `dataFile` (src/lib/process/data-file.ts) is asked for. */
 const FILES = {
   "states.json": () => resolve("us-atlas/states-10m.json"),
   "countries-110m.json": () => resolve("world-atlas/countries-110m.json"),

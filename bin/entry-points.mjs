@@ -2,12 +2,12 @@
 export const ENTRY_POINTS = [
   "src/cli/main.ts",
   "src/cli/serve.ts",
-  "src/app/check-thread.ts",
-  "src/app/load-thread.ts",
-  "src/app/coordinator-thread.ts",
-  "src/app/renderer-process.ts",
-  "src/app/http-worker-process.ts",
-  "src/app/cluster/lead-process.ts",
+  "src/app/serving/check-thread.ts",
+  "src/app/server/reload/load-thread.ts",
+  "src/app/coordinator/coordinator-thread.ts",
+  "src/app/renderer/renderer-process.ts",
+  "src/app/serving/http-worker-process.ts",
+  "src/app/cluster/lead/lead-process.ts",
   "src/state/postgres/postgres-thread.ts",
   "src/store/s3/bridge-thread.ts",
 ];

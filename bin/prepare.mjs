@@ -1,4 +1,5 @@
-// Does what is missing: installs when the lock file changed, builds when a source is newer than the build.
+// Does what is missing: installs when the lock file changed, builds when a source is newer than the build. With --no-docs
+// the documentation is left as it is: most tests do not read it.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -66,12 +67,13 @@ function build(script, paths, stampName, message) {
 // At the same time: together they take as long as the program alone.
 const [hasProgram, hasDocs] = await Promise.all([
   build("build.mjs", ["src", "ui", "bin"], ".built", "nuthatch: building …"),
-  build(
-    "build-docs.mjs",
-    ["docs", "site", "examples", ...readdirSync(root).filter((name) => name.endsWith(".md"))],
-    ".docs-built",
-    "nuthatch: building the documentation …",
-  ),
+  process.argv.includes("--no-docs") ||
+    build(
+      "build-docs.mjs",
+      ["docs", "site", "examples", ...readdirSync(root).filter((name) => name.endsWith(".md"))],
+      ".docs-built",
+      "nuthatch: building the documentation …",
+    ),
 ]);
 if (!hasProgram) {
   console.error("nuthatch: `node bin/build.mjs` failed");

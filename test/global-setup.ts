@@ -1,17 +1,35 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { hasPostgres, removePostgres } from "./support/postgres.ts";
+import type { TestProject } from "vitest/node";
+import { hasPostgres, removeSharedPostgres } from "./support/postgres.ts";
 import { isS3Service, type S3Server, startS3 } from "./support/s3-server.ts";
 import { testSeed } from "./support/test-seed.ts";
 
 let s3: S3Server | undefined;
 
-/** Tests that cross threads run the built program: it is built first, once. */
-export async function setup(): Promise<void> {
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Whether a test file runs the built program: all of `test/`, those of the command line, and those that start a server. */
+const runsProgram = (file: string): boolean =>
+  /^(test|src\/cli|src\/launch)\//.test(file) ||
+  /\/test\/support\/(server|run-program|in-terminal)\.ts"/.test(readFileSync(root + file, "utf8"));
+
+/** Whether a test file reads the pages of the documentation as they are built. */
+const readsPages = (file: string): boolean => /^test\/(docs|packaging)\//.test(file);
+
+/** Builds what the chosen test files need, once, before the first of them: most unit tests need nothing. */
+function build(files: readonly string[]): void {
+  if (!files.some(runsProgram)) return;
+  const docs = files.some(readsPages) ? [] : ["--no-docs"];
+  execFileSync(process.execPath, [`${root}bin/prepare.mjs`, ...docs], { stdio: "inherit" });
+}
+
+export async function setup({ vitest }: TestProject): Promise<void> {
   console.log(`Random tests: seed ${testSeed()}; NUTHATCH_TEST_SEED=${testSeed()} runs the same cases again.`);
   if (!hasPostgres)
     console.log("SKIPPED: all tests with the state in PostgreSQL: the Debian package postgresql is not installed");
-  execFileSync(process.execPath, [fileURLToPath(new URL("../bin/prepare.mjs", import.meta.url))], { stdio: "inherit" });
+  build(vitest.state.getPaths().map((file) => file.slice(root.length)));
   const wanted = process.env["NUTHATCH_TEST_S3"];
   if (wanted === undefined || !isS3Service(wanted)) return;
   s3 = await startS3(wanted);
@@ -21,5 +39,5 @@ export async function setup(): Promise<void> {
 /** Ends the PostgreSQL that the first test that needed one has started, and the service of S3. */
 export async function teardown(): Promise<void> {
   await s3?.[Symbol.asyncDispose]();
-  removePostgres(process.env["NUTHATCH_TEST_POSTGRES"] ?? "");
+  removeSharedPostgres();
 }

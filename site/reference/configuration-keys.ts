@@ -1,5 +1,5 @@
-import { configurationJsonSchema } from "../../src/config/configuration-json-schema.ts";
-import { KEYS } from "../../src/config/internal/schema/keys.ts";
+import { configurationJsonSchema } from "../../src/configuration/configuration-json-schema.ts";
+import { KEYS } from "../../src/configuration/fields/keys.ts";
 import {
   alternatives,
   defaultText,

@@ -2,14 +2,16 @@ import { commandsPage } from "./commands.ts";
 import { configurationKeysPage } from "./configuration-keys.ts";
 import { gridSetsPage } from "./grid-sets.ts";
 import { httpApiPages } from "./http-api.ts";
+import { readmeOfTests } from "./tests.ts";
 
-/** Returns the generated pages of the reference by their paths in docs/reference. */
+/** Returns what `npm run reference` writes, by paths in the repository: pages of the reference, and a column of test/README.md. */
 export async function referencePages(): Promise<ReadonlyMap<string, string>> {
-  const api = [...httpApiPages()].map(([name, text]) => [`http-api/${name}`, text] as const);
+  const api = [...httpApiPages()].map(([name, text]) => [`docs/reference/http-api/${name}`, text] as const);
   return new Map([
-    ["configuration-keys.md", configurationKeysPage()],
-    ["commands.md", await commandsPage()],
-    ["grid-sets.md", gridSetsPage()],
+    ["docs/reference/configuration-keys.md", configurationKeysPage()],
+    ["docs/reference/commands.md", await commandsPage()],
+    ["docs/reference/grid-sets.md", gridSetsPage()],
     ...api,
+    ["test/README.md", readmeOfTests()],
   ]);
 }

@@ -4,9 +4,9 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { referencePages } from "./pages.ts";
 
-// `npm run reference`: writes the generated pages of docs/reference. A test compares them with the sources.
+// `npm run reference`: writes the generated pages. A test compares them with the sources.
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const files = [...(await referencePages())].map(([name, text]) => ({ path: `${root}docs/reference/${name}`, text }));
+const files = [...(await referencePages())].map(([name, text]) => ({ path: `${root}${name}`, text }));
 for (const { path, text } of files) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);

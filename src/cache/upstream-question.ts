@@ -1,5 +1,5 @@
 import type { Layer } from "../layer/layer.ts";
-import { currentTrace } from "../lib/trace-context.ts";
+import { currentTrace } from "../lib/http/trace-context.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { Question, UpstreamDocument } from "../source/source.ts";
 import { failureOf } from "./tile-failure.ts";
@@ -15,7 +15,8 @@ export type UpstreamOutcome =
   | { readonly kind: "failure"; readonly failure: TileFailure };
 
 /**
- * Asks the upstream for something other than tiles, with the limits of any user's request. The answer is not stored.
+ * Sends a question, which requests something other than tiles, to the upstream, with the limits of any user's request.
+ * The answer is not stored.
  */
 export async function queryUpstream(
   renders: Pick<UserRenders, "queryUpstream">,

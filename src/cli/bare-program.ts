@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { ownVersion } from "../lib/version.ts";
+import { ownVersion } from "../lib/process/version.ts";
 import { addGlobalOptions } from "./global-options.ts";
 
 /** Returns the program without its commands. */

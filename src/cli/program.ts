@@ -5,48 +5,47 @@ import { bareProgram } from "./bare-program.ts";
 const COMPLETE = "__complete";
 
 const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])[] = [
-  ["serve", async () => (await import("./commands/serve-command.ts")).serveCommand()],
-  ["backup", async () => (await import("./commands/backup-command.ts")).backupCommand()],
-  ["user", async () => (await import("./commands/user-command.ts")).userCommand()],
-  ["config", async () => (await import("./commands/config-command.ts")).configCommand()],
-  ["doctor", async () => (await import("./commands/doctor-command.ts")).doctorCommand()],
-  ["import", async () => (await import("./commands/import-command.ts")).importCommand()],
-  ["export", async () => (await import("./commands/export-command.ts")).exportCommand()],
+  ["serve", async () => (await import("./commands/server/serve-command.ts")).serveCommand()],
+  ["backup", async () => (await import("./commands/server/backup-command.ts")).backupCommand()],
+  ["user", async () => (await import("./commands/accounts/user-command.ts")).userCommand()],
+  ["config", async () => (await import("./commands/server/config-command.ts")).configCommand()],
+  ["doctor", async () => (await import("./commands/server/doctor-command.ts")).doctorCommand()],
+  ["import", async () => (await import("./commands/import/import-command.ts")).importCommand()],
+  ["export", async () => (await import("./commands/import/export-command.ts")).exportCommand()],
   ["store", async () => (await import("./commands/store-command.ts")).storeCommand()],
-  ["reload", async () => (await import("./commands/reload-command.ts")).reloadCommand()],
-  ["users", async () => (await import("./commands/users-command.ts")).usersCommand()],
-  ["status", async () => (await import("./commands/status-command.ts")).statusCommand()],
-  ["node", async () => (await import("./commands/node-command.ts")).nodeCommand()],
-  ["nodes", async () => (await import("./commands/nodes-command.ts")).nodesCommand()],
+  ["reload", async () => (await import("./commands/server/reload-command.ts")).reloadCommand()],
+  ["users", async () => (await import("./commands/accounts/users-command.ts")).usersCommand()],
+  ["status", async () => (await import("./commands/server/status-command.ts")).statusCommand()],
+  ["node", async () => (await import("./commands/server/node-command.ts")).nodeCommand()],
+  ["nodes", async () => (await import("./commands/server/nodes-command.ts")).nodesCommand()],
   ["upstreams", async () => (await import("./commands/upstreams-command.ts")).upstreamsCommand()],
   ["layers", async () => (await import("./commands/layers-command.ts")).layersCommand()],
-  ["seed", async () => (await import("./commands/seed-command.ts")).seedCommand("seed")],
-  ["reseed", async () => (await import("./commands/seed-command.ts")).seedCommand("reseed")],
-  ["warm", async () => (await import("./commands/warm-command.ts")).warmCommand()],
-  ["truncate", async () => (await import("./commands/truncate-command.ts")).truncateCommand()],
-  ["truncations", async () => (await import("./commands/truncation-commands.ts")).truncationsCommand()],
-  ["undo", async () => (await import("./commands/truncation-commands.ts")).undoCommand()],
-  ["estimate", async () => (await import("./commands/estimate-command.ts")).estimateCommand()],
-  ["jobs", async () => (await import("./commands/job-commands.ts")).jobsCommand()],
-  ["job", async () => (await import("./commands/job-commands.ts")).jobCommand()],
-  ["kill", async () => (await import("./commands/kill-command.ts")).killCommand()],
-  ["pause", async () => (await import("./commands/job-commands.ts")).pauseOrResumeCommand("pause")],
-  ["resume", async () => (await import("./commands/job-commands.ts")).pauseOrResumeCommand("resume")],
-  ["retry", async () => (await import("./commands/job-commands.ts")).retryCommand()],
-  ["events", async () => (await import("./commands/events-command.ts")).eventsCommand()],
-  ["schedule", async () => (await import("./commands/schedule-command.ts")).scheduleCommand()],
+  ["seed", async () => (await import("./commands/jobs/seed-command.ts")).seedCommand("seed")],
+  ["reseed", async () => (await import("./commands/jobs/seed-command.ts")).seedCommand("reseed")],
+  ["truncate", async () => (await import("./commands/jobs/truncate-command.ts")).truncateCommand()],
+  ["truncations", async () => (await import("./commands/jobs/truncation-commands.ts")).truncationsCommand()],
+  ["undo", async () => (await import("./commands/jobs/truncation-commands.ts")).undoCommand()],
+  ["estimate", async () => (await import("./commands/jobs/estimate-command.ts")).estimateCommand()],
+  ["jobs", async () => (await import("./commands/jobs/job-commands.ts")).jobsCommand()],
+  ["job", async () => (await import("./commands/jobs/job-commands.ts")).jobCommand()],
+  ["kill", async () => (await import("./commands/jobs/kill-command.ts")).killCommand()],
+  ["pause", async () => (await import("./commands/jobs/job-commands.ts")).pauseOrResumeCommand("pause")],
+  ["resume", async () => (await import("./commands/jobs/job-commands.ts")).pauseOrResumeCommand("resume")],
+  ["retry", async () => (await import("./commands/jobs/job-commands.ts")).retryCommand()],
+  ["events", async () => (await import("./commands/server/events-command.ts")).eventsCommand()],
+  ["schedule", async () => (await import("./commands/jobs/schedule-command.ts")).scheduleCommand()],
   ["quota", async () => (await import("./commands/quota-command.ts")).quotaCommand()],
   ["completion", async () => (await import("./completion/completion-command.ts")).completionCommand()],
   ["explain", async () => (await import("./commands/explain-command.ts")).explainCommand()],
 ];
 
 /**
- * Builds the program. If `name` is a command, loads only this command: loading the others would take half of the time
- * of a short command.
+ * Builds the program. If `name` is a command, loads only this command, because loading all commands would take half of
+ * the time of a short command.
  */
 export async function programWith(name: string | undefined): Promise<Command> {
   const program = bareProgram();
-  // The version needs no command: loading all of them takes most of its time.
+  // The version needs no command, and loading all commands would take most of its time.
   if (name === "--version" || name === "-V") return program;
   const named = COMMANDS.filter(([known]) => known === name);
   for (const [, make] of named.length > 0 ? named : COMMANDS) program.addCommand(await make());

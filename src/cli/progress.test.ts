@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { jobView } from "../../test/support/job-view.ts";
-import { jsonText } from "../lib/json-text.ts";
+import { jsonText } from "../lib/text/json-text.ts";
 import type { Answer } from "./client/answer.ts";
 import { terminalText } from "./output/progress-line.ts";
 import { barOf, jobLine, progressText } from "./output/progress-text.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startOrigin } from "../../test/support/origin.ts";
 import { runProgram } from "../../test/support/run-program.ts";
 import { startServer, type TestServer } from "../../test/support/server.ts";
-import { fileFault } from "../lib/file-fault.ts";
+import { fileFault } from "../lib/file/file-fault.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-start-"));
 let server: TestServer;
@@ -89,8 +89,6 @@ test("files that cannot be used are told by name, and never in the words of Node
     [["user", "add", "a", "--password-stdin", "--config", "none.yaml"], 78, `nuthatch: none.yaml: ${absent}; --config`],
     [["user", "list", "--config", "folder"], 78, `nuthatch: folder: ${folder}; --config`],
     [["estimate", "a", "--area", "none"], 2, `${absent}.`],
-    [["warm", "folder"], 1, `nuthatch: folder: ${folder}`],
-    [["warm", "none"], 1, `nuthatch: none: ${absent}`],
   ];
   for (const [args, code, message] of cases) {
     const ended = await run(args, url, piped);
@@ -104,7 +102,7 @@ test.each(["EACCES", "EPERM", "EROFS", "ENOSPC", "EEXIST", "ENOTDIR"])("%s is a 
 });
 
 describe("the commands that a start prints", () => {
-  /** Starts a server, and runs the commands that it prints in a shell. Returns the statuses of the answers. */
+  /** Starts a server, and runs the commands that it prints in a shell. Returns the statuses of the responses. */
   async function tried(yaml: string): Promise<{ readonly log: string; readonly statuses: readonly string[] }> {
     const at = await startServer({ configuration: yaml });
     try {

@@ -1,10 +1,10 @@
 import { MessageChannel } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { forwardOperations } from "../app/operations-channel.ts";
-import { Channel } from "../lib/channel.ts";
+import { forwardOperations } from "../app/serving/operations-channel.ts";
+import { Channel } from "../lib/process/channel.ts";
 import { OPERATION_ROWS, OPERATIONS, type Operations, operationsOf, type Services } from "./operations.ts";
 
-/** Services whose operations answer with their service, their name and their arguments. */
+/** Returns services whose operations return their service, their name and their arguments. */
 function services(): Services {
   const fakes = Object.entries(OPERATIONS).map(([service, rows]) => {
     const methods = Object.keys(rows).map((name) => [

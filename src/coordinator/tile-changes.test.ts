@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { CellPosition } from "../ledger/cells.ts";
+import type { CellPosition } from "../ledger/cells/cells.ts";
 import { TileChanges } from "./tile-changes.ts";
 
 beforeEach(() => {

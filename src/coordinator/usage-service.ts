@@ -1,46 +1,35 @@
-import { Stretch } from "../ledger/stretch.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
-import type { AccessLog } from "../quota/access-log.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
 import type { Trend, UsageSample, UsageTrend } from "../quota/usage-trend.ts";
-import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import { LastRead } from "../state/state-wait.ts";
 import { pyramidsOf } from "../truncation/truncation-targets.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
-import { tileFacts } from "./tile-facts.ts";
 import { type UsageView, usageView } from "./usage-view.ts";
 
-export interface UsageServiceParts
-  extends CountedParts,
-    Pick<BuildContext, "store" | "adoption" | "eviction" | "now" | "closing"> {
+export interface UsageServiceParts extends CountedParts, Pick<BuildContext, "store" | "adoption" | "eviction" | "now"> {
   readonly trend: UsageTrend;
-  readonly accesses: AccessLog;
   readonly counts: () => EnforcerCounts;
 }
 
 export interface UsageHistoryQuery {
-  /** The layer; undefined: all layers together. */
+  /** Undefined for the sum of all layers. */
   readonly layer: string | undefined;
   /** ms since 1970. */
   readonly sinceMs: number;
   readonly stepMs: number;
 }
 
-/**
- * Answers which tiles are stored, whether the ledger agrees with the store, and which tiles another quota would have
- * stored.
- */
+/** Answers which tiles are stored, and whether the ledger agrees with the store. */
 export class UsageService {
   readonly #parts: UsageServiceParts;
   #verification: Verification | undefined;
-  #simulating = false;
   readonly #trend = new LastRead<Trend | undefined>(undefined);
 
   constructor(parts: UsageServiceParts) {
     this.#parts = parts;
   }
 
-  /** Returns the usage of one layer or of all. `tileSets`: also by grid set, format, parameters and zoom. */
+  /** Returns the usage of one layer or of all. With `tileSets` also by grid set, format, parameters and zoom. */
   async usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView> {
     const { ledger, quota, trend, counts, recounted, eviction, now } = this.#parts;
     const diskSpace = await this.#parts.diskSpace();
@@ -58,7 +47,7 @@ export class UsageService {
     return usageView(from, options);
   }
 
-  /** Returns the usage at the end of each step since a time; that of the running step is the present one. */
+  /** Returns the usage at the end of each step since a time. For the step in progress, returns the present usage. */
   async usageHistory(history: UsageHistoryQuery): Promise<readonly UsageSample[]> {
     const { ledger, trend, recounted, now } = this.#parts;
     const { layer, sinceMs, stepMs } = history;
@@ -70,7 +59,7 @@ export class UsageService {
     return [...samples, { atMs: nowMs, tiles, bytes, allocated }];
   }
 
-  /** Begins to compare the ledger with the store. Returns false when a comparison is running already. */
+  /** Starts to compare the ledger with the store. Returns false if a comparison is already running. */
   async verify({ repair, layer }: { readonly repair: boolean; readonly layer: string | undefined }): Promise<boolean> {
     const { ledger, store, recounted, now } = this.#parts;
     if (this.#verification?.view().state === "running") return false;
@@ -81,14 +70,14 @@ export class UsageService {
     return true;
   }
 
-  /** Returns the configured layers in their order, then those that have records in the ledger only. */
+  /** Returns the configured layers in their order, then the layers that only the ledger has. */
   #layerNames(): string[] {
     const { ledger, catalogue } = this.#parts;
     const stored = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
     return [...new Set([...catalogue().layers.keys(), ...stored])];
   }
 
-  /** Returns the running comparison, or the last one. */
+  /** Returns the running comparison, or the last one. Undefined before the first. */
   async verification(): Promise<VerificationView | undefined> {
     return this.#verification?.view();
   }
@@ -96,23 +85,5 @@ export class UsageService {
   async cancelVerification(): Promise<VerificationView | undefined> {
     await this.#verification?.cancel();
     return this.#verification?.view();
-  }
-
-  /** Replays sampled reads against other sizes and policies. Returns undefined while another simulation runs. */
-  async simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined> {
-    const { catalogue, ledger, accesses, eviction, closing } = this.#parts;
-    if (this.#simulating) return undefined;
-    this.#simulating = true;
-    const stretch = new Stretch(closing);
-    try {
-      return await whatIf(
-        () => accesses.batches(),
-        choices,
-        tileFacts(catalogue(), ledger, eviction().count),
-        () => stretch.rest(),
-      );
-    } finally {
-      this.#simulating = false;
-    }
   }
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { UpdateSource } from "../layer/update-source.ts";
-import { answerText } from "../lib/answer-text.ts";
+import { answerText } from "../lib/text/answer-text.ts";
 import { createHttpFetch } from "../source/http/http-fetch.ts";
 import { checkStatus } from "../source/http/image-response.ts";
 import { SourceError } from "../source/source.ts";

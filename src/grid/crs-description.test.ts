@@ -27,7 +27,7 @@ test("every definition has a name and a length of its unit", () => {
   const file = join(dirname(createRequire(import.meta.url).resolve("mproj")), "../nad/epsg");
   const codes = [...readFileSync(file, "utf8").matchAll(/^<(\d+)>/gm)].map(([, code]) => Number(code));
   const without = codes
-    .filter((code, i) => i % inFull(1, 8) === 0 && epsgDefinition(code) !== undefined)
+    .filter((code, i) => i % inFull("systems between two", 1, 8) === 0 && epsgDefinition(code) !== undefined)
     .filter((code) => {
       const { name, metersPerUnit } = describeCrs(code) ?? {};
       return name === undefined || !(metersPerUnit !== undefined && metersPerUnit > 0);

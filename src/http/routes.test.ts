@@ -5,7 +5,7 @@ import { type Caller, forbiddenTo, type Need } from "./auth/rights.ts";
 import { allowOf, type RouteOptions } from "./resource.ts";
 import { createRouting } from "./routes.ts";
 
-/** The routes, none of whose handlers is called. */
+/** The routes. The test calls no handler. */
 const routing = createRouting({} as RouteOptions);
 const find = (address: string) => {
   const [path = "", query = ""] = address.split("?", 2);
@@ -16,13 +16,11 @@ const find = (address: string) => {
 const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">> = {
   "/": "public",
   "/?layer=a": "public",
-  "/?plain": { GET: "read" },
   "/ui": "public",
   "/ui/jobs/1": "public",
   "/home": "public",
   "/demo": "public",
   "/demo/a": "public",
-  "/assets/page.css": "public",
   "/assets/icon.svg": "public",
   "/docs": "public",
   "/docs/": "public",
@@ -82,7 +80,6 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/usage": { GET: "read" },
   "/api/v1/usage/history": { GET: "read" },
   "/api/v1/usage/verification": { GET: "read", POST: "operate", DELETE: "operate" },
-  "/api/v1/usage/simulation": { GET: "read" },
   "/api/v1/events": { GET: "read" },
   "/api/v1/estimate": { POST: "read" },
   "/api/v1/crs/1": { GET: "read" },

@@ -1,12 +1,11 @@
-import { type Layer, metatileFor } from "../layer/layer.ts";
 import { combinationsOf } from "../plan/combination.ts";
-import type { JobFilter, JobIds, JobPage, JobRequest, JobView, TaskRow } from "../plan/job-request.ts";
+import type { JobFilter, JobIds, JobPage, JobRequest, JobView, TaskRow } from "../plan/job/job-request.ts";
 import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
 import { listed, viewOf } from "./view/job-view.ts";
 
-/** The jobs that have not ended, in the order in which they were accepted, and the lists that show them. */
+/** The jobs that have not ended, in the order in which they were accepted, and the lists of them. */
 export class ActiveJobs {
   readonly #parts: JobRunnerParts;
   readonly #jobs = new Map<number, ActiveJob>();
@@ -34,7 +33,7 @@ export class ActiveJobs {
     return [...this.#jobs.values()];
   }
 
-  /** Returns the rows of the classic task list, of one layer or of all. */
+  /** Returns the rows of the classic task list, of one layer or of all layers. */
   rows(layer: string | undefined): TaskRow[] {
     const nowMs = this.#parts.monotonicNow();
     return this.all()
@@ -45,13 +44,11 @@ export class ActiveJobs {
 
   /** Returns the ranges that unfinished seeds store or count as stored. Eviction spares them. */
   seedRanges(): readonly SeedRange[] {
-    this.#ranges ??= this.all().flatMap(({ request }) =>
-      seedRangesOf(request, this.#parts.catalogue().layers.get(request.layer)),
-    );
+    this.#ranges ??= this.all().flatMap(({ request }) => seedRangesOf(request));
     return this.#ranges;
   }
 
-  /** Returns a job of the history, or one that has not ended. */
+  /** Returns a job of the history, or a job that has not ended. Undefined if the id is unknown. */
   view(id: number): JobView | undefined {
     const active = this.get(id);
     if (active !== undefined) return active.view(this.#parts.monotonicNow());
@@ -59,13 +56,13 @@ export class ActiveJobs {
     return stored === undefined ? undefined : viewOf(stored);
   }
 
-  /** Returns a page of jobs, newest first, those of the history too. */
+  /** Returns a page of jobs, newest first, including jobs of the history. */
   list(page: JobPage): JobView[] {
     const nowMs = this.#parts.monotonicNow();
     return this.#parts.jobs.list(page).map((stored) => listed(this.get(stored.id)?.view(nowMs) ?? viewOf(stored)));
   }
 
-  /** Returns a page of the jobs that have not ended, newest first, without the database. */
+  /** Returns a page of the jobs that have not ended, newest first, without reading the database. */
   listActive(page: JobPage): JobView[] {
     const nowMs = this.#parts.monotonicNow();
     const batch = page.requestedWith === undefined ? undefined : this.#firstOfBatch(page.requestedWith);
@@ -76,13 +73,13 @@ export class ActiveJobs {
       .map((job) => listed(job.view(nowMs)));
   }
 
-  /** Returns the id by which the jobs of a batch know each other. */
+  /** Returns the id of the first job of the batch to which a job belongs. */
   #firstOfBatch(id: number): number {
     return this.get(id)?.requestedWith ?? id;
   }
 }
 
-/** Returns whether a job that has not ended matches a filter, as the query of `JobStore.list` decides. */
+/** Returns whether a job that has not ended matches a filter, with the same result as the query of `JobStore.list`. */
 function matches(job: ActiveJob, filter: JobFilter & JobIds, batch: number | undefined): boolean {
   const { id, request, schedule, createdBy, createdMs } = job;
   const { layer, state, outcome, paused, type, sinceMs, untilMs, text, ids, from, after } = filter;
@@ -106,10 +103,10 @@ function matches(job: ActiveJob, filter: JobFilter & JobIds, batch: number | und
 }
 
 /** Returns the ranges that a seed stores or counts as stored, which eviction spares. Empty for a truncate. */
-function seedRangesOf(request: JobRequest, configured: Layer | undefined): SeedRange[] {
+function seedRangesOf(request: JobRequest): SeedRange[] {
   const { layer, format } = request;
   if (request.type === "truncate" || format === null) return [];
-  const [width, height] = request.metatile ?? metatileFor(configured, format);
+  const [width, height] = request.metatile;
   // A metatile at the border also stores tiles beyond the range.
   return request.ranges.flatMap(({ gridSet, rects }) => {
     const wider = rects.map((r) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NO_FAILURE_LIMIT } from "../plan/job-request.ts";
+import { NO_FAILURE_LIMIT } from "../plan/job/job-request.ts";
 import { failureLimitReason } from "./failure-limits.ts";
 
 const counts = (stored: bigint, failed: bigint, skipped = 0n) => ({

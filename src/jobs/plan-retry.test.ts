@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { combinations, jobRequest } from "../../test/support/job-request.ts";
 import { countTiles } from "../plan/count-tiles.ts";
-import { type Counts, JobCounts } from "../plan/job-counts.ts";
-import { emptyProgress, type JobProgress } from "../plan/job-progress.ts";
+import { type Counts, JobCounts } from "../plan/job/job-counts.ts";
+import { emptyProgress, type JobProgress } from "../plan/job/job-progress.ts";
 import { planRetry } from "./plan-retry.ts";
 import type { FailedTile } from "./record/failed-tile.ts";
 
@@ -40,7 +40,7 @@ const failedTile = (z: number, x: number, y: number): FailedTile => ({
   message: "",
 });
 const plan = (counts: Partial<Counts>, fields: Partial<JobProgress>, failed: readonly FailedTile[]) =>
-  planRetry({ request, progress: progress(counts, fields) }, failed, [1, 1], totals, () => 3n);
+  planRetry({ request, progress: progress(counts, fields) }, failed, totals, () => 3n);
 
 test("a job whose tiles were all done leaves nothing to retry", () => {
   expect(plan({ stored: 320n }, { outcome: "done", finished: [["0", "20"]] }, [])).toBeUndefined();
@@ -73,7 +73,7 @@ test("a retry of a job over existing tiles leaves those tiles of the failed meta
   const failed = [failedTile(0, 5, 1), failedTile(0, 4, 0), failedTile(1, 15, 15)];
   const reseed = { ...request, type: "reseed" as const, onlyExisting: true as const };
   const done = progress({ stored: 317n, failed: 3n }, { outcome: "done_with_failures", finished: [["0", "20"]] });
-  const again = planRetry({ request: reseed, progress: done }, failed, [1, 1], totals, () => 3n);
+  const again = planRetry({ request: reseed, progress: done }, failed, totals, () => 3n);
   expect(sumOf(again).total).toBe(6n);
 });
 
@@ -99,8 +99,8 @@ test("of several combinations those are left whose tiles failed", async () => {
     outcome: "done_with_failures",
     finished: [["0", "60"]],
   };
-  const again = planRetry({ request: several, progress: ended }, failed, [1, 1], all, () => 3n);
-  // By zoom: 4 metatiles of each at level 0, then 16 of each.
+  const again = planRetry({ request: several, progress: ended }, failed, all, () => 3n);
+  // By zoom: 4 metatiles of each combination at level 0, then 16 of each.
   expect(again?.finished).toEqual([
     ["0", "9"],
     ["10", "28"],

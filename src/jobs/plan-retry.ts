@@ -4,24 +4,23 @@ import { indexOf } from "../grid/selection.ts";
 import { countSelectedAtOnce, type TileSelection } from "../grid/tile-selection.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
-import { JobCounts } from "../plan/job-counts.ts";
-import { emptyProgress, type JobProgress } from "../plan/job-progress.ts";
-import { type JobWalk, walksOf } from "../plan/job-walk.ts";
+import { JobCounts } from "../plan/job/job-counts.ts";
+import { emptyProgress, type JobProgress } from "../plan/job/job-progress.ts";
+import { type JobWalk, walksOf } from "../plan/job/job-walk.ts";
 import { numbersOf } from "../plan/metatile-numbers.ts";
 import type { FailedTile } from "./record/failed-tile.ts";
 import type { StoredJob } from "./record/stored-job.ts";
 
 /**
- * Returns the progress with which a retry of an ended job begins: the metatiles that failed and those that the job did
- * not reach are left. Undefined: no tile is left. If not every failed tile was recorded, the whole range is left, and
- * the retry skips stored tiles. Pure.
+ * Returns the progress with which a retry of an ended job begins: unfinished are the metatiles that failed and those
+ * that the job did not reach. Undefined if no tile is left. If some failed tiles were not recorded, the whole range is
+ * unfinished, and the retry skips stored tiles. Pure.
  * @param totals the counts of all tiles of the job
- * @param storedIn counts the stored tiles in a small rectangle, which is the work of a job over existing tiles there
+ * @param storedIn counts the stored tiles in a small rectangle, which for a job over existing tiles is its work there
  */
 export function planRetry(
   { request, progress }: Pick<StoredJob, "request" | "progress">,
   failed: readonly FailedTile[],
-  metatileFactors: readonly [number, number],
   totals: JobCounts,
   storedIn: (tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined) => bigint,
 ): JobProgress | undefined {
@@ -29,9 +28,7 @@ export function planRetry(
   if (progress.outcome === null || progress.outcome === "done") return undefined;
   const { sum } = new JobCounts(progress.zooms);
   if (request.type === "truncate" || BigInt(failed.length) < sum.failed) return fresh;
-  // A job of an older version in an order that was removed: its finished metatiles are unknown.
-  if (progress.finished.length === 0 && sum.stored + sum.failed > 0n) return fresh;
-  const walks = walksOf(request, metatileFactors);
+  const walks = walksOf(request);
   const numbers = numbersOf(walks, request.order, request.hot);
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);
   const countOf = ({ tileSet }: JobWalk, rect: TileRect): bigint => {
@@ -52,7 +49,7 @@ export function planRetry(
     if (at === undefined) continue;
     const local = metatileNumber(at.walk, x, y);
     const n = numbers.numberOf({ at, local });
-    // Another failed tile of the same metatile may have been handled before.
+    // A failed tile of the same metatile may have been handled already.
     if (finished.nextMissing(n) === n) continue;
     finished.delete(n);
     const counted = countedTiles(at.walk, local);

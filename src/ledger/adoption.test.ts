@@ -30,7 +30,7 @@ function open(blockBytes: number) {
   const monotonicNow = () => performance.now();
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow });
   const adoption = new Adoption({ db, ledger, store, log, isStateLost: false });
-  /** Stores tiles of these sizes, each in a cell of its own. */
+  /** Stores tiles of these sizes, each in a separate cell. */
   const write = async (sizes: readonly number[]): Promise<void> => {
     for (const [n, size] of sizes.entries()) {
       const tile = { x: 16 * n, y: 0, z: 9 };
@@ -49,7 +49,7 @@ function open(blockBytes: number) {
   return { db, ledger, adoption, logged, write, close };
 }
 
-/** Starts the adoption as a server does, and waits until it has ended. */
+/** Starts the adoption as a server does, and waits for its end. */
 async function adopt({ adoption, ledger }: ReturnType<typeof open>): Promise<void> {
   adoption.check(LAYERS);
   adoption.start(LAYERS);
@@ -85,26 +85,4 @@ test("on a disk with other blocks all tiles are counted again, over a restart in
   expect(third.ledger.hasOtherBlocks).toBe(false);
   expect(third.ledger.total).toMatchObject({ tiles: 5n, allocated: allocatedIn(1024) });
   await third.close();
-});
-
-test.each([
-  ["a network file system", 2 ** 20, true],
-  ["the same disk", 4096, false],
-])("a database of an older version, of %s with blocks of %i, is counted again: %s", async (_, blockBytes, isAgain) => {
-  const older = open(blockBytes);
-  await adopt(older);
-  await older.write(SIZES);
-  await older.close();
-  const db = openTestDatabase(join(directory, "state.db"));
-  db.exec("UPDATE ledger_boot SET block_bytes = NULL");
-  db.close();
-
-  const interrupted = open(4096);
-  expect(interrupted.ledger.hasOtherBlocks).toBe(isAgain);
-  await interrupted.close();
-  const newer = open(4096);
-  expect(newer.ledger.hasOtherBlocks).toBe(isAgain);
-  await adopt(newer);
-  expect(newer.ledger.total.allocated).toBe(allocatedIn(4096));
-  await newer.close();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytes, bytesOrNull, int, intOrNull, text } from "../state/database.ts";
+import { bytes, int, text } from "../state/database.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { Block } from "./block.ts";
 
@@ -16,9 +16,9 @@ test("a block without a tile, whose cells are still to be counted, is read back 
     tiles: int(row, "tiles"),
     presence: bytes(row, "presence"),
     cells: bytes(row, "cells"),
-    ages: bytesOrNull(row, "ages"),
+    ages: bytes(row, "ages"),
     unknown: text(row, "unknown"),
-    checksum: intOrNull(row, "checksum"),
+    checksum: int(row, "checksum"),
   });
   expect(read.known.every((known) => known === 0)).toBe(true);
   db.close();

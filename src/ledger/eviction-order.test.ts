@@ -4,7 +4,7 @@ import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { atOnce } from "../lib/slices.ts";
+import { atOnce } from "../lib/process/slices.ts";
 import type { Database } from "../state/database.ts";
 import { decayedFrequency } from "./access-frequency.ts";
 import type { ColdCell, EvictionOrder, Keep } from "./eviction-order.ts";

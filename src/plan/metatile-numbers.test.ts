@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { combinations, jobRequest } from "../../test/support/job-request.ts";
-import { type JobWalk, walksOf } from "./job-walk.ts";
+import { type JobWalk, walksOf } from "./job/job-walk.ts";
 import { numbersOf } from "./metatile-numbers.ts";
 
 /** Levels of a grid in which the tile size halves at each level, with some combinations of parameters. */
@@ -25,7 +25,7 @@ const walked = fc
       metatile: [factor, factor],
       ...combinations(sets),
     });
-    return { sets, levels, walks: walksOf(request, [1, 1]) };
+    return { sets, levels, walks: walksOf(request) };
   });
 
 for (const order of ["by-zoom", "hot"] as const)
@@ -55,7 +55,7 @@ for (const order of ["by-zoom", "hot"] as const)
 
 test("a place among the walks of a thousand combinations is found by bisection", () => {
   const rects = Array.from({ length: 20 }, (_, z) => ({ z, minX: 0, minY: 0, maxX: 2 ** z - 1, maxY: 2 ** z - 1 }));
-  const walks = walksOf(jobRequest({ ranges: [{ gridSet: "g", rects }], ...combinations(1000) }), [4, 4]);
+  const walks = walksOf(jobRequest({ ranges: [{ gridSet: "g", rects }], metatile: [4, 4], ...combinations(1000) }));
   const looks = { count: 0 };
   const watched = new Proxy([...walks], {
     get(target, key) {

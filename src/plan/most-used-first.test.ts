@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { combinations, jobRequest } from "../../test/support/job-request.ts";
 import { groupsIn } from "../grid/metatile.ts";
-import { type JobWalk, nextChosen, walksOf } from "./job-walk.ts";
+import { type JobWalk, nextChosen, walksOf } from "./job/job-walk.ts";
 import { numbersOf } from "./metatile-numbers.ts";
 
 const span = fc.tuple(fc.nat(40), fc.nat(60)).map(([least, more]) => ({ least, most: least + more }));
@@ -10,7 +10,8 @@ const rect = fc.record({ x: span, y: span });
 const factor = fc.integer({ min: 1, max: 5 });
 
 /**
- * Walks over some rectangles, in which metatiles at a fixed interval are chosen, and some of their groups in any order.
+ * Walks over some rectangles, in which metatiles at a fixed interval are chosen, with some of their groups in any
+ * order.
  */
 const walked = fc
   .record({
@@ -28,7 +29,7 @@ const walked = fc
       ...(sets === 1 ? {} : combinations(sets)),
     });
     const every = BigInt(chosen);
-    const walks = walksOf(request, factors).map((at): JobWalk => {
+    const walks = walksOf(request).map((at): JobWalk => {
       const next = (n: bigint): bigint => {
         const found = ((n + every - 1n) / every) * every;
         return found < at.walk.count ? found : at.walk.count;
@@ -96,7 +97,7 @@ test("without anything hot it is as by zoom, exact where numbers pass 2^53", () 
   const side = 2 ** 30;
   const whole = { minX: 0, minY: 0, maxX: side - 1, maxY: side - 1 };
   const request = jobRequest({ ranges: [{ gridSet: "g", rects: [0, 30].map((z) => ({ z, ...whole })) }] });
-  const walks = walksOf(request, [1, 1]);
+  const walks = walksOf(request);
   const [, deep] = walks;
   if (deep === undefined) throw new Error("there are two");
   const plain = numbersOf(walks, "hot");

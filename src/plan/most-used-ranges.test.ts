@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import type { TileRect } from "../grid/grid-set.ts";
-import type { UsedTiles } from "../ledger/used-cells.ts";
-import { JobCounts } from "./job-counts.ts";
-import { emptyProgress } from "./job-progress.ts";
+import type { UsedTiles } from "../ledger/cells/used-cells.ts";
+import { JobCounts } from "./job/job-counts.ts";
+import { emptyProgress } from "./job/job-progress.ts";
 import { withMostUsedRanges } from "./most-used-ranges.ts";
 
 const rect: TileRect = { z: 10, minX: 0, minY: 0, maxX: 1023, maxY: 1023 };

@@ -1,10 +1,10 @@
 import { groupsIn } from "../grid/metatile.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { Slices } from "../lib/slices.ts";
+import { Slices } from "../lib/process/slices.ts";
 import type { CountedJobs } from "./count-planned.ts";
-import type { JobRequest } from "./job-request.ts";
-import { nextChosen, walksOf } from "./job-walk.ts";
+import type { JobRequest } from "./job/job-request.ts";
+import { nextChosen, walksOf } from "./job/job-walk.ts";
 
 /** The most groups of metatiles that are stored for one job, and for all jobs of one request. */
 const MOST_GROUPS = 2 ** 15;
@@ -27,18 +27,17 @@ export async function withMostUsedRanges(
   return made;
 }
 
-/** Finds the most-used groups in the ledger's blocks in the range, in slices. */
+/** Finds the most-used groups in the ledger's blocks within the range, in slices. */
 async function mostUsedRanges(
   request: JobRequest,
   ledger: Pick<Ledger, "usedCells">,
   most: number,
 ): Promise<BigUint64Array | undefined> {
-  const { metatile, selection } = request;
-  if (metatile === undefined) return undefined;
+  const { selection } = request;
   const mostUsed = new MostUsedRanges(most);
   const slices = new Slices();
   const index = selection === undefined ? undefined : await slices.run(indexInSteps(selection));
-  for (const at of walksOf(request, metatile, index)) {
+  for (const at of walksOf(request, index)) {
     const { tileSet, walk, offset } = at;
     for (const page of ledger.usedCells(tileSet, walk.rect)) {
       for (const { rect, frequency } of page)
@@ -50,7 +49,7 @@ async function mostUsedRanges(
   return mostUsed.numbers();
 }
 
-/** Keeps the numbers with the highest access frequency, from any number of candidates. */
+/** Collects the numbers with the highest access frequency from any number of candidates. */
 class MostUsedRanges {
   readonly #most: number;
   readonly #frequencies = new Map<bigint, number>();
@@ -63,12 +62,12 @@ class MostUsedRanges {
     const before = this.#frequencies.get(number);
     if (before !== undefined && before >= frequency) return;
     this.#frequencies.set(number, frequency);
-    // Trim seldom, but never hold more than twice as many.
+    // Trims seldom, but never holds more than twice the number.
     if (this.#frequencies.size > 2 * this.#most) this.#trim();
   }
 
   /**
-   * Trims to the numbers with the highest frequency. Of numbers with the lowest remaining frequency it deletes those
+   * Trims to the numbers with the highest frequency. Among numbers with the lowest remaining frequency, deletes those
    * that were added last.
    */
   #trim(): void {

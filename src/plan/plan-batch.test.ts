@@ -7,7 +7,7 @@ import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import { combinationsOf } from "./combination.ts";
 import { countTiles } from "./count-tiles.ts";
-import type { JobRequest } from "./job-request.ts";
+import type { JobRequest } from "./job/job-request.ts";
 import { type BatchRequest, planBatch } from "./plan-batch.ts";
 import type { SeedRequest } from "./seed-request.ts";
 import { parseAge } from "./tile-age.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { combinations, jobRequest } from "../../test/support/job-request.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
-import type { JobRequest } from "./job-request.ts";
+import type { JobRequest } from "./job/job-request.ts";
 import { isSuperseded } from "./supersede.ts";
 
 const rect = (z: number, [minX, maxX]: readonly [number, number]) => ({ z, minX, maxX, minY: 0, maxY: 3 });

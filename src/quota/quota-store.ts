@@ -1,26 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Database, type Migrations, type Row, text } from "../state/database.ts";
+import { type Database, int, type Migrations, type Row, text, textOrNull } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
 
 export const quotaMigrations: Migrations = {
   module: "quota",
   steps: [
-    "CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL);",
-    `ALTER TABLE quota_configuration ADD COLUMN set_ms INTEGER;
-     ALTER TABLE quota_configuration ADD COLUMN set_by TEXT;`,
+    `CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL,
+       set_ms INTEGER, set_by TEXT);`,
   ],
 };
 
 /** When and by whom a quota was set over HTTP. */
 export interface QuotaOrigin {
-  /** ms since 1970; null: an older version has not recorded it. */
-  readonly sinceMs: number | null;
-  /** The account; null: the server had no users, or an older version has not recorded it. */
+  /** ms since 1970. */
+  readonly sinceMs: number;
+  /** The account. Null if the server had no users. */
   readonly by: string | null;
 }
 
-/** The quota of the configuration file that does not count, because another one was set over HTTP. */
+/** The quota of the configuration file, which does not apply because another quota was set over HTTP. */
 export interface OverruledQuota extends QuotaOrigin {
   readonly ofFile: QuotaConfiguration;
 }
@@ -30,8 +29,8 @@ interface Persisted extends QuotaOrigin {
 }
 
 /**
- * Stores the quota configuration that was put last. Until the first PUT, and after a reset, the configuration file's
- * applies. A quota of a file that is written with each PUT always applies.
+ * Stores the quota configuration of the last PUT. Until the first PUT, and after a reset, the quota of the
+ * configuration file applies. If each PUT writes the quota to a file, that file always applies.
  */
 export class QuotaStore {
   readonly #db: Database;
@@ -39,7 +38,7 @@ export class QuotaStore {
   #initial: QuotaConfiguration;
   #ofFile: QuotaConfiguration | undefined;
 
-  /** @param ofFile the quota of the file that each PUT writes; undefined: there is none */
+  /** @param ofFile the quota of the file that each PUT writes; undefined: no such file */
   constructor(db: Database, initial: QuotaConfiguration, ofFile: QuotaConfiguration | undefined) {
     this.#db = db;
     this.#initial = initial;
@@ -58,7 +57,10 @@ export class QuotaStore {
     return this.#ofFile ?? this.#persisted?.configuration ?? this.#initial;
   }
 
-  /** The quota of the configuration file that another one overrules; undefined: it counts, or the file has none. */
+  /**
+   * The quota of the configuration file, if a quota set over HTTP overrules it. Undefined if the file's quota applies,
+   * or the file has no quota.
+   */
   get overruled(): OverruledQuota | undefined {
     if (this.#ofFile !== undefined || this.#persisted === undefined) return undefined;
     const { configuration, sinceMs, by } = this.#persisted;
@@ -66,7 +68,7 @@ export class QuotaStore {
     return isSame ? undefined : { sinceMs, by, ofFile: this.#initial };
   }
 
-  /** Saves a configuration that was put. It is persisted when this returns. */
+  /** Saves the configuration of a PUT. It is persisted when this method returns. */
   save(configuration: QuotaConfiguration, { sinceMs, by }: QuotaOrigin): QuotaConfiguration {
     this.#db
       .prepare(
@@ -78,31 +80,34 @@ export class QuotaStore {
     return configuration;
   }
 
-  /** Replaces the configuration by one of the same origin. That of the configuration file is not persisted. */
+  /**
+   * Replaces the configuration by a corrected one of the same origin. A configuration from the configuration file is
+   * not persisted.
+   */
   correct(configuration: QuotaConfiguration): void {
     if (this.#ofFile !== undefined) this.#ofFile = configuration;
     if (this.#persisted === undefined) this.#initial = configuration;
     else this.save(configuration, this.#persisted);
   }
 
-  /** Removes the configuration that was put. Returns that of the configuration file, which counts from now on. */
+  /**
+   * Removes the configuration of the last PUT. Returns the configuration of the configuration file, which applies from
+   * now on.
+   */
   reset(): QuotaConfiguration {
     this.#db.prepare("DELETE FROM quota_configuration").run();
     this.#persisted = undefined;
     return this.current;
   }
 
-  /** The configuration as a reset would leave it. */
+  /** The configuration that would apply after a reset. */
   get afterReset(): QuotaConfiguration {
     return this.#initial;
   }
 }
 
-function persistedOf(row: Row): Persisted {
-  const { set_ms: sinceMs, set_by: by } = row;
-  return {
-    configuration: JSON.parse(text(row, "document")),
-    sinceMs: sinceMs === null ? null : Number(sinceMs),
-    by: typeof by === "string" ? by : null,
-  };
-}
+const persistedOf = (row: Row): Persisted => ({
+  configuration: JSON.parse(text(row, "document")),
+  sinceMs: int(row, "set_ms"),
+  by: textOrNull(row, "set_by"),
+});

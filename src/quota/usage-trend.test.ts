@@ -5,20 +5,19 @@ import { UsageTrend, usageTrendMigrations } from "./usage-trend.ts";
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-test("the trend is that of what the quota counts, and samples from before allocated bytes have none of them", () => {
+test("the trend is that of what the quota counts", () => {
   const db = openTestDatabase(":memory:");
-  db.migrate([{ ...usageTrendMigrations, steps: usageTrendMigrations.steps.slice(0, 1) }]);
-  db.prepare("INSERT INTO usage_sample VALUES (?, ?)").run(HOUR, 1000);
   db.migrate([usageTrendMigrations]);
   const trend = new UsageTrend(db);
+  trend.sample({ tiles: 2n, bytes: 1000n, allocated: 8_192n }, new Map(), HOUR);
   const now = { tiles: 6n, bytes: 3000n, allocated: 24_576n };
   expect(trend.view(now, "content", 2 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 24 * 2000 });
-  expect(trend.view(now, "allocated", 2 * HOUR)).toBeUndefined();
+  expect(trend.view(now, "allocated", 2 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 24 * 16_384 });
   trend.sample(now, new Map(), 2 * HOUR);
   // Samples are ten minutes apart.
   trend.sample({ tiles: 9n, bytes: 9000n, allocated: 90_000n }, new Map(), 2 * HOUR + MINUTE);
   const later = { tiles: 8n, bytes: 4000n, allocated: 32_768n };
-  expect(trend.view(later, "allocated", 3 * HOUR)).toEqual({ sinceMs: 2 * HOUR, bytesPerDay: 24 * 8192 });
+  expect(trend.view(later, "allocated", 3 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 12 * 24_576 });
   db.close();
 });
 
@@ -35,12 +34,12 @@ test("the history has the last sample of each step, of all layers and of each, f
     { atMs: 104 * HOUR + 50 * MINUTE, ...usage(129) },
     { atMs: 105 * HOUR + 50 * MINUTE, ...usage(135) },
   ]);
-  // The layers are sampled once an hour. One that a sample lacks had no tiles.
+  // The layers are sampled once an hour. A layer that a sample lacks had no tiles.
   const ofLayer = (name: string) => trend.samples(name, 103 * HOUR, HOUR);
   const hours = [103, 104, 105].map((hour) => hour * HOUR);
   expect(ofLayer("a")).toEqual([18, 24, 30].map((tiles, i) => ({ atMs: hours[i], ...usage(tiles) })));
   expect(ofLayer("b")).toEqual(hours.map((atMs) => ({ atMs, ...usage(0) })));
-  // Another process goes on where this one has stopped.
+  // A new process continues where this one has stopped.
   new UsageTrend(db).sample(usage(1), new Map([["a", usage(1)]]), 105 * HOUR + 59 * MINUTE);
   expect(trend.samples("a", 0, MINUTE)).toHaveLength(6);
   expect(trend.samples(undefined, 0, MINUTE)).toHaveLength(36);

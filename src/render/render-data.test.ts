@@ -4,8 +4,8 @@ import { createMemoryStore } from "../../test/support/memory-store.ts";
 import type { TileFormat } from "../layer/format.ts";
 import { gridSubset, type Layer, metatileFor } from "../layer/layer.ts";
 import type { RenderedImage, RenderRequest, Source } from "../source/source.ts";
-import type { EarlyTiles } from "./missed-tile-first.ts";
-import { renderMetatile } from "./render-metatile.ts";
+import type { EarlyTiles } from "./renderer/missed-tile-first.ts";
+import { renderMetatile } from "./renderer/render-metatile.ts";
 
 const png = formatNamed("image/png");
 const webp = formatNamed("image/webp");

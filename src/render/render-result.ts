@@ -8,9 +8,9 @@ import {
   tileSetsOf,
   type WrittenTile,
 } from "./render-order.ts";
+import type { StoredTiles, StoreFailure } from "./renderer/store-tiles.ts";
 import type { RendererResult } from "./renderers.ts";
-import type { StoredTiles, StoreFailure } from "./store-tiles.ts";
-import type { PermitRefusal } from "./upstream-limit.ts";
+import type { PermitRefusal } from "./upstream/upstream-limit.ts";
 
 /** The result of a render. Only a render for a user can be refused. */
 export type RenderResult = RendererResult | ({ readonly kind: "refused" } & PermitRefusal);
@@ -83,7 +83,7 @@ export function toOutcome(
   }
 }
 
-/** Returns the outcome of a render whose tiles the store did not keep. */
+/** Returns the outcome of a render whose tiles the store did not take. */
 function notStored({ code, message }: StoreFailure): RenderOutcome {
   switch (code) {
     case "full":

@@ -1,44 +1,18 @@
 import { type Database, int, intOrNull, type Migrations, type Row, text, textOrNull } from "../state/database.ts";
-import { postgresStep, replacing } from "../state/dialect.ts";
+import { replacing } from "../state/dialect.ts";
 import { MOST_RUNS, type Schedule, type ScheduledJob, type SchedulePlan, type ScheduleRun } from "./schedule.ts";
 import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
 
+/** `plan` is read for each job of a schedule. `place` has an area or tiles, which are large and read only for a run. */
 export const scheduleMigrations: Migrations = {
   module: "schedules",
   steps: [
     `CREATE TABLE schedule (name TEXT PRIMARY KEY, plan TEXT NOT NULL, created_by TEXT, created_ms INTEGER NOT NULL,
-       next_ms INTEGER, last_due_ms INTEGER) WITHOUT ROWID;
+       next_ms INTEGER, last_due_ms INTEGER, job TEXT NOT NULL DEFAULT '', place TEXT) WITHOUT ROWID;
      CREATE INDEX schedule_next ON schedule (next_ms);
      CREATE TABLE schedule_run (id INTEGER PRIMARY KEY AUTOINCREMENT, schedule TEXT NOT NULL, at_ms INTEGER NOT NULL,
-       due_ms INTEGER, account TEXT, result TEXT NOT NULL, job INTEGER, reason TEXT);
+       due_ms INTEGER, account TEXT, result TEXT NOT NULL, reason TEXT, jobs TEXT);
      CREATE INDEX schedule_run_schedule ON schedule_run (schedule, id);`,
-    // A schedule may ask for several jobs, in an area. The hours are read for each of the jobs, the place for a run
-    // alone.
-    {
-      sqlite: `ALTER TABLE schedule ADD COLUMN job TEXT NOT NULL DEFAULT '';
-     ALTER TABLE schedule ADD COLUMN place TEXT;
-     UPDATE schedule SET
-       job = json_object(
-         'many', json_object('layers', json_array(json_extract(plan, '$.job.layer')), 'layersAre', 'names'),
-         'request', json(json_extract(plan, '$.job.request')),
-         'parameters', json(json_extract(plan, '$.job.parameters')),
-         'confirmed', json('false')),
-       plan = json_remove(plan, '$.job');
-     ALTER TABLE schedule_run ADD COLUMN jobs TEXT;
-     UPDATE schedule_run SET jobs = json_array(job) WHERE job IS NOT NULL;
-     ALTER TABLE schedule_run DROP COLUMN job;`,
-      postgres: postgresStep(`ALTER TABLE schedule ADD COLUMN job TEXT NOT NULL DEFAULT '';
-     ALTER TABLE schedule ADD COLUMN place TEXT;
-     ALTER TABLE schedule_run ADD COLUMN jobs TEXT;
-     ALTER TABLE schedule_run DROP COLUMN job;`),
-    },
-    // Removes orders that no longer exist from the jobs of schedules.
-    {
-      sqlite: `UPDATE schedule SET job = json_remove(job, '$.request.order')
-       WHERE json_extract(job, '$.request.order') IN ('depth-first', 'centre-out');`,
-      // No version with these orders could have its state in PostgreSQL.
-      postgres: "",
-    },
   ],
 };
 
@@ -60,13 +34,13 @@ export class ScheduleStore {
       : scheduleOf(row, readScheduledJob(text(row, "job"), textOrNull(row, "place")));
   }
 
-  /** Returns the times of a schedule and the window of its jobs; undefined: there is no such schedule. */
+  /** Returns the times of a schedule and the window of its jobs. Undefined if the schedule does not exist. */
   hours(name: string): Pick<Timing, "time" | "window"> | undefined {
     const row = this.#db.prepare("SELECT plan FROM schedule WHERE name = ?").get(name);
     return row === undefined ? undefined : timingOf(row);
   }
 
-  /** Returns the next time of a schedule; null: it is paused, or does not exist any more. */
+  /** Returns the next time of a schedule, ms since 1970. Null if it is paused, or does not exist any more. */
   nextMs(name: string): number | null {
     const row = this.#db.prepare("SELECT next_ms FROM schedule WHERE name = ?").get(name);
     return row === undefined ? null : intOrNull(row, "next_ms");
@@ -109,7 +83,7 @@ export class ScheduleStore {
       .map((row) => text(row, "name"));
   }
 
-  /** Writes a schedule that is new or has a new plan. */
+  /** Inserts a schedule, or replaces its plan. */
   put({ name, plan, createdBy, createdMs, nextMs, lastDueMs }: Schedule): void {
     const { job: scheduledJob, ...timing } = plan;
     const { job, selection } = writeScheduledJob(scheduledJob);
@@ -158,7 +132,7 @@ export class ScheduleStore {
 }
 
 function timingOf(row: Row): Timing {
-  // Written by this file.
+  // `put` has written the text, so it needs no validation.
   return JSON.parse(text(row, "plan"));
 }
 
@@ -174,7 +148,7 @@ const scheduleOf = (row: Row, job: ScheduledJob): Schedule => ({
 function runOf(row: Row): ScheduleRun {
   const when = { atMs: int(row, "at_ms"), dueMs: intOrNull(row, "due_ms"), by: textOrNull(row, "account") };
   const result = text(row, "result");
-  // Written by this file.
+  // `addRun` has written the text, so it needs no validation.
   if (result === "started") return { ...when, result, jobIds: JSON.parse(text(row, "jobs")) };
   if (result === "skipped" || result === "refused") return { ...when, result, reason: text(row, "reason") };
   throw new TypeError(`the database holds the result ${result} of a schedule's run`);

@@ -15,8 +15,8 @@ import type { Work } from "../jobs/work.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { gridSubset } from "../layer/layer.ts";
 import { refusalMessage } from "../lib/refusal.ts";
-import type { JobOptions } from "../plan/job-options.ts";
-import { STANDARD_TERMS } from "../plan/job-terms.ts";
+import type { JobOptions } from "../plan/job/job-options.ts";
+import { STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import type { BatchRequest } from "../plan/plan-batch.ts";
 import { parseWindow } from "../plan/run-window.ts";
 import type { RequestedArea, SeedRequest } from "../plan/seed-request.ts";
@@ -63,7 +63,7 @@ const endless: Work = {
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true })),
 };
 
-/** Starts the parts of schedules as a start of the server does. The next call opens the same database. */
+/** Starts the schedules as a start of the server does. The next call opens the same database. */
 function live() {
   const db = openTestDatabase(join(directory, "state.db"));
   db.migrate([jobMigrations, scheduleMigrations]);
@@ -143,7 +143,7 @@ function live() {
 }
 type Life = ReturnType<typeof live>;
 
-/** Starts the parts again as after a kill: the previous ones are not closed. */
+/** Starts the schedules as after a kill: the previous ones are not closed. */
 const relive = (): Life => live();
 
 function plan(cron: string, more: Partial<SchedulePlan> & { zone?: string; hours?: readonly [string, string] } = {}) {
@@ -167,7 +167,7 @@ function plan(cron: string, more: Partial<SchedulePlan> & { zone?: string; hours
   };
 }
 
-/** Looks at a moment; answers how many jobs there are then. */
+/** Checks the schedules at a time, and returns the number of jobs afterwards. */
 async function lookAt(life: Life, iso: string): Promise<number> {
   nowMs = Date.parse(iso);
   await life.scheduler.check();
@@ -331,7 +331,7 @@ describe("a window over midnight", () => {
     at("2026-07-02T10:00Z");
     let life = live();
     await life.service.addSchedule("nightly", plan("0 23 * * *", { zone: "Europe/Zurich", hours }), null);
-    // A run outside of it waits for it.
+    // A run outside of the window waits for the window.
     await life.service.runSchedule("nightly", null);
     expect(renderStatus(life)).toEqual(held);
     await life.jobService.unpause(1, null);
@@ -345,7 +345,7 @@ describe("a window over midnight", () => {
     await lookAt(life, "2026-07-02T20:01Z");
     await lookAt(life, "2026-07-03T04:00Z");
     await vi.waitFor(() => expect(renderStatus(life)).toEqual(held), 60_000);
-    // The operator's pause takes the place of the window's.
+    // The operator's pause replaces the pause of the window.
     await life.jobService.pause(1, "ann");
     await lookAt(life, "2026-07-03T20:00Z");
     expect(renderStatus(life)).toMatchObject({ paused: true, reason: "paused by ann" });
@@ -393,7 +393,7 @@ test("a paused schedule makes no jobs over restarts and changes, and what passed
   });
   expect(await lookAt(life, "2026-05-03T15:31Z")).toBe(0);
   expect(await lookAt(life, "2026-05-04T00:00Z")).toBe(1);
-  // Its plan came back from the disk whole.
+  // The plan was read back from the disk unchanged.
   expect((await life.service.schedule("nightly"))?.schedule.plan).toEqual(plan("@daily"));
 });
 
@@ -637,7 +637,7 @@ describe("a schedule of several jobs", () => {
     nowMs = Date.parse("2026-05-01T13:00Z");
     void life.scheduler.check();
     await isPlanned;
-    // A second check does not begin a run again that is being planned.
+    // A second check does not start a run that is already being planned.
     void life.scheduler.check();
     const next = relive();
     expect(await lookAt(next, "2026-05-01T13:01Z")).toBe(1);
@@ -661,49 +661,5 @@ describe("a schedule of several jobs", () => {
     };
     expect(await lookAt(life, "2026-05-01T13:00Z")).toBe(0);
     expect((await life.service.schedule("nightly"))?.runs ?? []).toEqual([]);
-  });
-});
-
-test("schedules and runs of an older database are read as they were", async () => {
-  const db = openTestDatabase(join(directory, "state.db"));
-  const [first = ""] = scheduleMigrations.steps;
-  db.migrate([{ module: "schedules", steps: [first] }]);
-  const { time, window, missed } = plan("@hourly", { hours: ["22:00", "06:00"] });
-  const request = { type: "seed", bounds: { minX: -180, minY: 0.1, maxX: 1e-7, maxY: 10 }, zoomStop: 3 };
-  const written = JSON.stringify({
-    time,
-    job: { layer: "roads", request, parameters: [["STYLES", "night"]] },
-    missed,
-    window,
-  });
-  db.prepare("INSERT INTO schedule VALUES ('nightly', ?, 'ann', 1, 2, 3)").run(written);
-  db.exec(`INSERT INTO schedule_run (schedule, at_ms, due_ms, result, job) VALUES ('nightly', 4, 5, 'started', 17);
-    INSERT INTO schedule_run (schedule, at_ms, due_ms, result, reason) VALUES ('nightly', 6, 7, 'skipped', 'why')`);
-  db.close();
-  expect(await live().service.schedule("nightly")).toEqual({
-    schedule: {
-      name: "nightly",
-      createdBy: "ann",
-      createdMs: 1,
-      nextMs: 2,
-      lastDueMs: 3,
-      plan: {
-        time,
-        missed,
-        window,
-        job: {
-          many: {
-            layers: ["roads"],
-            layersAre: "names",
-            request: { ...request, parameters: new Map([["STYLES", "night"]]) },
-          },
-          confirmed: false,
-        },
-      },
-    },
-    runs: [
-      { atMs: 6, dueMs: 7, by: null, result: "skipped", reason: "why", outcome: null },
-      { atMs: 4, dueMs: 5, by: null, result: "started", jobIds: [17], outcome: null },
-    ],
   });
 });

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ownVersion } from "../lib/version.ts";
+import { ownVersion } from "../lib/process/version.ts";
 import { lockDataDirectory, secureDataDirectory } from "./data-directory.ts";
 import { openDatabase } from "./embedded-database.ts";
 import { copiesOf } from "./state-copies.ts";

@@ -1,43 +1,31 @@
-import { ownVersion } from "../lib/version.ts";
+import { ownVersion } from "../lib/process/version.ts";
 import { StateError } from "./data-directory.ts";
-import { type Database, int, type Migrations, text } from "./database.ts";
+import { int, type Migrating, type Migrations, text } from "./database.ts";
 import { postgresStep, replacing, sqliteStep } from "./dialect.ts";
+import { takeOver } from "./unreleased.ts";
 
 interface Step {
   readonly module: string;
   readonly step: number;
 }
 
-/** The parts of a migration that depend on where the database is. */
-export interface Migrating {
-  readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
-  /** The name of the database in messages. */
-  readonly name: string;
-  /** Called before the first step if the database is of an older version, with this version. */
-  readonly beforeSteps: (version: string) => void;
-  /** Returns the copy of the database that may replace one of a newer version; undefined: there is none. */
-  readonly copy: () => string | undefined;
-}
-
 /**
  * Runs the steps that the database has not had yet, in one transaction.
- * @throws StateError when the database was written by a newer version
+ * @throws StateError when the database was written by a newer version, or by a build before the first release that this
+ * version does not know
  */
 export function migrate(migrating: Migrating, migrations: readonly Migrations[]): void {
   const { db, beforeSteps } = migrating;
   const translated = db.dialect.engine === "sqlite" ? sqliteStep : postgresStep;
-  db.exec(translated("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))"));
+  db.exec(translated("CREATE TABLE IF NOT EXISTS schema_step (module TEXT, step INTEGER, PRIMARY KEY (module, step))"));
   db.exec(
     translated("CREATE TABLE IF NOT EXISTS written_by (id INTEGER PRIMARY KEY CHECK (id = 1), version TEXT NOT NULL)"),
   );
   const version = ownVersion();
   const row = db.prepare("SELECT version FROM written_by").get();
   const lastVersion = row === undefined ? undefined : text(row, "version");
-  // The column `floor` holds the name of the module; older versions named it so.
-  const done = db
-    .prepare("SELECT floor, step FROM migration ORDER BY floor, step")
-    .all()
-    .map((found): Step => ({ module: text(found, "floor"), step: int(found, "step") }));
+  if (stepsOf(db).length === 0) takeOver(migrating, migrations, version);
+  const done = stepsOf(db);
   refuseNewer(done, migrations, { ...migrating, lastVersion, version });
   const isDone = new Set(done.map(({ module, step }) => `${module} ${step}`));
   const missing = migrations.flatMap(({ module, steps }) =>
@@ -45,7 +33,7 @@ export function migrate(migrating: Migrating, migrations: readonly Migrations[])
   );
   if (missing.length > 0) {
     if (done.length > 0) beforeSteps(version);
-    const record = db.prepare("INSERT INTO migration VALUES (?, ?)");
+    const record = db.prepare("INSERT INTO schema_step VALUES (?, ?)");
     db.transaction(() => {
       for (const { module, step, sql } of missing) {
         db.exec(translated(sql));
@@ -56,6 +44,13 @@ export function migrate(migrating: Migrating, migrations: readonly Migrations[])
   if (lastVersion !== version)
     db.prepare(`INSERT INTO written_by VALUES (1, ?) ${replacing(["id"], ["version"])}`).run(version);
 }
+
+/** Returns the steps that the database has had. */
+const stepsOf = (db: Migrating["db"]): readonly Step[] =>
+  db
+    .prepare("SELECT module, step FROM schema_step ORDER BY module, step")
+    .all()
+    .map((row) => ({ module: text(row, "module"), step: int(row, "step") }));
 
 interface Versions extends Pick<Migrating, "name" | "copy"> {
   /** The version that opened the database last; undefined: it did not record itself. */
@@ -82,7 +77,7 @@ function refuseNewer(
   const copy = latestCopy();
   const older = copy === undefined ? "a copy of this version" : `a copy of this version (such as ${copy})`;
   throw new StateError(
-    "newer_version",
+    "other_version",
     `the state database ${name} was written by a newer version of Nuthatch (steps unknown to this one, Nuthatch ${version}: ${unknown.join(", ")}${last}): start that version, or put ${older} in its place`,
   );
 }

@@ -7,8 +7,8 @@ import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { JobMoment, Webhook } from "../jobs/job-event.ts";
 import { viewOf } from "../jobs/view/job-view.ts";
 import { countRanges } from "../plan/count-tiles.ts";
-import { emptyProgress } from "../plan/job-progress.ts";
-import { STANDARD_TERMS } from "../plan/job-terms.ts";
+import { emptyProgress } from "../plan/job/job-progress.ts";
+import { STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import { type Database, int } from "../state/database.ts";
 import { type Delivery, WebhookOutbox, webhookMigrations } from "./webhook-outbox.ts";
 import { Webhooks, type WebhooksParts } from "./webhooks.ts";
@@ -53,7 +53,7 @@ const hook = (id: string, more: Partial<Webhook> = {}): Webhook => ({
   ...more,
 });
 
-/** Webhooks whose server is a function; a failure is its words. */
+/** Webhooks whose server is a function. It returns the text of a failure, or undefined. */
 function life(
   webhooks: readonly Webhook[],
   answer: (webhook: Webhook, delivery: Delivery) => Promise<string | undefined>,
@@ -119,7 +119,7 @@ test("a failed delivery is repeated with growing pauses under the same id, for a
     at.webhooks.tick();
     await settled();
     at.clock.ms += 500;
-    // Nothing is due sooner than the longest pause from some point on.
+    // No delivery is due before the longest pause ends from here on.
     if (at.sent.length > 12) at.clock.ms += 600_000;
   }
   const pauses = at.sent.slice(1).map(({ ms }, i) => ms - (at.sent[i]?.ms ?? 0));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Documents } from "../../src/http/api/documents/documents.ts";
 import { hasChromium } from "../clients/chromium.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
@@ -88,8 +89,8 @@ describe.skipIf(!hasChromium)("the console's editor, in Chromium (Debian package
     await page.getByRole("cell", { name: '"Mine"' }).waitFor();
     await page.getByRole("button", { name: "Apply the change", exact: true }).click();
     await page.getByText("ws:made is in force.").waitFor();
-    const now: { readonly title: string } = await (await fetch(`${server.url}/api/v1/layers/ws:made`)).json();
-    expect(now.title).toBe("Mine");
+    const now: Documents["Layer"] = await (await fetch(`${server.url}/api/v1/layers/ws:made`)).json();
+    expect(now.configuration.title).toBe("Mine");
   });
 
   test("a mistake is shown with its path, and a text that is no JSON cannot be sent", async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { encodePng } from "../../src/image/png-encode.ts";
-import { writeZip } from "../../src/lib/zip.ts";
+import { writeZip } from "../../src/lib/file/zip.ts";
 import { contractServer } from "./contract-server.ts";
 
 /* GeoWebCache's request filters, and `/rest/filter/NAME/update/TYPE`. */

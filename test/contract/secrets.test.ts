@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { secretFieldNames } from "../../src/lib/masked.ts";
+import { secretFieldNames } from "../../src/lib/text/masked.ts";
 import { runProgram } from "../support/run-program.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
@@ -162,7 +162,6 @@ async function textOf(response: Response): Promise<string> {
 
 const OTHER_PATHS = [
   "/",
-  "/?plain",
   "/metrics",
   "/livez",
   "/readyz",

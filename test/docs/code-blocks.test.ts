@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { loadConfiguration } from "../../src/config/load.ts";
-import { problemText } from "../../src/config/problem.ts";
-import { hashPassword } from "../../src/http/auth/password.ts";
+import { hashPassword } from "../../src/account/password.ts";
+import { loadConfiguration } from "../../src/configuration/load.ts";
+import { problemText } from "../../src/configuration/problem.ts";
 import { isMap } from "../../src/lib/is-map.ts";
 import { type CodeBlock, codeBlocks, placeOf, readDocuments, reasonNotToRun } from "./documents.ts";
 

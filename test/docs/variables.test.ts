@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { loadConfiguration } from "../../src/config/load.ts";
+import { loadConfiguration } from "../../src/configuration/load.ts";
 
 const root = new URL("../../", import.meta.url);
 

@@ -44,7 +44,7 @@ const tile = async (name: string) =>
 describe("layers", () => {
   test("a layer is made, read, replaced, changed and removed, and survives a kill", async () => {
     const made = await send("PUT", "/layers/a", layer({ title: "A" }));
-    expect([made.status, made.body.title, made.body.editable]).toEqual([201, "A", true]);
+    expect([made.status, made.body.configuration.title, made.body.editable]).toEqual([201, "A", true]);
     expect(made.headers.get("location")).toBe(`${server.url}/api/v1/layers/a`);
     expect(JSON.stringify(made.body)).not.toContain("verysecret");
     expect(await tile("a")).toBe("MISS");
@@ -58,7 +58,11 @@ describe("layers", () => {
     const same = await send("PUT", "/layers/a", read.body.configuration);
     expect([same.status, same.headers.get("etag")]).toEqual([200, made.headers.get("etag")]);
     const patched = await send("PATCH", "/layers/a", { title: "B", keywords: ["k"], gutter: null });
-    expect([patched.status, patched.body.title, patched.body.keywords]).toEqual([200, "B", ["k"]]);
+    expect([patched.status, patched.body.configuration.title, patched.body.configuration.keywords]).toEqual([
+      200,
+      "B",
+      ["k"],
+    ]);
     expect(patched.headers.get("etag")).not.toBe(made.headers.get("etag"));
     expect(await tile("a")).toBe("HIT");
     const gwc = await (await fetch(`${server.url}/rest/layers/a.xml`)).text();
@@ -84,7 +88,7 @@ describe("layers", () => {
     ]);
     expect((await send("PATCH", "/layers/d?dryRun=true", { title: "x" })).body).toMatchObject({ tiles: 0 });
     expect((await send("DELETE", "/layers/d?dryRun=true")).body).toMatchObject({ result: "removed", tiles: 1 });
-    expect((await send("GET", "/layers/d")).body.title).toBe("d");
+    expect((await send("GET", "/layers/d")).body.configuration.title).toBe("d");
     expect(await tile("d")).toBe("HIT");
     expect((await send("PATCH", "/layers/d?truncate=true", { title: "x" })).status).toBe(200);
     expect(await tile("d")).toBe("MISS");
@@ -102,7 +106,7 @@ describe("layers", () => {
     expect((await put(shown)).status).toBe(200);
     expect((await send("GET", "/layers/s")).headers.get("etag")).toBe(before.get("etag"));
     expect((await put(shown.replace("<title>T</title>", "<title>U</title>"))).status).toBe(200);
-    expect((await send("GET", "/layers/s")).body.title).toBe("U");
+    expect((await send("GET", "/layers/s")).body.configuration.title).toBe("U");
     const refused = await send(
       "PUT",
       "/layers/new",
@@ -171,7 +175,11 @@ describe("layers", () => {
     const xml = `<wmsLayer><name>g</name><wmsUrl><string>${upstream.url}</string></wmsUrl></wmsLayer>`;
     await fetch(`${server.url}/rest/layers/g`, { method: "PUT", headers: { "Content-Type": "text/xml" }, body: xml });
     const patched = await send("PATCH", "/layers/g", { fullWms: true });
-    expect([patched.status, patched.body.fullWms, patched.body.metatile]).toEqual([200, true, [3, 3]]);
+    expect([patched.status, patched.body.configuration.fullWms, patched.body.configuration.metatile]).toEqual([
+      200,
+      true,
+      [3, 3],
+    ]);
     await send("DELETE", "/layers/g");
   });
 });

@@ -34,7 +34,7 @@ test("a database of a newer version is refused with the exit code of a configura
   const at = await startServer();
   running.server = at;
   await at.kill("SIGTERM");
-  changeState(at.dataDir, "INSERT INTO migration VALUES ('ledger', 99)");
+  changeState(at.dataDir, "INSERT INTO schema_step VALUES ('ledger', 99)");
   const older = serve(at.dataDir);
   expect(older.stderr).toMatch(
     /newer version of Nuthatch \(steps unknown to this one, Nuthatch \S+: ledger 99, last written by/,

@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
 import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { ended, job, rows, seed, startServer, usage } from "../support/server.ts";
+import { sharedByTests } from "../support/shared-server.ts";
 import { until } from "../support/until.ts";
-import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
+const shared = sharedByTests(8);
 
-const LAYER = "ws:roads";
 const request = {
   gridSetId: "EPSG:900913",
   zoomStart: 0,
@@ -18,16 +19,8 @@ const request = {
   threadCount: 4,
 };
 
-async function start(): Promise<{ server: TestServer; upstream: Upstream }> {
-  running.upstream = await startUpstream();
-  running.server = await startServer({
-    configuration: smallTiles(running.upstream.url, [{ name: LAYER, timeoutSeconds: 2 }]),
-  });
-  return { server: running.server, upstream: running.upstream };
-}
-
 test("an upstream that fails one request in twenty loses no tile, and the retries are counted", async () => {
-  const at = await start();
+  const at = await shared();
   let state = 42;
   const failed = new Map<string, number>();
   at.upstream.behaviour = ({ bbox }, response) => {
@@ -41,26 +34,28 @@ test("an upstream that fails one request in twenty loses no tile, and the retrie
     response.writeHead(500, { "Content-Type": "text/plain" }).end("out of memory");
     return "handled";
   };
-  const zoomStop = inFull(7, 5);
+  const zoomStop = inFull("last zoom", 7, 5);
   const tiles = (4 ** (zoomStop + 1) - 1) / 3;
-  const id = await seed(at.server, LAYER, { ...request, zoomStop });
+  const id = await seed(at.server, at.layer, { ...request, zoomStop });
   const last = await ended(at.server, id);
   expect(last).toMatchObject({ outcome: "done", tiles: { total: tiles, stored: tiles, failed: 0 } });
   expect(last.retries).toBeGreaterThan(0);
 });
 
 test("an upstream that is dead for seconds in the middle is waited out: nothing is lost", async () => {
-  const at = await start();
+  const at = await shared();
   let dead = false;
+  let inVain = 0;
   at.upstream.behaviour = async (_, response) => {
     if (dead) {
+      inVain++;
       response.destroy();
       return "handled";
     }
     await new Promise((resolve) => setTimeout(resolve, 5));
     return "render";
   };
-  const id = await seed(at.server, LAYER, request);
+  const id = await seed(at.server, at.layer, request);
   await until("some tiles are stored", async () => ((await job(at.server, id)).tiles.stored > 300 ? true : undefined));
   dead = true;
   const waiting = await until("the job says that it waits", async () => {
@@ -68,27 +63,31 @@ test("an upstream that is dead for seconds in the middle is waited out: nothing 
     return now.reason?.includes("waiting for the upstream") ? now : undefined;
   });
   expect(waiting.state).toBe("running");
-  await new Promise((resolve) => setTimeout(resolve, 3000));
+  const before = inVain;
+  await until("the job has tried more than once whether the upstream is back", async () =>
+    inVain > before + 2 ? true : undefined,
+  );
+  expect((await job(at.server, id)).reason).toContain("waiting for the upstream");
   dead = false;
   const last = await ended(at.server, id);
   expect(last).toMatchObject({ outcome: "done", reason: null, tiles: { stored: 1365, failed: 0 } });
 });
 
 test("HTML with status 200 is an exception that carries the upstream's own words", async () => {
-  const at = await start();
+  const at = await shared();
   at.upstream.behaviour = (_, response) => {
     response
       .writeHead(200, { "Content-Type": "text/html" })
       .end("<html><body>msLoadConfig(): Unable to access file</body></html>");
     return "handled";
   };
-  const id = await seed(at.server, LAYER, { ...request, zoomStop: 0, tileFailureRetryCount: 0 });
+  const id = await seed(at.server, at.layer, { ...request, zoomStop: 0, tileFailureRetryCount: 0 });
   const last = await ended(at.server, id);
   expect(last.errors[0]?.message).toContain("msLoadConfig(): Unable to access file");
 });
 
 test("one bad metatile is requested four times, does not end a job and does not count as an outage", async () => {
-  const at = await start();
+  const at = await shared();
   let poison = "";
   let requested = 0;
   at.upstream.behaviour = ({ bbox, n }, response) => {
@@ -98,7 +97,7 @@ test("one bad metatile is requested four times, does not end a job and does not 
     response.writeHead(500, { "Content-Type": "text/plain" }).end("cannot render this one");
     return "handled";
   };
-  const id = await seed(at.server, LAYER, { ...request, threadCount: 1 });
+  const id = await seed(at.server, at.layer, { ...request, threadCount: 1 });
   const last = await ended(at.server, id);
   expect(last).toMatchObject({ outcome: "done_with_failures", tiles: { total: 1365, stored: 1349, failed: 16 } });
   expect(last.retries).toBe(3);
@@ -106,12 +105,12 @@ test("one bad metatile is requested four times, does not end a job and does not 
 });
 
 test("a request with failure fields of its own gets exactly those", async () => {
-  const at = await start();
+  const at = await shared();
   at.upstream.behaviour = (_, response) => {
     response.writeHead(503, { "Content-Type": "text/plain" }).end("no");
     return "handled";
   };
-  const id = await seed(at.server, LAYER, {
+  const id = await seed(at.server, at.layer, {
     ...request,
     threadCount: 1,
     tileFailureRetryCount: 2,
@@ -124,9 +123,9 @@ test("a request with failure fields of its own gets exactly those", async () => 
 });
 
 test("kill_all cancels the requests in flight, and nothing is written after the answer", async () => {
-  const at = await start();
+  const at = await shared();
   at.upstream.behaviour = () => new Promise(() => {});
-  const id = await seed(at.server, LAYER, { ...request, threadCount: 4 });
+  const id = await seed(at.server, at.layer, { ...request, threadCount: 4 });
   await until("four requests hang", async () => (at.upstream.inFlight() === 4 ? true : undefined));
   const answer = await fetch(`${at.server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
   expect(answer.status).toBe(200);
@@ -137,13 +136,13 @@ test("kill_all cancels the requests in flight, and nothing is written after the 
 });
 
 test("one killed task leaves its work to the others, whose totals grow by it", async () => {
-  const at = await start();
+  const at = await shared();
   at.upstream.behaviour = renderAfter(20);
-  const id = await seed(at.server, LAYER, request);
+  const id = await seed(at.server, at.layer, request);
   const before = await rows(at.server);
   expect(before.reduce((sum, r) => sum + r[1], 0)).toBe(1365);
   const victim = before[1]?.[3] ?? 0;
-  await fetch(`${at.server.url}/rest/seed/${encodeURIComponent(LAYER)}`, {
+  await fetch(`${at.server.url}/rest/seed/${encodeURIComponent(at.layer)}`, {
     method: "POST",
     body: `kill_thread=1&thread_id=${victim}`,
   });
@@ -184,11 +183,11 @@ test("no more requests are in flight than the source allows, users and jobs toge
 });
 
 test("a hundred concurrent misses of one metatile cause one upstream request", async () => {
-  const at = await start();
+  const at = await shared();
   at.upstream.behaviour = renderAfter(50);
   const tiles = await Promise.all(
     Array.from({ length: 100 }, (_, i) =>
-      fetch(`${at.server.url}/xyz/${LAYER}/6/${i % 4}/${(i >> 2) % 4}.png`).then(
+      fetch(`${at.server.url}/xyz/${at.layer}/6/${i % 4}/${(i >> 2) % 4}.png`).then(
         async (r) => [r.status, (await r.arrayBuffer()).byteLength] as const,
       ),
     ),

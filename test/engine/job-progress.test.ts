@@ -100,7 +100,7 @@ test("a wait is answered when the job ends, and by a shutdown", async () => {
   expect(waited).toMatchObject({ state: "done", outcome: "done" });
   const began = performance.now();
   expect((await job(server, id, 60)).outcome).toBe("done");
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(performance.now() - began, "not after the minute").toBeLessThan(30_000);
   await massTruncate(server, LAYER);
   const long = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 9 });
   const waiting = job(server, long, 120);

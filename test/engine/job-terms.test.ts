@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, type JobJson, job, rows, seed, startServer, type TestServer } from "../support/server.ts";
+import { sharedByTests } from "../support/shared-server.ts";
 import { until } from "../support/until.ts";
 import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
+const shared = sharedByTests(3);
 const LAYER = "ws:roads";
 const range = { layer: LAYER, gridSet: "EPSG:900913", zoomStart: 0 };
 
@@ -64,37 +66,34 @@ test("a rate limit holds for the upstream, over a kill -9 too, takes no place fr
 });
 
 test("a job that waits for its rate is killed and paused at once", async () => {
-  running.upstream = await startUpstream();
-  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
-  const { server } = running;
-  const limited = { ...range, zoomStop: 5, type: "reseed", threadCount: 4, rateLimit: 0.01 };
+  const { server, upstream, layer } = await shared();
+  const limited = { ...range, layer, zoomStop: 5, type: "reseed", threadCount: 4, rateLimit: 0.01 };
   const id = await made(server, limited);
-  await until("it has rendered one", async () => (running.upstream?.asked.length === 1 ? true : undefined));
+  await until("it has rendered one", async () => (upstream.asked.length === 1 ? true : undefined));
   await until("that is stored", async () => ((await job(server, id)).tiles.stored === 1 ? true : undefined));
   expect((await call(server, "POST", `/${id}/pause`, {})).job).toMatchObject({ state: "pending", paused: true });
   expect((await rows(server)).map((row) => row[4])).toEqual([0, 0, 0, 0]);
   expect((await call(server, "POST", `/${id}/resume`, {})).status).toBe(200);
   expect((await call(server, "POST", `/${id}/cancel`, {})).job).toMatchObject({ outcome: "aborted" });
   expect(await rows(server)).toEqual([]);
-  expect(running.upstream.asked).toHaveLength(1);
+  expect(upstream.asked).toHaveLength(1);
 });
 
 test("a failing upstream gets no more requests than the rate limit allows, retries included", async () => {
-  running.upstream = await startUpstream();
+  const { server, upstream, layer } = await shared();
   const at: number[] = [];
-  running.upstream.behaviour = (_, response) => {
+  upstream.behaviour = (_, response) => {
     at.push(performance.now());
     response.writeHead(404).end();
     return "handled";
   };
-  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   // One metatile of one tile each at zoom 0, of 4 at zoom 1, of 16 at zoom 2; each is tried three times.
-  const failing = { ...range, zoomStop: 2, threadCount: 4, rateLimit: 20 };
+  const failing = { ...range, layer, zoomStop: 2, threadCount: 4, rateLimit: 20 };
   const policy = { tileFailureRetryCount: 2, tileFailureRetryWaitTime: 1 };
   // Not since the first request: that one waits for a renderer to start, and the others do not wait for it.
   const begun = performance.now();
-  const id = await made(running.server, { ...failing, ...policy });
-  expect(await ended(running.server, id)).toMatchObject({ outcome: "failed", retries: 6 });
+  const id = await made(server, { ...failing, ...policy });
+  expect(await ended(server, id)).toMatchObject({ outcome: "failed", retries: 6 });
   expect(at).toHaveLength(9);
   // 63 tiles are requested in all; the last 16 need not wait for the limit.
   expect((at[8] ?? 0) - begun).toBeGreaterThan(2_000);
@@ -157,21 +156,19 @@ test("outside its window nothing is requested for a job, and the job continues w
 });
 
 test("what supersedes ends the older jobs that lie within it, and no others", async () => {
-  running.upstream = await startUpstream();
-  running.upstream.behaviour = () => new Promise(() => undefined);
-  running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
-  const { server } = running;
-  const within = await made(server, { ...range, zoomStart: 1, zoomStop: 4, threadCount: 2 });
-  const paused = await made(server, { ...range, zoomStart: 3, zoomStop: 3, type: "reseed" });
+  const { server, upstream, layer } = await shared();
+  upstream.behaviour = () => new Promise(() => undefined);
+  const within = await made(server, { ...range, layer, zoomStart: 1, zoomStop: 4, threadCount: 2 });
+  const paused = await made(server, { ...range, layer, zoomStart: 3, zoomStop: 3, type: "reseed" });
   await call(server, "POST", `/${paused}/pause`, {});
-  const deeper = await made(server, { ...range, zoomStart: 1, zoomStop: 6 });
-  const jpeg = await made(server, { ...range, zoomStop: 1, format: "image/jpeg" });
-  const reseed = await made(server, { ...range, zoomStop: 5, type: "reseed", supersede: true });
+  const deeper = await made(server, { ...range, layer, zoomStart: 1, zoomStop: 6 });
+  const jpeg = await made(server, { ...range, layer, zoomStop: 1, format: "image/jpeg" });
+  const reseed = await made(server, { ...range, layer, zoomStop: 5, type: "reseed", supersede: true });
   const reason = `superseded by job ${reseed}`;
   for (const id of [within, paused]) expect(await job(server, id)).toMatchObject({ outcome: "aborted", reason });
   for (const id of [deeper, jpeg, reseed]) expect(await job(server, id)).toMatchObject({ outcome: null });
   // All formats of the grid set go.
-  const truncate = await made(server, { layer: LAYER, gridSet: "EPSG:900913", type: "truncate", supersede: true });
+  const truncate = await made(server, { layer, gridSet: "EPSG:900913", type: "truncate", supersede: true });
   for (const id of [deeper, jpeg, reseed])
     expect(await job(server, id)).toMatchObject({ outcome: "aborted", reason: `superseded by job ${truncate}` });
   expect((await ended(server, truncate)).outcome).toBe("done");

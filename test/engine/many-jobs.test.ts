@@ -1,10 +1,11 @@
-import { expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, type JobJson, job, startServer, type TestServer, usage } from "../support/server.ts";
+import { ended, type JobJson, job, massTruncate, startServer, type TestServer, usage } from "../support/server.ts";
+import { killAll } from "../support/shared-server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { until } from "../support/until.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
@@ -21,21 +22,48 @@ const THIRD = `
 `;
 const GRID_SETS = "[{ gridSet: EPSG:4326 }, { gridSet: EPSG:900913 }, { gridSet: third }]";
 
-async function start(values: readonly string[] = ["s0", "s1"], more = ""): Promise<TestServer> {
-  running.upstream = await startUpstream();
-  running.server = await startServer({
-    configuration: smallTiles(
-      running.upstream.url,
-      [
-        { name: "ws:roads", gridSubsets: GRID_SETS, extra: FILTER(values) },
-        { name: "ws:rivers" },
-        { name: "other", extra: "parameterFilters: [{ type: regex, key: CQL_FILTER, default: '', regex: '.*' }]" },
-      ],
-      THIRD + more,
-    ),
-  });
-  return running.server;
+const HOURS = Array.from({ length: 24 }, (_, hour) => new Date(Date.UTC(2026, 10, 21, hour)).toISOString());
+const HOURLY = `parameterFilters: [{ type: string, key: STYLES, default: s0, values: [s0, s1, s2] }, { type: string, key: TIME, default: "${HOURS[0]}", values: [${HOURS.map((hour) => `"${hour}"`).join(", ")}] }]`;
+
+const configurationOf = ({ url }: Upstream, more = ""): string =>
+  smallTiles(
+    url,
+    [
+      { name: "ws:roads", gridSubsets: GRID_SETS, extra: FILTER(VALUES) },
+      { name: "ws:rivers" },
+      { name: "other", extra: "parameterFilters: [{ type: regex, key: CQL_FILTER, default: '', regex: '.*' }]" },
+      { name: "hourly", extra: HOURLY },
+    ],
+    THIRD + more,
+  );
+
+/** The server of all tests but one. Each test finds it without tiles and without jobs at work. */
+let begun: { server: TestServer; readonly upstream: Upstream } | undefined;
+async function shared() {
+  if (begun === undefined) {
+    const upstream = await startUpstream();
+    begun = { upstream, server: await startServer({ configuration: configurationOf(upstream) }) };
+  }
+  return begun;
 }
+/** Kills the shared server and starts it again. */
+async function restarted(): Promise<TestServer> {
+  const at = await shared();
+  at.server = await at.server.restart("SIGKILL");
+  return at.server;
+}
+afterEach(async () => {
+  if (begun === undefined) return;
+  const { server, upstream } = begun;
+  await killAll(server);
+  upstream.behaviour = () => "render";
+  upstream.asked.length = 0;
+  for (const { layer, tiles } of (await usage(server)).layers) if (tiles > 0) await massTruncate(server, layer);
+});
+afterAll(async () => {
+  await begun?.server.close();
+  await begun?.upstream.close();
+});
 
 async function post(server: TestServer, path: string, body: object, headers: Readonly<Record<string, string>> = {}) {
   const response = await fetch(`${server.url}/api/v1/${path}`, { method: "POST", body: JSON.stringify(body), headers });
@@ -59,7 +87,7 @@ async function allEnded(server: TestServer, jobs: readonly JobJson[]): Promise<r
 }
 
 test("one request removes an area from every grid set, format and parameter set, and nothing else", async () => {
-  const server = await start(VALUES);
+  const { server } = await shared();
   const all = { layer: "ws:roads", gridSets: "*", formats: "*", parameterSets: "*", zoomStop: 1 };
   const seeds = await allEnded(server, await made(server, { ...all, type: "seed", threadCount: 4 }));
   expect(seeds).toHaveLength(6);
@@ -79,16 +107,11 @@ test("one request removes an area from every grid set, format and parameter set,
 });
 
 test("one job seeds three styles of each of 24 hours, one takes the hours before another away", async () => {
-  const hours = Array.from({ length: 24 }, (_, hour) => new Date(Date.UTC(2026, 10, 21, hour)).toISOString());
-  const filters = `parameterFilters: [{ type: string, key: STYLES, default: s0, values: [s0, s1, s2] }, { type: string, key: TIME, default: "${hours[0]}", values: [${hours.map((hour) => `"${hour}"`).join(", ")}] }]`;
-  running.upstream = await startUpstream();
-  const layers = [{ name: "ws:roads", extra: filters }];
-  running.server = await startServer({ configuration: smallTiles(running.upstream.url, layers) });
-  const { server } = running;
-  const all = { layer: "ws:roads", gridSet: "EPSG:900913", zoomStop: 1 };
+  const { server, upstream } = await shared();
+  const all = { layer: "hourly", gridSet: "EPSG:900913", zoomStop: 1 };
   const styles = ["s0", "s1", "s2"];
-  const combinations = styles.flatMap((STYLES) => hours.map((TIME) => ({ STYLES, TIME })));
-  const chosen = [{ TIME: hours, STYLES: { like: "*" } }];
+  const combinations = styles.flatMap((STYLES) => HOURS.map((TIME) => ({ STYLES, TIME })));
+  const chosen = [{ TIME: HOURS, STYLES: { like: "*" } }];
   const estimated = (await post(server, "estimate", { ...all, parameterSets: chosen })).json;
   expect(estimated).toMatchObject({ tiles: 72 * 5, missing: 72 * 5, jobs: [{ parameterSets: chosen, tiles: 72 * 5 }] });
   const [seeded, ...others] = await allEnded(server, await made(server, { ...all, parameterSets: chosen }));
@@ -99,32 +122,27 @@ test("one job seeds three styles of each of 24 hours, one takes the hours before
   ]);
   const view = await api(server, `jobs/${seeded?.id}`);
   expect(view).toMatchObject({ parameters: null, parameterSets: chosen, requestedWith: null });
-  const defaults = { STYLES: "s0", TIME: hours[0] };
+  const defaults = { STYLES: "s0", TIME: HOURS[0] };
   expect(view.combinations.map((one: object) => ({ ...defaults, ...one }))).toEqual(
     expect.arrayContaining(combinations),
   );
   expect(view.combinations).toHaveLength(72);
   expect((await api(server, "jobs")).jobs[0]).not.toHaveProperty("combinations");
-  const old = [{ TIME: { olderThan: hours[17] }, STYLES: { like: "*" } }];
+  const old = [{ TIME: { olderThan: HOURS[17] }, STYLES: { like: "*" } }];
   const truncates = await allEnded(server, await made(server, { ...all, parameterSets: old, type: "truncate" }));
   expect(truncates).toEqual([expect.objectContaining({ parameters: null, parameterSets: old, outcome: "done" })]);
   expect(truncates.map(({ tiles }) => [tiles.total, tiles.deleted])).toEqual([[17 * 3 * 5, 17 * 3 * 5]]);
   expect(scanStore(server.dataDir).tiles).toBe(7 * 3 * 5);
   await expectExact(server);
   // The remaining tiles are not requested again.
-  const requested = running.upstream.asked.length;
-  const young = hours.slice(17).flatMap((TIME) => styles.map((STYLES) => ({ TIME, STYLES })));
+  const requested = upstream.asked.length;
+  const young = HOURS.slice(17).flatMap((TIME) => styles.map((STYLES) => ({ TIME, STYLES })));
   const again = await allEnded(server, await made(server, { ...all, parameterSets: young }));
-  expect([again.reduce((sum, { tiles }) => sum + tiles.skipped, 0), running.upstream.asked.length]).toEqual([
-    105,
-    requested,
-  ]);
+  expect([again.reduce((sum, { tiles }) => sum + tiles.skipped, 0), upstream.asked.length]).toEqual([105, requested]);
 });
 
 test("a job of several combinations continues after a kill, shows the failed tiles of each, and a retry renders them", async () => {
-  let server = await start(VALUES.slice(0, 6));
-  const { upstream } = running;
-  if (upstream === undefined) throw new Error("no upstream");
+  const { server: first, upstream } = await shared();
   const stylesOf = (target: string): string => new URL(target, "http://any").searchParams.get("STYLES") ?? "";
   upstream.behaviour = ({ target }, response) => {
     if (stylesOf(target) !== "s4") return "render";
@@ -138,10 +156,9 @@ test("a job of several combinations continues after a kill, shows the failed til
     parameterSets: [{ STYLES: ["s1", "s2", "s4", "s5"] }],
     tileFailureRetryCount: 0,
   };
-  const [{ id } = { id: 0 }] = await made(server, { ...body, type: "reseed", rateLimit: 100 });
-  await until("something is stored", async () => ((await job(server, id)).tiles.stored > 20 ? true : undefined));
-  server = await server.restart("SIGKILL");
-  running.server = server;
+  const [{ id } = { id: 0 }] = await made(first, { ...body, type: "reseed", rateLimit: 100 });
+  await until("something is stored", async () => ((await job(first, id)).tiles.stored > 20 ? true : undefined));
+  const server = await restarted();
   const done = await ended(server, id);
   const { total, stored, skipped, failed } = done.tiles;
   // Tiles that were stored and not yet counted at the kill are found in the store.
@@ -160,7 +177,7 @@ test("a job of several combinations continues after a kill, shows the failed til
 });
 
 test("the jobs of a request are watched, paused, resumed and cancelled as one", async () => {
-  const server = await start();
+  const { server } = await shared();
   // One tile in a quarter of an hour.
   const seed = { layers: ["ws:*"], formats: "*", zoomStop: 4, rateLimit: 0.001 };
   const first = await post(server, "jobs", seed);
@@ -179,7 +196,8 @@ test("the jobs of a request are watched, paused, resumed and cancelled as one", 
 });
 
 test("a request for many jobs is all or nothing: what one of them may not be makes none", async () => {
-  const server = await start();
+  const { server } = await shared();
+  const before = (await api(server, "jobs")).jobs;
   for (const [body, status, detail] of [
     [{ layers: ["ws:*", "sw:*"] }, 404, "Unknown layer: sw:*"],
     [
@@ -206,7 +224,7 @@ test("a request for many jobs is all or nothing: what one of them may not be mak
     const refused = await post(server, "jobs", { zoomStop: 1, ...body });
     expect([refused.status, refused.json.detail]).toEqual([status, detail]);
   }
-  expect(await (await fetch(`${server.url}/api/v1/jobs`)).text()).toBe('{"jobs":[]}');
+  expect((await api(server, "jobs")).jobs).toEqual(before);
   const schedule = { name: "a", cron: "@daily", job: { layers: ["ws:*"], gridSets: ["third"] } };
   expect((await post(server, "schedules", schedule)).json.detail).toBe(
     'job.gridSet: expected one of EPSG:900913, EPSG:4326, got "third"\nThe layer is ws:rivers.',
@@ -214,36 +232,34 @@ test("a request for many jobs is all or nothing: what one of them may not be mak
 });
 
 test("a key covers the whole request, over a kill: again it answers with the same jobs", async () => {
-  const server = await start();
+  const { server } = await shared();
   const body = { layers: ["ws:*"], formats: "*", zoomStop: 2 };
   const key = { "Idempotency-Key": "all-of-them" };
   const first = await post(server, "jobs", body, key);
   expect(first.headers.get("idempotency-replayed")).toBeNull();
   const ids = first.json.jobs.map(({ id }: JobJson) => id);
   expect(ids).toHaveLength(4);
-  const restarted = await server.restart("SIGKILL");
-  running.server = restarted;
-  const again = await post(restarted, "jobs", body, key);
+  const later = await restarted();
+  const again = await post(later, "jobs", body, key);
   expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
   expect(again.json.jobs.map(({ id }: JobJson) => id)).toEqual(ids);
-  expect((await post(restarted, "jobs", { ...body, zoomStop: 1 }, key)).status).toBe(422);
-  expect((await post(restarted, "jobs", { layer: "ws:roads", zoomStop: 1 }, key)).status).toBe(422);
-  expect((await allEnded(restarted, again.json.jobs)).map(({ outcome }) => outcome)).toEqual(ids.map(() => "done"));
-  expect((await fetch(`${restarted.url}/api/v1/jobs/${ids[0]}`, { method: "DELETE" })).status).toBe(204);
-  expect((await job(restarted, ids[1])).id).toBe(ids[1]);
+  expect((await post(later, "jobs", { ...body, zoomStop: 1 }, key)).status).toBe(422);
+  expect((await post(later, "jobs", { layer: "ws:roads", zoomStop: 1 }, key)).status).toBe(422);
+  expect((await allEnded(later, again.json.jobs)).map(({ outcome }) => outcome)).toEqual(ids.map(() => "done"));
+  expect((await fetch(`${later.url}/api/v1/jobs/${ids[0]}`, { method: "DELETE" })).status).toBe(204);
+  expect((await job(later, ids[1])).id).toBe(ids[1]);
 });
 
 test("the jobs of one request tell so and are listed by any of them, with a key and without, over a kill", async () => {
-  const server = await start();
+  const { server } = await shared();
   const first = await made(server, { layers: ["ws:*"], zoomStop: 1 });
   const { status, json: second } = await post(server, "jobs", { layer: "other", formats: ["image/png"], zoomStop: 1 });
   const ids = first.map(({ id }) => id);
   expect(first.map(({ requestedWith }) => requestedWith)).toEqual(ids.map(() => ids[0]));
   expect([status, second.jobs[0].requestedWith]).toEqual([201, null]);
-  const restarted = await server.restart("SIGKILL");
-  running.server = restarted;
+  const later = await restarted();
   const listed = async (query: string) => {
-    const response = await fetch(`${restarted.url}/api/v1/jobs?${query}`);
+    const response = await fetch(`${later.url}/api/v1/jobs?${query}`);
     return [response.status, JSON.parse(await response.text())];
   };
   const idsOf = async (query: string) =>
@@ -257,11 +273,11 @@ test("the jobs of one request tell so and are listed by any of them, with a key 
     400,
     expect.objectContaining({ detail: 'requestedWith: expected the id of a job, got "a"' }),
   ]);
-  expect((await job(restarted, ids[1] ?? 0)).requestedWith).toBe(ids[0]);
+  expect((await job(later, ids[1] ?? 0)).requestedWith).toBe(ids[0]);
 });
 
 test("an estimate of the same body shows the sum and each job", async () => {
-  const server = await start();
+  const { server } = await shared();
   const body = { layers: ["ws:roads"], gridSets: "*", formats: "*", zoomStop: 2 };
   const { status, json } = await post(server, "estimate", body);
   expect([status, json]).toEqual([
@@ -285,7 +301,10 @@ test("an estimate of the same body shows the sum and each job", async () => {
 });
 
 test("many jobs are confirmed by what they come to together, and jobs over what exists count each their own", async () => {
-  const server = await start(["s0"], "jobs: { confirmTiles: 100 }\n");
+  running.upstream = await startUpstream();
+  const configuration = configurationOf(running.upstream, "jobs: { confirmTiles: 100 }\n");
+  running.server = await startServer({ configuration });
+  const { server } = running;
   const body = { layer: "ws:roads", gridSets: "*", zoomStop: 2 };
   const large = await post(server, "jobs", body);
   expect([large.status, large.json.code, large.json.tiles]).toEqual([409, "confirmation_needed", 105]);

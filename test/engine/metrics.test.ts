@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import sharp from "sharp";
 import { expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { ownVersion } from "../../src/lib/version.ts";
+import { ownVersion } from "../../src/lib/process/version.ts";
 import { startOrigin } from "../support/origin.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, rendered, seed, startServer, type TestServer, usage } from "../support/server.ts";

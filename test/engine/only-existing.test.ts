@@ -20,7 +20,7 @@ const running = closedAfterEach();
 const LAYER = "ws:roads";
 const GRID = { gridSet: "EPSG:900913" };
 /** Number of stored tiles in a range of 22 million. */
-const TILES = inFull(1_000, 120);
+const TILES = inFull("stored tiles", 1_000, 120);
 const DEEP = { ...GRID, zoomStart: 0, zoomStop: 12 };
 
 async function start(extra = "metatile: [1, 1]", more = "") {

@@ -10,8 +10,8 @@ import { smallTiles } from "../support/wms-configuration.ts";
 const running = closedAfterEach();
 const LAYER = "ws:roads";
 /** Makes the upstream fail for the first `count` metatiles of 4 x 4 of a seed of EPSG:900913 from zoom 0. */
-const FAILING = inFull(37, 9);
-const LAST_ZOOM = inFull(5, 4);
+const FAILING = inFull("failing tiles", 37, 9);
+const LAST_ZOOM = inFull("last zoom", 5, 4);
 const TILES = (4 ** (LAST_ZOOM + 1) - 1) / 3;
 
 async function request(server: TestServer, id: number, action: string): Promise<{ status: number; job: JobJson }> {

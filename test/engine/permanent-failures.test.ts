@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
 import { clientOf } from "../support/run-program.ts";
-import { closedAfterEach } from "../support/running.ts";
-import { ended, seed, startServer, type TestServer } from "../support/server.ts";
-import { type Behaviour, startUpstream, type Upstream } from "../support/upstream.ts";
-import { smallTiles } from "../support/wms-configuration.ts";
+import { ended, seed, type TestServer } from "../support/server.ts";
+import { type ShareOfServer, sharedByTests } from "../support/shared-server.ts";
+import type { Behaviour } from "../support/upstream.ts";
 
-const running = closedAfterEach();
-const LAYER = "ws:roads";
+const shared = sharedByTests(10, { extra: "metatile: [4, 4]" });
 /** 341 tiles in 25 metatiles of 4 x 4. */
 const RANGE = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 4 };
 const METATILES = 1 + 1 + 1 + 4 + 16;
@@ -28,15 +26,16 @@ const status =
     return "handled";
   };
 
-async function start(behaviour: Behaviour): Promise<{ server: TestServer; upstream: Upstream }> {
-  const upstream = await startUpstream();
-  running.upstream = upstream;
-  upstream.behaviour = behaviour;
-  const server = await startServer({
-    configuration: smallTiles(upstream.url, [{ name: LAYER, extra: "metatile: [4, 4]" }]),
-  });
-  running.server = server;
-  return { server, upstream };
+async function start(behaviour: Behaviour): Promise<ShareOfServer> {
+  const share = await shared();
+  share.upstream.behaviour = behaviour;
+  return share;
+}
+
+/** The number of seeds that have failed since the start of the server. */
+async function failedSeeds({ url }: TestServer): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^nuthatch_jobs_ended_total\{type="seed",outcome="failed"\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
 }
 
 test.each([
@@ -49,8 +48,9 @@ test.each([
 ] as const)(
   "%s is asked once for each metatile, and the job of which every tile failed has failed",
   async (_, behaviour, name) => {
-    const { server, upstream } = await start(behaviour);
-    const job = await ended(server, await seed(server, LAYER, { ...RANGE, threadCount: 2 }));
+    const { server, upstream, layer } = await start(behaviour);
+    const before = await failedSeeds(server);
+    const job = await ended(server, await seed(server, layer, { ...RANGE, threadCount: 2 }));
     expect(job).toMatchObject({
       state: "done",
       outcome: "failed",
@@ -61,34 +61,33 @@ test.each([
     });
     expect(upstream.asked.length).toBe(METATILES);
     // The upstream answers, so it is not down.
-    expect((await fetch(`${server.url}/xyz/${LAYER}/5/0/0.png`)).status).toBe(502);
-    const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    expect(metrics).toContain('nuthatch_jobs_ended_total{type="seed",outcome="failed"} 1');
+    expect((await fetch(`${server.url}/xyz/${layer}/5/0/0.png`)).status).toBe(502);
+    expect(await failedSeeds(server)).toBe(before + 1);
   },
 );
 
 test("a request with failure fields of its own gets exactly those", async () => {
-  const { server, upstream } = await start(exception("LayerNotDefined"));
+  const { server, upstream, layer } = await start(exception("LayerNotDefined"));
   const own = { tileFailureRetryCount: 2, tileFailureRetryWaitTime: 0 };
-  const job = await ended(server, await seed(server, LAYER, { ...RANGE, ...own }));
+  const job = await ended(server, await seed(server, layer, { ...RANGE, ...own }));
   expect(job).toMatchObject({ outcome: "failed", retries: 2 * METATILES });
   expect(upstream.asked.length).toBe(3 * METATILES);
 });
 
 test("an exception that may be gone the next time is asked for again", async () => {
-  const { server, upstream } = await start(exception("NoApplicableCode"));
-  const job = await ended(server, await seed(server, LAYER, { ...RANGE, zoomStop: 0 }));
+  const { server, upstream, layer } = await start(exception("NoApplicableCode"));
+  const job = await ended(server, await seed(server, layer, { ...RANGE, zoomStop: 0 }));
   expect(job).toMatchObject({ outcome: "failed", retries: 3 });
   expect(upstream.asked.length).toBe(4);
 });
 
 test("a job with one tile that was stored before has failures; a retry of a failed job takes all of its tiles", async () => {
-  const { server, upstream } = await start(() => "render");
-  await ended(server, await seed(server, LAYER, { ...RANGE, zoomStop: 0 }));
+  const { server, upstream, layer } = await start(() => "render");
+  await ended(server, await seed(server, layer, { ...RANGE, zoomStop: 0 }));
   upstream.behaviour = exception("LayerNotDefined");
-  const job = await ended(server, await seed(server, LAYER, RANGE));
+  const job = await ended(server, await seed(server, layer, RANGE));
   expect(job).toMatchObject({ outcome: "done_with_failures", reason: null, tiles: { failed: 340, skipped: 1 } });
-  const failed = await ended(server, await seed(server, LAYER, { ...RANGE, zoomStart: 1 }));
+  const failed = await ended(server, await seed(server, layer, { ...RANGE, zoomStart: 1 }));
   expect(failed.outcome).toBe("failed");
   upstream.behaviour = () => "render";
   const retried = await fetch(`${server.url}/api/v1/jobs/${failed.id}/retry`, { method: "POST" });
@@ -97,25 +96,25 @@ test("a job with one tile that was stored before has failures; a retry of a fail
 });
 
 test("the command line ends with 1 when every tile failed, and says so of a truncate that removed nothing", async () => {
-  const { server, upstream } = await start(exception("LayerNotDefined"));
+  const { server, upstream, layer } = await start(exception("LayerNotDefined"));
   const run = clientOf(() => server.url);
-  const seeded = await run(["seed", LAYER, "--zoom", "0-1", "--wait"]);
+  const seeded = await run(["seed", layer, "--zoom", "0-1", "--wait"]);
   expect([seeded.code, seeded.stdout]).toEqual([1, expect.stringMatching(/^state: +failed$/m)]);
   expect(seeded.stdout).toMatch(/^reason: +every tile failed: msWMSLoadGetMapParams\(\)$/m);
-  const range = ["truncate", LAYER, "--grid-set", "EPSG:4326", "--zoom", "0-3", "--wait"];
+  const range = ["truncate", layer, "--grid-set", "EPSG:4326", "--zoom", "0-3", "--wait"];
   const nothing = await run(range);
   expect([nothing.code, nothing.stdout]).toEqual([
     0,
     expect.stringMatching(/^reason: +no tile was stored in its range$/m),
   ]);
-  const whole = await run(["truncate", LAYER]);
-  expect([whole.code, whole.stdout]).toEqual([0, `Nothing was removed: ${LAYER} had no stored tiles.\n`]);
+  const whole = await run(["truncate", layer]);
+  expect([whole.code, whole.stdout]).toEqual([0, `Nothing was removed: ${layer} had no stored tiles.\n`]);
 
   upstream.behaviour = () => "render";
-  await run(["seed", LAYER, "--grid-set", "EPSG:4326", "--zoom", "0-1", "--wait"]);
+  await run(["seed", layer, "--grid-set", "EPSG:4326", "--zoom", "0-1", "--wait"]);
   const some = await run([...range, "--json"]);
   expect(JSON.parse(some.stdout)).toMatchObject({ outcome: "done", reason: null, tiles: { deleted: 10 } });
-  const listed = await fetch(`${server.url}/api/v1/jobs?type=truncate`);
+  const listed = await fetch(`${server.url}/api/v1/jobs?type=truncate&layer=${layer}`);
   expect((await listed.json()) as unknown).toMatchObject({
     jobs: [{ reason: null }, { reason: "no tile was stored in its range" }],
   });

@@ -1,11 +1,23 @@
-import { expect, test } from "vitest";
-import { CacheSimulation } from "../../src/quota/simulation.ts";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { CacheSimulation } from "../support/cache-simulation.ts";
 import { expectExact } from "../support/exact.ts";
 import { inFull, isFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, putQuota, rendered, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import {
+  ended,
+  massTruncate,
+  putQuota,
+  rendered,
+  rows,
+  seed,
+  startServer,
+  type TestServer,
+  type UsageJson,
+  usage,
+} from "../support/server.ts";
+import { killAll } from "../support/shared-server.ts";
 import { until } from "../support/until.ts";
-import { renderNoise, startUpstream } from "../support/upstream.ts";
+import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 /* The sizes are those of the tiles' content: `diskQuota.count: content`. `quota-on-disk.test.ts` counts blocks. */
@@ -31,6 +43,41 @@ async function start(names: readonly string[], more = ""): Promise<TestServer> {
   });
   return running.server;
 }
+
+/** The layers of the tests that share a server. No two tests use the same one: the use of its cells is remembered. */
+const LAYERS =
+  "hot lru seeded read once-seeded once-read first second small large free pinned floored other none".split(" ");
+const PINS = `eviction:
+  pins: [{ layer: pinned, gridSet: EPSG:900913, extent: [-20037508.34, 15028131.0, -15028131.3, 20037508.34], zoomStart: 7, zoomStop: 7 }]
+  floors: [{ layer: floored, value: 2, units: MiB }]
+`;
+let begun: { readonly server: TestServer; readonly upstream: Upstream } | undefined;
+
+/** The server of most tests. Each test finds it without a quota and without tiles. */
+async function shared(): Promise<TestServer> {
+  if (begun === undefined) {
+    const upstream = await startUpstream();
+    upstream.behaviour = noise;
+    const layers = LAYERS.map((name) => ({ name }));
+    begun = {
+      upstream,
+      server: await startServer({ configuration: smallTiles(upstream.url, layers, CONTENT + PINS) }),
+    };
+  }
+  return begun.server;
+}
+
+afterEach(async () => {
+  if (begun === undefined) return;
+  const { server } = begun;
+  await killAll(server);
+  await putQuota(server, { enabled: false, globalExpirationPolicyName: "LFU", globalQuota: mib(500), layerQuotas: [] });
+  for (const { layer, tiles } of (await usage(server)).layers) if (tiles > 0) await massTruncate(server, layer);
+});
+afterAll(async () => {
+  await begun?.server.close();
+  await begun?.upstream.close();
+});
 
 const everySecond = { cacheCleanUpFrequency: 1, cacheCleanUpUnits: "SECONDS" };
 const mib = (value: number) => ({ value, units: "MiB" });
@@ -61,27 +108,27 @@ async function mostWhile(at: TestServer, work: Promise<unknown>): Promise<number
   while (!over) {
     most = Math.max(most, (await usage(at)).total.bytes);
     // Without a pause, the polling would use the core that the work needs.
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 15));
   }
   await done;
   return most;
 }
 
 test("readers of more than the quota: usage stays below the quota, the hot stay under LFU", async () => {
-  const at = await start(["a"]);
+  const at = await shared();
   await putQuota(at, { enabled: true, ...everySecond, globalExpirationPolicyName: "LFU", globalQuota: mib(8) });
   const hot = [
     [1, 1],
     [2, 1],
   ] as const;
-  await fillCell(at, "a", 0, 0);
-  for (let i = 0; i < 20; i++) for (const [x, y] of hot) await read(at, "a", 7, x, y);
+  await fillCell(at, "hot", 0, 0);
+  for (let i = 0; i < 20; i++) for (const [x, y] of hot) await read(at, "hot", 7, x, y);
   const most = await mostWhile(
     at,
     (async () => {
       for (let cell = 1; cell < 8; cell++) {
-        await fillCell(at, "a", cell, 2);
-        for (const [x, y] of hot) expect(await read(at, "a", 7, x, y), `after cell ${cell}`).toBe("HIT");
+        await fillCell(at, "hot", cell, 2);
+        for (const [x, y] of hot) expect(await read(at, "hot", 7, x, y), `after cell ${cell}`).toBe("HIT");
       }
     })(),
   );
@@ -95,17 +142,17 @@ test("readers of more than the quota: usage stays below the quota, the hot stay 
 });
 
 test("under LRU the tiles read last stay, those read first are evicted", async () => {
-  const at = await start(["a"]);
+  const at = await shared();
   await putQuota(at, { enabled: true, ...everySecond, globalExpirationPolicyName: "LRU", globalQuota: mib(8) });
-  for (let i = 0; i < 20; i++) await read(at, "a", 7, 1, 1);
-  for (let cell = 0; cell < 6; cell++) await fillCell(at, "a", cell, 2);
-  expect(await read(at, "a", 7, 5 * 16 + 1, 33)).toBe("HIT");
-  expect(await read(at, "a", 7, 1, 1)).toBe("MISS");
+  for (let i = 0; i < 20; i++) await read(at, "lru", 7, 1, 1);
+  for (let cell = 0; cell < 6; cell++) await fillCell(at, "lru", cell, 2);
+  expect(await read(at, "lru", 7, 5 * 16 + 1, 33)).toBe("HIT");
+  expect(await read(at, "lru", 7, 1, 1)).toBe("MISS");
   await expectExact(at);
 });
 
 test("a seed evicts unused tiles but no used ones, and ends with the reason", async () => {
-  const at = await start(["seeded", "read"]);
+  const at = await shared();
   await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(8) });
   await fillCell(at, "read", 0, 0);
   await fillCell(at, "read", 3, 3);
@@ -131,21 +178,21 @@ test("a seed evicts unused tiles but no used ones, and ends with the reason", as
 });
 
 test("tiles that were read once each give way to a seed, those that were read again do not", async () => {
-  const at = await start(["seeded", "read"]);
+  const at = await shared();
   await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(8) });
   for (const cellX of [0, 2, 4])
-    for (let y = 0; y < 16; y++) for (let x = 0; x < 16; x++) await read(at, "read", 7, cellX * 16 + x, y);
-  for (let i = 0; i < 5; i++) await read(at, "read", 7, 2 * 16 + 3, 3);
-  const job = await ended(at, await seed(at, "seeded", { ...world, zoomStop: 4 }));
+    for (let y = 0; y < 16; y++) for (let x = 0; x < 16; x++) await read(at, "once-read", 7, cellX * 16 + x, y);
+  for (let i = 0; i < 5; i++) await read(at, "once-read", 7, 2 * 16 + 3, 3);
+  const job = await ended(at, await seed(at, "once-seeded", { ...world, zoomStop: 4 }));
   expect([job.outcome, job.tiles.stored]).toEqual(["done", 341]);
-  expect(await read(at, "read", 7, 2 * 16 + 3, 3)).toBe("HIT");
-  expect((await usage(at)).layers.find((l) => l.layer === "seeded")?.tiles).toBe(341);
-  expect((await usage(at)).layers.find((l) => l.layer === "read")?.tiles).toBeLessThan(768);
+  expect(await read(at, "once-read", 7, 2 * 16 + 3, 3)).toBe("HIT");
+  expect((await usage(at)).layers.find((l) => l.layer === "once-seeded")?.tiles).toBe(341);
+  expect((await usage(at)).layers.find((l) => l.layer === "once-read")?.tiles).toBeLessThan(768);
   await expectExact(at);
 });
 
 test("a seed that fits takes the place of one before it, whole", async () => {
-  const at = await start(["first", "second"]);
+  const at = await shared();
   await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(6) });
   expect((await ended(at, await seed(at, "first", { ...world, zoomStop: 4 }))).outcome).toBe("done");
   const second = await ended(at, await seed(at, "second", { ...world, zoomStop: 4 }));
@@ -157,13 +204,15 @@ test("a seed that fits takes the place of one before it, whole", async () => {
 });
 
 test("layers with their own quota lose only their own, and the others give way to the global quota first", async () => {
-  const at = await start(["small", "large", "free"]);
-  for (const layer of ["small", "large", "free"]) {
+  const at = await shared();
+  const names = ["small", "large", "free"];
+  const layersOf = ({ layers }: UsageJson) => layers.filter(({ layer }) => names.includes(layer));
+  for (const layer of names) {
     await fillCell(at, layer, 0, 0);
     await fillCell(at, layer, 1, 0);
   }
   const before = await usage(at);
-  expect(before.layers.map((l) => l.tiles)).toEqual([512, 512, 512]);
+  expect(layersOf(before).map((l) => l.tiles)).toEqual([512, 512, 512]);
   await putQuota(at, {
     enabled: true,
     ...everySecond,
@@ -174,9 +223,9 @@ test("layers with their own quota lose only their own, and the others give way t
     ],
   });
   await until("the layer over its quota is below it", async () =>
-    (await usage(at)).layers[0]?.tiles === 256 ? true : undefined,
+    layersOf(await usage(at))[0]?.tiles === 256 ? true : undefined,
   );
-  expect((await usage(at)).layers.map((l) => [l.tiles, l.quota])).toEqual([
+  expect(layersOf(await usage(at)).map((l) => [l.tiles, l.quota])).toEqual([
     [256, 4 * MIB],
     [512, 20 * MIB],
     [512, null],
@@ -187,19 +236,13 @@ test("layers with their own quota lose only their own, and the others give way t
     (await usage(at)).total.bytes <= 10 * MIB ? true : undefined,
   );
   const after = await usage(at);
-  expect(after.layers[1]?.tiles, "a layer with its own quota, while others can give").toBe(512);
-  expect(after.layers[2]?.tiles).toBeLessThan(512);
+  expect(layersOf(after)[1]?.tiles, "a layer with its own quota, while others can give").toBe(512);
+  expect(layersOf(after)[2]?.tiles).toBeLessThan(512);
   await expectExact(at);
 });
 
 test("pins stay and floors hold, though they are the coldest", async () => {
-  const at = await start(
-    ["pinned", "floored", "other"],
-    `eviction:
-  pins: [{ layer: pinned, gridSet: EPSG:900913, extent: [-20037508.34, 15028131.0, -15028131.3, 20037508.34], zoomStart: 7, zoomStop: 7 }]
-  floors: [{ layer: floored, value: 2, units: MiB }]
-`,
-  );
+  const at = await shared();
   await fillCell(at, "pinned", 0, 0);
   await fillCell(at, "floored", 0, 0);
   await fillCell(at, "floored", 2, 2);
@@ -249,13 +292,14 @@ test("enabled, frequency and limit apply from the PUT on, and nothing is evicted
 });
 
 test("no quota at all stores nothing and serves everything", async () => {
-  const at = await start(["a"]);
+  const at = await shared();
+  const before = await usage(at);
   await putQuota(at, { enabled: true, ...everySecond, globalQuota: { value: 0, units: "B" } });
-  for (let i = 0; i < 3; i++) expect(await read(at, "a", 7, i, i)).toBe("MISS");
+  for (let i = 0; i < 3; i++) expect(await read(at, "none", 7, i, i)).toBe("MISS");
   const after = await usage(at);
   expect(after.total).toEqual({ tiles: 0, bytes: 0 });
-  expect(after.enforcement.notStored).toBeGreaterThan(0);
-  const job = await ended(at, await seed(at, "a", { ...world, zoomStop: 2 }));
+  expect(after.enforcement.notStored).toBeGreaterThan(before.enforcement.notStored);
+  const job = await ended(at, await seed(at, "none", { ...world, zoomStop: 2 }));
   expect(job).toMatchObject({ state: "aborted", tiles: { stored: 0 } });
   expect(job.reason).toContain("quota");
 });
@@ -263,7 +307,7 @@ test("no quota at all stores nothing and serves everything", async () => {
 test("kills in the middle of evicting leave usage equal to the store", async () => {
   let at = await start(["a", "b"]);
   await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(6) });
-  for (let round = 0; round < inFull(4, 2); round++) {
+  for (let round = 0; round < inFull("rounds", 4, 2); round++) {
     const id = await seed(at, round % 2 === 0 ? "a" : "b", { ...world, zoomStart: 5, zoomStop: 5, threadCount: 4 });
     const stored = Math.floor(150 + 200 * round);
     await until("some are stored", async () => {

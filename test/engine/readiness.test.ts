@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, type TestContext, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { changeState } from "../support/state-database.ts";
@@ -16,6 +16,7 @@ const answer = async (address: string): Promise<string> => {
   const response = await fetch(address);
   return `${response.status} ${await response.text()}`;
 };
+const NOT_READY = "503 Nuthatch is not ready: starting";
 const PROBES = ["readyz", "healthz", "geowebcache/readyz", "geowebcache/healthz"];
 
 async function untilReady(at: TestServer, expected: RegExp): Promise<void> {
@@ -31,8 +32,8 @@ test.each(["1", "2"])(
     const at = await startServer();
     running.server = at;
     await at.kill("SIGTERM");
-    // A truncation that the last process left unfinished, with so many names that it takes seconds.
-    const names = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)";
+    // A truncation that the last process left unfinished, with so many names that it takes longer than the questions below.
+    const names = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250000)";
     const plan = `json_object('names', (${names} SELECT json_group_array('gone/' || i) FROM n), 'targets', json('[]'))`;
     expect(changeState(at.dataDir, `INSERT INTO store_drop (plan) SELECT ${plan}`)).toBe(1);
 
@@ -53,14 +54,17 @@ test.each(["1", "2"])(
         address = logged.address ?? "";
         break;
       }
-      for (const probe of PROBES) expect(await answer(address + probe)).toBe("503 starting");
-      for (const alive of ["livez", "geowebcache/livez"]) expect(await answer(address + alive)).toBe("200 ok");
-      for (const other of [
-        "xyz/topp:states/0/0/0.png",
-        "rest/seed.json",
-        "geowebcache/service/wmts?REQUEST=GetCapabilities",
-      ])
-        expect(await answer(address + other)).toBe("503 Nuthatch is not ready: starting");
+      // All at once: the start goes on meanwhile.
+      const expected = {
+        ...Object.fromEntries(PROBES.map((probe) => [probe, "503 starting"])),
+        livez: "200 ok",
+        "geowebcache/livez": "200 ok",
+        "xyz/topp:states/0/0/0.png": NOT_READY,
+        "rest/seed.json": NOT_READY,
+        "geowebcache/service/wmts?REQUEST=GetCapabilities": NOT_READY,
+      };
+      const asked = Object.keys(expected).map(async (path) => [path, await answer(address + path)] as const);
+      expect(Object.fromEntries(await Promise.all(asked))).toEqual(expected);
       await until("it is ready", async () => ((await answer(`${address}readyz`)) === "200 ok" ? true : undefined));
       expect((await fetch(`${address}rest/seed.json`)).status).toBe(200);
     } finally {
@@ -69,12 +73,19 @@ test.each(["1", "2"])(
   },
 );
 
-test.each([
+async function startFor({ onTestFinished }: TestContext, configuration?: string): Promise<TestServer> {
+  const at = await startServer(configuration === undefined ? {} : { configuration });
+  onTestFinished(() => at.close());
+  return at;
+}
+
+// A server looks once a second whether its parts are there: these tests wait for it at the same time.
+test.concurrent.for([
   ["the store", "tiles"],
   ["the state database", "state.db"],
-])("a server that has lost %s is not ready and says why, until it is back", async (name, file) => {
-  const at = await startServer();
-  running.server = at;
+] as const)("a server that has lost %s is not ready and says why, until it is back", async ([name, file], context) => {
+  const { expect } = context;
+  const at = await startFor(context);
   await untilReady(at, /^200 ok$/);
   const place = join(at.dataDir, file);
   renameSync(place, `${place}-away`);
@@ -94,12 +105,12 @@ test.each([
   expect([said[0], said.at(-1)]).toEqual(["not ready", "ready again"]);
 });
 
-test("where there are accounts, others read at /readyz which part is lost, and accounts the whole reason", async () => {
-  const at = await startServer({
-    configuration:
-      "users: [{ name: bob, password: right, roles: [viewer] }]\nlayers: [{ name: a, source: { type: demo, dataset: states } }]\n",
-  });
-  running.server = at;
+test.concurrent("where there are accounts, others read at /readyz which part is lost, and accounts the whole reason", async (context) => {
+  const { expect } = context;
+  const at = await startFor(
+    context,
+    "users: [{ name: bob, password: right, roles: [viewer] }]\nlayers: [{ name: a, source: { type: demo, dataset: states } }]\n",
+  );
   const place = join(at.dataDir, "tiles");
   renameSync(place, `${place}-away`);
   await untilReady(at, /^503 the store cannot be used$/);

@@ -13,7 +13,7 @@ const running = closedAfterEach();
 const LAYER = "ws:roads";
 const ZOOM = 7;
 /** Columns and rows from the lower left: ten thousand tiles in full. */
-const SIDE = inFull(100, 32);
+const SIDE = inFull("tiles a side", 100, 32);
 const TILES = SIDE * SIDE;
 const WORLD = 20_037_508.34;
 const EDGE = (2 * WORLD * SIDE) / 2 ** ZOOM - WORLD;

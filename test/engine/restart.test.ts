@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
+import { chanceOf } from "../soak/chance.ts";
 import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
+import { testSeed } from "../support/test-seed.ts";
 import { until } from "../support/until.ts";
 import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
@@ -13,7 +15,7 @@ const running = closedAfterEach();
 
 const LAYER = "ws:roads";
 /** Number of metatiles of 4 x 4 tiles in EPSG:900913 from zoom 0. */
-const LAST_ZOOM = inFull(8, 6);
+const LAST_ZOOM = inFull("last zoom", 8, 6);
 const TILES = (4 ** (LAST_ZOOM + 1) - 1) / 3;
 
 test("a seed whose server is killed 20 times completes by itself, with the same ids, and fetches only tiles in flight twice", async () => {
@@ -23,7 +25,7 @@ test("a seed whose server is killed 20 times completes by itself, with the same 
   // Wide enough that twenty kills fit into the seed.
   running.upstream.behaviour = (requested, response) => {
     counts.set(`${requested.bbox} ${requested.width}`, (counts.get(`${requested.bbox} ${requested.width}`) ?? 0) + 1);
-    return renderAfter(inFull(25, 60))(requested, response);
+    return renderAfter(inFull("ms of a render", 25, 60))(requested, response);
   };
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [{ name: LAYER, connections }]),
@@ -38,15 +40,16 @@ test("a seed whose server is killed 20 times completes by itself, with the same 
   });
   const before = (await rows(running.server)).map((r) => r[3]);
   expect(before).toHaveLength(connections);
+  const chance = chanceOf(testSeed());
   let kills = 0;
-  for (; kills < inFull(20, 8); kills++) {
-    await new Promise((resolve) => setTimeout(resolve, 30 + Math.random() * 150));
+  for (; kills < inFull("kills", 20, 8); kills++) {
+    await new Promise((resolve) => setTimeout(resolve, 30 + chance.below(150)));
     if ((await job(running.server, id)).state === "done") break;
     running.server = await running.server.restart("SIGKILL");
     const now = (await rows(running.server)).map((r) => r[3]);
     for (const task of now) expect(before).toContain(task);
   }
-  expect(kills).toBeGreaterThanOrEqual(inFull(20, 6));
+  expect(kills).toBeGreaterThanOrEqual(inFull("kills at least", 20, 6));
   const last = await ended(running.server, id, 120_000);
   expect(last).toMatchObject({ state: "done", outcome: "done" });
   expect(last.tiles).toMatchObject({ total: TILES, failed: 0 });

@@ -10,7 +10,7 @@ import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
-const world = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", type: "seed", threadCount: 2 };
+const world = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", type: "seed", threadCount: 1 };
 
 const lossOf = async (at: TestServer): Promise<unknown> =>
   JSON.parse(await (await fetch(`${at.url}/api/v1/status`)).text()).stateLoss;
@@ -24,7 +24,7 @@ test("a copy that is put in the place of the database is counted again, and no i
   await first.kill("SIGTERM");
   // A database before the tables of sessions: the next start copies and migrates it.
   changeState(first.dataDir, "DROP TABLE session");
-  changeState(first.dataDir, "DELETE FROM migration WHERE floor = 'session'");
+  changeState(first.dataDir, "DELETE FROM schema_step WHERE module = 'session'");
   const at = await first.restart();
   running.server = at;
   const copy = readdirSync(at.dataDir).find((name) => name.startsWith("state.db.before-")) ?? "";

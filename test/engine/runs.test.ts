@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
-import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
+import { type HeldUpstream, hold, startHeldUpstream } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, seed, startServer, type TestServer } from "../support/server.ts";
+import { sharedByTests } from "../support/shared-server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { until } from "../support/until.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
@@ -14,17 +15,18 @@ import { smallTiles } from "../support/wms-configuration.ts";
  */
 
 const running = closedAfterEach();
+const shared = sharedByTests(5, { extra: "metatile: [1, 1]" });
 
-const LAYER = "ws:roads";
-const Z = 5;
+const Z = 4;
 const SIDE = 2 ** Z;
 /** A tile in the middle of a row, after batches have reached their largest size. */
-const FIRST_HELD = 12 * SIDE + 10;
+const FIRST_HELD = 5 * SIDE + 10;
 const WORLD = 2 * 20_037_508.342789244;
 
 interface Stopped {
   readonly server: TestServer;
   readonly held: HeldUpstream;
+  readonly layer: string;
   readonly id: number;
   /** The number, from 1, of the requested tile that gets no answer. */
   readonly n: number;
@@ -32,12 +34,23 @@ interface Stopped {
   readonly at: { readonly x: number; readonly y: number };
 }
 
-async function stoppedRun(): Promise<Stopped> {
+/** A server of its own: while users read tiles, and some seconds longer, no batches are rendered. */
+async function ownServer(): Promise<Omit<Stopped, "id" | "n" | "at">> {
   const held = await startHeldUpstream();
   running.upstream = held.upstream;
-  const layers = [{ name: LAYER, extra: "metatile: [1, 1]" }];
-  const server = await startServer({ configuration: smallTiles(held.upstream.url, layers) });
-  running.server = server;
+  const layer = "ws:roads";
+  const layers = [{ name: layer, extra: "metatile: [1, 1]" }];
+  running.server = await startServer({ configuration: smallTiles(held.upstream.url, layers) });
+  return { server: running.server, held, layer };
+}
+
+async function sharedServer(): Promise<Omit<Stopped, "id" | "n" | "at">> {
+  const { server, upstream, layer } = await shared();
+  return { server, held: hold(upstream), layer };
+}
+
+async function stoppedRun(on = sharedServer): Promise<Stopped> {
+  const { server, held, layer } = await on();
   held.isOpen = true;
   const answer = held.upstream.behaviour;
   let n = FIRST_HELD;
@@ -45,7 +58,7 @@ async function stoppedRun(): Promise<Stopped> {
     held.isOpen = requested.n !== n;
     return answer(requested, response);
   };
-  const id = await seed(server, LAYER, {
+  const id = await seed(server, layer, {
     gridSetId: "EPSG:900913",
     format: "image/png",
     zoomStart: Z,
@@ -67,30 +80,32 @@ async function stoppedRun(): Promise<Stopped> {
     held.release();
     at = await standsAt();
   }
-  return { server, held, id, n, at };
+  return { server, held, layer, id, n, at };
 }
 
+const storedOf = ({ dataDir }: TestServer, layer: string): number => scanStore(dataDir, layer.replace(":", "_")).tiles;
+
 test("a batch of many tiles reports nothing when it is stopped", async () => {
-  const { server, id, n } = await stoppedRun();
+  const { server, layer, id, n } = await stoppedRun();
   const { stored } = (await job(server, id)).tiles;
-  expect(scanStore(server.dataDir).tiles).toBe(n - 1);
+  expect(storedOf(server, layer)).toBe(n - 1);
   expect(stored, "what it has rendered is not counted yet").toBeLessThan(n - 1);
   expect(stored).toBeGreaterThan(n - 33);
 });
 
 test("a truncation does not wait for a batch, which continues with new renders", async () => {
-  const { server, held, id, n } = await stoppedRun();
-  expect((await massTruncate(server, LAYER)).status).toBe(200);
+  const { server, held, layer, id, n } = await stoppedRun();
+  expect((await massTruncate(server, layer)).status).toBe(200);
   const { tiles } = await ended(server, id);
   expect(tiles).toMatchObject({ total: SIDE ** 2, stored: SIDE ** 2, skipped: 0, failed: 0 });
   expect(held.upstream.asked, "the one that was not answered was asked for again").toHaveLength(SIDE ** 2 + 1);
-  expect(scanStore(server.dataDir, "ws_roads").tiles).toBe(SIDE ** 2 - n + 1);
+  expect(storedOf(server, layer)).toBe(SIDE ** 2 - n + 1);
   await expectExact(server);
 });
 
 test("a kill ends a run at once, and what it has stored is counted", async () => {
-  const { server, held, id, n } = await stoppedRun();
-  const killed = await fetch(`${server.url}/rest/seed/${encodeURIComponent(LAYER)}`, {
+  const { server, held, layer, id, n } = await stoppedRun();
+  const killed = await fetch(`${server.url}/rest/seed/${encodeURIComponent(layer)}`, {
     method: "POST",
     headers: { "Content-Type": "application/x-www-form-urlencoded" },
     body: "kill_all=all",
@@ -98,14 +113,14 @@ test("a kill ends a run at once, and what it has stored is counted", async () =>
   expect(killed.status).toBe(200);
   const { state, tiles } = await job(server, id);
   expect([state, tiles.stored]).toEqual(["aborted", n - 1]);
-  expect(scanStore(server.dataDir).tiles).toBe(n - 1);
+  expect(storedOf(server, layer)).toBe(n - 1);
   await expectExact(server);
   expect(held.upstream.asked, "nothing was asked for after it").toHaveLength(n);
 });
 
 test("a user who wants what comes later in a run that stands still gets it, and the job goes on", async () => {
-  const { server, held, id, at } = await stoppedRun();
-  const wanted = [at.x + 1, at.x - 1].map((x) => `/xyz/${LAYER}/${Z}/${x}/${at.y}.png`);
+  const { server, held, layer, id, at } = await stoppedRun(ownServer);
+  const wanted = [at.x + 1, at.x - 1].map((x) => `/xyz/${layer}/${Z}/${x}/${at.y}.png`);
   const answers = await Promise.all(wanted.map((path) => fetch(`${server.url}${path}`)));
   const results = answers.map(({ status, headers }) => `${status} ${headers.get("geowebcache-cache-result")}`);
   // One of the two the run has rendered before.
@@ -120,8 +135,8 @@ test("a user who wants what comes later in a run that stands still gets it, and 
 });
 
 test("a user who wants a tile that a run is rendering does not have it rendered twice", async () => {
-  const { server, held, id, at } = await stoppedRun();
-  const read = fetch(`${server.url}/xyz/${LAYER}/${Z}/${at.x}/${at.y}.png`);
+  const { server, held, layer, id, at } = await stoppedRun(ownServer);
+  const read = fetch(`${server.url}/xyz/${layer}/${Z}/${at.x}/${at.y}.png`);
   await new Promise((resolve) => setImmediate(resolve));
   held.release();
   const answer = await read;
@@ -133,7 +148,7 @@ test("a user who wants a tile that a run is rendering does not have it rendered 
 test("a renderer that is killed in a run costs nothing: what it has stored is counted, the job goes on", async () => {
   const { server, held, id } = await stoppedRun();
   const renderers = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").trim().split(" ");
-  expect(renderers).toHaveLength(1);
+  expect(renderers).not.toEqual([""]);
   for (const pid of renderers) process.kill(Number(pid), "SIGKILL");
   const { state, tiles } = await ended(server, id);
   expect([state, tiles.failed, tiles.stored + tiles.skipped]).toEqual(["done", 0, SIDE ** 2]);

@@ -11,7 +11,7 @@ import { startUpstream } from "../support/upstream.ts";
 
 const Z = 8;
 /** Tiles of each layer in a row and in a column: 200,704 tiles of four layers in full. */
-const SIDE = inFull(224, 16);
+const SIDE = inFull("tiles a side", 224, 16);
 const ROWS = 2 ** Z;
 
 /** GeoWebCache's layout DEFAULT: directories of `half` x `half` tiles, with numbers of even length. */

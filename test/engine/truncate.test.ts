@@ -3,6 +3,7 @@ import { expectExact } from "../support/exact.ts";
 import { hold } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, massTruncate, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { killAll, type ShareOfServer, sharedByTests } from "../support/shared-server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { truncate } from "../support/truncations.ts";
 import { until } from "../support/until.ts";
@@ -10,6 +11,7 @@ import { renderAfter, startUpstream, type Upstream } from "../support/upstream.t
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
+const shared = sharedByTests(11);
 
 const LAYER = "ws:roads";
 const request = {
@@ -21,6 +23,7 @@ const request = {
   threadCount: 4,
 };
 
+/** A server of its own, for a test that kills it. */
 async function start(names = [LAYER]): Promise<{ server: TestServer; upstream: Upstream }> {
   running.upstream = await startUpstream();
   running.server = await startServer({
@@ -32,9 +35,12 @@ async function start(names = [LAYER]): Promise<{ server: TestServer; upstream: U
   return { server: running.server, upstream: running.upstream };
 }
 
+const tilesOf = async ({ server, layer }: Pick<ShareOfServer, "server" | "layer">): Promise<number | undefined> =>
+  (await usage(server)).layers.find((one) => one.layer === layer)?.tiles;
+
 test("a mass truncate empties the layer at once, leaves the others, and stays so after a kill", async () => {
   const at = await start([LAYER, "other"]);
-  await ended(at.server, await seed(at.server, LAYER, request));
+  await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4 }));
   await ended(at.server, await seed(at.server, "other", { ...request, zoomStop: 3 }));
   const first = await fetch(`${at.server.url}/xyz/${LAYER}/3/1/1.png`);
   expect(first.headers.get("geowebcache-cache-result")).toBe("HIT");
@@ -51,15 +57,15 @@ test("a mass truncate empties the layer at once, leaves the others, and stays so
 });
 
 test("no tile rendered before a truncation comes back while a seed is running", async () => {
-  const at = await start();
+  const at = await shared();
   at.upstream.behaviour = renderAfter(20);
-  const id = await seed(at.server, LAYER, request);
+  const id = await seed(at.server, at.layer, request);
   for (let round = 0; round < 6; round++) {
     await new Promise((resolve) => setTimeout(resolve, 60));
-    const response = await massTruncate(at.server, LAYER);
+    const response = await massTruncate(at.server, at.layer);
     expect(response.status).toBe(200);
     const since = Date.now();
-    const tile = await fetch(`${at.server.url}/xyz/${LAYER}/4/${round}/3.png`);
+    const tile = await fetch(`${at.server.url}/xyz/${at.layer}/4/${round}/3.png`);
     const modified = Date.parse(tile.headers.get("last-modified") ?? "");
     expect(modified).toBeGreaterThanOrEqual(Math.floor(since / 1000) * 1000 - 1000);
   }
@@ -67,20 +73,20 @@ test("no tile rendered before a truncation comes back while a seed is running", 
   await expectExact(at.server);
 });
 
-const TRUNCATIONS: Readonly<Record<string, (server: TestServer) => Promise<unknown>>> = {
-  "of the layer": (server) => massTruncate(server, LAYER),
-  "that is soft": (server) => truncate(server, { layer: LAYER, mode: "soft" }),
-  "of some levels": async (server) =>
-    ended(server, await seed(server, LAYER, { ...request, zoomStart: 3, zoomStop: 4, type: "truncate" })),
+const TRUNCATIONS: Readonly<Record<string, (server: TestServer, layer: string) => Promise<unknown>>> = {
+  "of the layer": (server, layer) => massTruncate(server, layer),
+  "that is soft": (server, layer) => truncate(server, { layer, mode: "soft" }),
+  "of some levels": async (server, layer) =>
+    ended(server, await seed(server, layer, { ...request, zoomStart: 3, zoomStop: 4, type: "truncate" })),
 };
 
 test.each(Object.entries(TRUNCATIONS))(
   "a truncation %s, while a tile is rendered for a user: whoever asks after it has the map of then, and so has the cache",
   async (_, truncated) => {
-    const { server, upstream } = await start();
+    const { server, upstream, layer } = await shared();
     const held = hold(upstream);
     const read = async () => {
-      const response = await fetch(`${server.url}/xyz/${LAYER}/4/3/3.png`);
+      const response = await fetch(`${server.url}/xyz/${layer}/4/3/3.png`);
       return `${response.headers.get("geowebcache-cache-result")} ${(await response.arrayBuffer()).byteLength}`;
     };
     const requested = (count: number) =>
@@ -88,7 +94,7 @@ test.each(Object.entries(TRUNCATIONS))(
     const before = read();
     await requested(1);
     held.side = 40;
-    await truncated(server);
+    await truncated(server, layer);
     const after = [read(), read()];
     await requested(2);
     held.release(1);
@@ -107,17 +113,17 @@ test.each(Object.entries(TRUNCATIONS))(
 );
 
 test("the first tile of a level, rendered while its range is being truncated, is not stored", async () => {
-  const { server, upstream } = await start();
+  const { server, upstream, layer } = await shared();
   upstream.behaviour = renderAfter(10);
   const bounds = { coords: { double: ["-20037508.34", "-20037508.34", "20037508.34", "-1"] } };
   for (let round = 0; round < 30; round++) {
-    await massTruncate(server, LAYER);
+    await massTruncate(server, layer);
     const before = upstream.asked.length;
-    const tile = fetch(`${server.url}/xyz/${LAYER}/4/${round % 16}/12.png`).then((r) => r.arrayBuffer());
+    const tile = fetch(`${server.url}/xyz/${layer}/4/${round % 16}/12.png`).then((r) => r.arrayBuffer());
     await until("the upstream is asked", async () => (upstream.asked.length > before ? true : undefined));
     await new Promise((resolve) => setTimeout(resolve, 8 + (round % 10)));
     const sent = upstream.asked.length;
-    const id = await seed(server, LAYER, {
+    const id = await seed(server, layer, {
       gridSetId: "EPSG:900913",
       bounds,
       zoomStart: 0,
@@ -125,17 +131,17 @@ test("the first tile of a level, rendered while its range is being truncated, is
       type: "truncate",
     });
     await Promise.all([tile, ended(server, id)]);
-    const again = await fetch(`${server.url}/xyz/${LAYER}/4/${round % 16}/12.png`);
+    const again = await fetch(`${server.url}/xyz/${layer}/4/${round % 16}/12.png`);
     await again.arrayBuffer();
     expect([round, upstream.asked.length > sent]).toEqual([round, true]);
   }
 });
 
 test("a truncate removes exactly the tiles of its bounds and zooms, and says how many", async () => {
-  const at = await start();
-  await ended(at.server, await seed(at.server, LAYER, request));
+  const at = await shared();
+  await ended(at.server, await seed(at.server, at.layer, { ...request, zoomStop: 4 }));
   const half = { coords: { double: ["-20037508.34", "-20037508.34", "-1", "20037508.34"] } };
-  const id = await seed(at.server, LAYER, {
+  const id = await seed(at.server, at.layer, {
     gridSetId: "EPSG:900913",
     bounds: half,
     zoomStart: 3,
@@ -147,23 +153,25 @@ test("a truncate removes exactly the tiles of its bounds and zooms, and says how
   expect(last.tasks).toHaveLength(1);
   expect(last).toMatchObject({ outcome: "done", tiles: { total: 32 + 128, deleted: 32 + 128 } });
   await expectExact(at.server);
-  expect((await usage(at.server)).total.tiles).toBe(1365 - 160);
-  const gone = await fetch(`${at.server.url}/xyz/${LAYER}/4/7/5.png`);
+  expect(await tilesOf(at)).toBe(341 - 160);
+  const gone = await fetch(`${at.server.url}/xyz/${at.layer}/4/7/5.png`);
   expect(gone.headers.get("geowebcache-cache-result")).toBe("MISS");
-  const kept = await fetch(`${at.server.url}/xyz/${LAYER}/4/8/5.png`);
+  const kept = await fetch(`${at.server.url}/xyz/${at.layer}/4/8/5.png`);
   expect(kept.headers.get("geowebcache-cache-result")).toBe("HIT");
 });
 
 test("a truncate of one format leaves the other", async () => {
-  const at = await start();
-  await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 2 }));
-  await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 2, format: "image/jpeg" }));
+  const at = await shared();
+  await ended(at.server, await seed(at.server, at.layer, { ...request, zoomStop: 2 }));
+  await ended(at.server, await seed(at.server, at.layer, { ...request, zoomStop: 2, format: "image/jpeg" }));
   await ended(
     at.server,
-    await seed(at.server, LAYER, { gridSetId: "EPSG:900913", format: "image/png", type: "truncate" }),
+    await seed(at.server, at.layer, { gridSetId: "EPSG:900913", format: "image/png", type: "truncate" }),
   );
-  expect((await usage(at.server)).total.tiles).toBe(21);
-  expect((await fetch(`${at.server.url}/xyz/${LAYER}/2/1/1.jpeg`)).headers.get("geowebcache-cache-result")).toBe("HIT");
+  expect(await tilesOf(at)).toBe(21);
+  expect((await fetch(`${at.server.url}/xyz/${at.layer}/2/1/1.jpeg`)).headers.get("geowebcache-cache-result")).toBe(
+    "HIT",
+  );
   await expectExact(at.server);
 });
 
@@ -188,33 +196,34 @@ test("a kill in the middle of a truncate of bounds leaves usage exact, and the t
 });
 
 test("truncate then seed in one burst leaves all tiles of the seed", async () => {
-  const at = await start();
-  await ended(at.server, await seed(at.server, LAYER, request));
-  await seed(at.server, LAYER, { name: LAYER, type: "truncate" });
-  const id = await seed(at.server, LAYER, request);
+  const at = await shared();
+  const whole = { ...request, zoomStop: 4 };
+  await ended(at.server, await seed(at.server, at.layer, whole));
+  await seed(at.server, at.layer, { name: at.layer, type: "truncate" });
+  const id = await seed(at.server, at.layer, whole);
   expect((await ended(at.server, id)).outcome).toBe("done");
-  expect((await usage(at.server)).total.tiles).toBe(1365);
+  expect(await tilesOf(at)).toBe(341);
   await expectExact(at.server);
 });
 
 test("a seed stores only missing tiles, a reseed renders all tiles", async () => {
-  const at = await start();
-  await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4 }));
+  const at = await shared();
+  await ended(at.server, await seed(at.server, at.layer, { ...request, zoomStop: 4 }));
   const fetched = at.upstream.asked.length;
-  const again = await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4 }));
+  const again = await ended(at.server, await seed(at.server, at.layer, { ...request, zoomStop: 4 }));
   expect(again.tiles).toMatchObject({ total: 341, stored: 0, skipped: 341 });
   expect(at.upstream.asked.length).toBe(fetched);
-  const reseed = await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4, type: "reseed" }));
+  const reseed = await ended(at.server, await seed(at.server, at.layer, { ...request, zoomStop: 4, type: "reseed" }));
   expect(reseed.tiles).toMatchObject({ total: 341, stored: 341, unchanged: 341, skipped: 0 });
   expect(at.upstream.asked.length).toBe(2 * fetched);
   await expectExact(at.server);
 });
 
 test("a seed of the world to zoom 30 is accepted at once, counts exactly, and is killed within a second", async () => {
-  const at = await start();
+  const at = await shared();
   at.upstream.behaviour = renderAfter(30);
   const t0 = performance.now();
-  const id = await seed(at.server, LAYER, { ...request, zoomStop: 30, threadCount: 3 });
+  const id = await seed(at.server, at.layer, { ...request, zoomStop: 30, threadCount: 3 });
   expect(performance.now() - t0).toBeLessThan(10_000);
   const text = await (await fetch(`${at.server.url}/rest/seed.json`)).text();
   const totals = [...text.matchAll(/\[(\d+),(\d+),(-?\d+),(\d+),([01])\]/g)].map((m) => BigInt(m[2] ?? "0"));
@@ -229,14 +238,13 @@ test("a seed of the world to zoom 30 is accepted at once, counts exactly, and is
 });
 
 test("a small job is not held up by big ones", async () => {
-  const at = await start();
-  for (let n = 0; n < 4; n++) await seed(at.server, LAYER, { ...request, zoomStop: 20, threadCount: 16 });
+  const at = await shared();
+  for (let n = 0; n < 4; n++) await seed(at.server, at.layer, { ...request, zoomStop: 20, threadCount: 16 });
   const small = await ended(
     at.server,
-    await seed(at.server, LAYER, { ...request, gridSetId: "EPSG:4326", zoomStop: 0, threadCount: 1 }),
-    20_000,
+    await seed(at.server, at.layer, { ...request, gridSetId: "EPSG:4326", zoomStop: 0, threadCount: 1 }),
   );
   expect(small.outcome).toBe("done");
-  await fetch(`${at.server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
+  await killAll(at.server);
   expect(await rows(at.server)).toEqual([]);
 });

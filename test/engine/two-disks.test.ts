@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { chanceOf } from "../soak/chance.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { rendered, startServer, type TestServer } from "../support/server.ts";
 import { canMount, mountSmallDisk } from "../support/small-disk.ts";
+import { testSeed } from "../support/test-seed.ts";
 import { truncate } from "../support/truncations.ts";
 import { until } from "../support/until.ts";
 import { renderNoise, startUpstream } from "../support/upstream.ts";
@@ -50,8 +52,9 @@ server: { memoryTierMiB: 0 }
   const { bavail, bsize } = statfsSync(disk.directory);
   writeFileSync(join(disk.directory, "filler"), Buffer.alloc(bavail * bsize - 512 * 1024));
 
+  const chance = chanceOf(testSeed());
   await until("nothing more is stored on the full disk", async () => {
-    const x = 16 * Math.floor(Math.random() * 14 + 1);
+    const x = 16 * (1 + chance.below(14));
     await read(server, "onSmall", x, 1);
     return (await read(server, "onSmall", x, 1)) === "MISS" ? true : undefined;
   });

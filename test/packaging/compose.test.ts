@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { loadConfiguration } from "../../src/config/load.ts";
-import { problemText } from "../../src/config/problem.ts";
+import { loadConfiguration } from "../../src/configuration/load.ts";
+import { problemText } from "../../src/configuration/problem.ts";
 import { exchange, hasNginx, runSite } from "../clients/nginx.ts";
 import { freePort } from "../clients/tinyproxy.ts";
 import { SERVER_CERTIFICATE } from "../support/certificates.ts";
@@ -154,7 +154,7 @@ test.skipIf(!hasNginx)(
     const { tiles, origin } = await proxied(copy, "single.conf", new Map([["nuthatch", server.port]]));
     for (const path of ["/xyz/world/0/0/0.png", "/geowebcache/service/wms?REQUEST=GetCapabilities", "/ogc", "/readyz"])
       expect((await exchange(tiles + path)).status, path).toBe(200);
-    const closed = ["/", "/?plain", "/rest/seed.json", "/api/v1/jobs", "/metrics", "/diskquota.json", "/docs", "/ui"];
+    const closed = ["/", "/rest/seed.json", "/api/v1/jobs", "/metrics", "/diskquota.json", "/docs", "/ui"];
     for (const path of [...closed, "/geowebcache/rest/layers", "/xyz/../rest/seed.json", "/xyz%2f..%2frest/seed.json"])
       expect((await exchange(tiles + path)).status, path).toBe(404);
     for (const query of ["explain", "EXPLAIN=1", "a=b&explain", "%65xplain"])

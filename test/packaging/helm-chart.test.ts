@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { loadConfiguration } from "../../src/config/load.ts";
-import { problemText } from "../../src/config/problem.ts";
+import { loadConfiguration } from "../../src/configuration/load.ts";
+import { problemText } from "../../src/configuration/problem.ts";
 import { isMap } from "../../src/lib/is-map.ts";
 import { ROOT, run } from "./packed.ts";
 

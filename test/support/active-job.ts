@@ -1,9 +1,9 @@
 import { ActiveJob } from "../../src/jobs/active-job.ts";
 import type { StoredJob } from "../../src/jobs/record/stored-job.ts";
 import { countRanges } from "../../src/plan/count-tiles.ts";
-import { emptyProgress } from "../../src/plan/job-progress.ts";
-import type { JobRequest } from "../../src/plan/job-request.ts";
-import { STANDARD_TERMS } from "../../src/plan/job-terms.ts";
+import { emptyProgress } from "../../src/plan/job/job-progress.ts";
+import type { JobRequest } from "../../src/plan/job/job-request.ts";
+import { STANDARD_TERMS } from "../../src/plan/job/job-terms.ts";
 import { jobRequest } from "./job-request.ts";
 import { nothingStored } from "./nothing-kept.ts";
 
@@ -32,5 +32,5 @@ export function activeJob(
     terms: STANDARD_TERMS,
     ...more,
   };
-  return new ActiveJob(stored, [1, 1], resumed, nothingStored.storedMetatiles, () => undefined);
+  return new ActiveJob(stored, resumed, nothingStored.storedMetatiles, () => undefined);
 }

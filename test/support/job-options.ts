@@ -1,4 +1,4 @@
-import type { JobOptions } from "../../src/plan/job-options.ts";
+import type { JobOptions } from "../../src/plan/job/job-options.ts";
 
 export const JOB_OPTIONS: JobOptions = {
   maxRunningTasks: 32,

@@ -1,4 +1,4 @@
-import type { JobRequest } from "../../src/plan/job-request.ts";
+import type { JobRequest } from "../../src/plan/job/job-request.ts";
 
 /** Returns a job request with defaults; `more` has the fields that the test is about. */
 export const jobRequest = (more: Partial<JobRequest> = {}): JobRequest => ({
@@ -12,6 +12,7 @@ export const jobRequest = (more: Partial<JobRequest> = {}): JobRequest => ({
   zoomStart: 0,
   zoomStop: 0,
   ranges: [],
+  metatile: [1, 1],
   threadCount: 1,
   retryCount: 0,
   retryWaitMs: 0,

@@ -1,6 +1,6 @@
 import type { JobRunnerParts } from "../../src/jobs/job-runner-parts.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { JobCounter } from "../../src/plan/job-counter.ts";
+import { JobCounter } from "../../src/plan/job/job-counter.ts";
 
 /** The functions that jobs call on a ledger, for a ledger without stored tiles. */
 export const nothingStored: {

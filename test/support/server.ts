@@ -39,10 +39,14 @@ async function startOne(options: ServerOptions): Promise<TestServer> {
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let log = "";
   const url = await new Promise<string>((resolve, reject) => {
+    let isListening = false;
     const look = (chunk: Buffer) => {
       log += chunk.toString();
+      if (isListening) return;
       const found = /Nuthatch is listening on (http:\/\/\S+?)\/?\s/.exec(log);
-      if (found?.[1] !== undefined) resolve(found[1]);
+      if (found?.[1] === undefined) return;
+      isListening = true;
+      resolve(found[1]);
     };
     child.stdout.on("data", look);
     child.stderr.on("data", look);

@@ -1,4 +1,4 @@
-import type { Logger } from "../../src/lib/logger.ts";
+import type { Logger } from "../../src/lib/process/logger.ts";
 
 /** A log that nobody reads. */
 export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };

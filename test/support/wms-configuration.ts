@@ -3,6 +3,8 @@ export function wmsConfiguration(
   url: string,
   layers: readonly {
     name: string;
+    /** The address of its map server, if it has another one than the other layers. */
+    url?: string;
     extra?: string;
     gridSubsets?: string;
     connections?: number;
@@ -15,7 +17,7 @@ layers:
 ${layers
   .map(
     (l) => `  - name: ${JSON.stringify(l.name)}
-    source: { type: wms, url: ${JSON.stringify(url)}, layers: [roads], connections: ${l.connections ?? 8}, timeoutSeconds: ${l.timeoutSeconds ?? 60} }
+    source: { type: wms, url: ${JSON.stringify(l.url ?? url)}, layers: [roads], connections: ${l.connections ?? 8}, timeoutSeconds: ${l.timeoutSeconds ?? 60} }
     gridSubsets: ${l.gridSubsets ?? "[{ gridSet: EPSG:900913 }, { gridSet: EPSG:4326 }]"}
     formats: [image/png, image/jpeg]
     ${l.extra ?? ""}`,

@@ -10,10 +10,9 @@ const layer = (complete: boolean) => ({
   complete,
 });
 
-test("a quota counts the blocks on the disk, or the content; a sample without blocks has its content", () => {
+test("a quota counts the blocks on the disk, or the content", () => {
   expect(countedOf("allocated", layer(true))).toBe(4096);
   expect(countedOf("content", layer(true))).toBe(300);
-  expect(countedOf("allocated", { bytes: 300, bytesOnDisk: null })).toBe(300);
 });
 
 test("a usage is complete when all of its layers are counted", () => {

@@ -2,6 +2,7 @@ import { Choice } from "../components/choice.tsx";
 import { CommittedField } from "../components/committed-field.tsx";
 import type { Doc } from "../core/api.ts";
 import { t } from "../core/i18n.ts";
+import { filtersOf, formatsOf } from "../core/layer.ts";
 import { setQuery } from "../core/router.ts";
 import { parametersWith, type TileSet } from "./tile-set.ts";
 
@@ -20,10 +21,10 @@ export function TileSetChoice({ layer, tileSet }: { readonly layer: Doc<"Layer">
       <Choice
         label={t("field.format")}
         value={format}
-        values={layer.formats}
+        values={formatsOf(layer)}
         onChoose={(chosen) => setQuery({ format: chosen })}
       />
-      {layer.parameters.map(({ key, default: standard, values = [] }) => {
+      {filtersOf(layer).map(({ key, default: standard, values = [] }) => {
         const field = { label: key, value: parameters[key] ?? standard };
         const take = (value: string): void => setQuery({ parameters: parametersWith(layer, tileSet, key, value) });
         return values.length === 0 ? (
@@ -32,7 +33,7 @@ export function TileSetChoice({ layer, tileSet }: { readonly layer: Doc<"Layer">
           <Choice
             key={key}
             {...field}
-            values={[...new Set([standard, ...values.map(String)])]}
+            values={[...new Set([standard, ...values])]}
             textOf={(one) => one || t("map.defaultValue")}
             onChoose={take}
           />

@@ -1,4 +1,5 @@
 import type { Doc } from "../core/api.ts";
+import { filtersOf, formatOf } from "../core/layer.ts";
 import { findSubset, type GridSubset } from "./grid.ts";
 
 /** The tiles of a layer in one grid set, one format and one combination of parameters. */
@@ -15,7 +16,7 @@ export interface TileSet {
  */
 export function tileSetOf(layer: Doc<"Layer">, query: URLSearchParams): TileSet | undefined {
   const subset = findSubset(layer, query.get("gridSet") ?? undefined) ?? findSubset(layer, undefined);
-  const format = layer.formats.find((one) => one === query.get("format")) ?? layer.formats[0] ?? "";
+  const format = formatOf(layer, query.get("format")) ?? "";
   return subset && { subset, format, parameters: parseParameters(query.get("parameters")) };
 }
 
@@ -39,7 +40,7 @@ export function parametersWith(
   key: string,
   value: string,
 ): string | undefined {
-  const standard = layer.parameters.find((filter) => filter.key === key)?.default ?? "";
+  const standard = filtersOf(layer).find((filter) => filter.key === key)?.default ?? "";
   const { [key]: _before, ...others } = parameters;
   const now = value === standard ? others : { ...others, [key]: value };
   return Object.keys(now).length === 0 ? undefined : JSON.stringify(now);

@@ -1,9 +1,9 @@
-import type { ConfiguredObject } from "../../gwc/configured-object.ts";
-import type { DocumentNode, MapNode, NamedNode } from "../../gwc/document-node.ts";
-import { editFile } from "../../http/configuration/file/edit-file.ts";
-import { readFile } from "../../http/configuration/file/read-file.ts";
-import { MASKED } from "../../lib/masked.ts";
+import { editFile } from "../../configuration/geowebcache/edit-file.ts";
+import { readFile } from "../../configuration/geowebcache/read-file.ts";
+import type { ConfiguredObject } from "../../configuration/gwc/configured-object.ts";
+import type { DocumentNode, MapNode, NamedNode } from "../../configuration/gwc/document-node.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
+import { MASKED } from "../../lib/text/masked.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { variableOf, type WrittenYaml } from "./geowebcache-yaml.ts";
 
@@ -21,7 +21,7 @@ export function geoWebCacheFileOf(objects: readonly ConfiguredObject[]): Written
   for (const { kind, name, document } of objects) {
     const content = readFile(Buffer.from(text));
     if (!content.ok) throw new CommandFailure(refusalMessage(content.error), EXIT.failure);
-    // GeoWebCache does not start with a kind of store that it does not know.
+    // GeoWebCache does not start with an unknown kind of store.
     if (document === undefined || document.root === "CompactBlobStore") continue;
     const node = withVariables(document.node, name, variables);
     text = editFile(content.value, [{ kind, name, document: { root: document.root, node } }]);

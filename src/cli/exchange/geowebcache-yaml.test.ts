@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { realisticFile } from "../../../test/support/geowebcache-file.ts";
-import { changesOf, elementReports } from "../../gwc/honoured.ts";
-import { gridSetContent, unitWarning } from "../../gwc/layer-content.ts";
-import { inForce, readFile } from "../../http/configuration/file/read-file.ts";
+import { inForce, readFile } from "../../configuration/geowebcache/read-file.ts";
+import { gridSetContent, unitWarning } from "../../configuration/gwc/content/layer-content.ts";
+import { changesOf, elementReports } from "../../configuration/gwc/honoured.ts";
 import { geoWebCacheFileOf } from "./geowebcache-file-of.ts";
 import { readGeoWebCache } from "./geowebcache-source.ts";
 import { translationOf, validYamlOf, yamlOf } from "./geowebcache-yaml.ts";
@@ -138,7 +138,7 @@ test("what is reported as taken over is written, and what is reported as kept is
       const objects = taken.objects.with(i, { kind, name, document: { ...document, node } });
       if (JSON.stringify(translationOf({ ...taken, objects }).content) !== before) written.add(key);
     }
-  // A variable stands for each secret, whatever its value is.
+  // Each secret is replaced by a variable, whatever its value.
   const reports = elementReports(taken.objects).filter(({ path }) => !/password|awsAccessKey|awsSecretKey/i.test(path));
   const wrong = reports.filter(
     ({ kind, name, path, outcome }) =>

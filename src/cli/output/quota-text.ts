@@ -6,7 +6,7 @@ type Size = Answer<"Quota">["globalQuota"];
 const sizeText = ({ value, units }: Size): string => `${value} ${units}`;
 
 function overrulesText({ since, by, quota }: NonNullable<Answer<"Quota">["overrules"]>): string {
-  const set = `It was set over HTTP${since === null ? "" : ` at ${timeText(since)}`}${by === null ? "" : ` by ${by}`}`;
+  const set = `It was set over HTTP at ${timeText(since)}${by === null ? "" : ` by ${by}`}`;
   const { enabled, globalQuota, globalExpirationPolicyName } = quota;
   return `${set}. The configuration file says ${enabled ? "" : "not enforced, "}${sizeText(globalQuota)}, ${globalExpirationPolicyName}, which does not count: nuthatch quota reset returns to it.\n`;
 }

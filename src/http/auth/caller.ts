@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { User } from "../../account/user.ts";
+import type { ServerOptions } from "../../configuration/server-options.ts";
 import type { Operations } from "../../coordinator/operations.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { ServerOptions } from "../options.ts";
 import { isOwnHost } from "../own-host.ts";
 import { clientAddress } from "../request.ts";
 import type { Authenticator } from "./credentials.ts";
@@ -12,10 +12,10 @@ import { type Caller, forbiddenTo, type Need, refusalOfHeader } from "./rights.t
 import { sessionTokenOf } from "./session-cookie.ts";
 
 /**
- * Whether a path needs an account. `optional`: the resource answers requests without an account too. `basic`: only
- * HTTP Basic counts. `none`: the path belongs to no resource, so its 404 needs no credentials.
+ * Whether a path needs an account. `optional`: the resource answers requests without an account too. `none`: the path
+ * belongs to no resource, so its 404 needs no credentials.
  */
-export type AccountUse = "needed" | "optional" | "basic" | "none";
+export type AccountUse = "needed" | "optional" | "none";
 
 interface CallerParts {
   readonly authenticator: Authenticator;
@@ -24,8 +24,8 @@ interface CallerParts {
 }
 
 /**
- * Returns the caller of a request: by Basic credentials, else by the cookie of a session. Refuses wrong or missing
- * credentials, and, on a server without users, a Host that is not this server's.
+ * Returns the caller of a request: by its credentials, else by the cookie of a session. Refuses wrong or missing
+ * credentials. On a server without users, refuses a Host that is not this server's.
  */
 export async function callerOf(
   request: IncomingMessage,
@@ -41,7 +41,7 @@ export async function callerOf(
     const message = `Host: expected localhost, 127.0.0.1, [::1], server.host or the host of one of server.allowedOrigins, as no users are configured, got ${shown(host)}`;
     return refuse({ code: "forbidden", message });
   }
-  const signedIn = use === "basic" ? undefined : await callerOfSession(request, parts);
+  const signedIn = await callerOfSession(request, parts);
   if (signedIn !== undefined) return ok(signedIn);
   const checked = await authenticator.check(authorization, clientAddress(request, server), gone);
   if (checked.kind === "user") return ok(checked);
@@ -50,8 +50,8 @@ export async function callerOf(
 }
 
 /**
- * Returns the user of a session; undefined if there is no session, or the user or the password is another one now, or if
- * the request has credentials, which go before the session.
+ * Returns the user of a session. Undefined if the session does not exist, the user or the password has changed, or the
+ * request has credentials, which take precedence over the session.
  */
 export async function callerOfSession(
   { headers }: IncomingMessage,
@@ -65,8 +65,8 @@ export async function callerOfSession(
 }
 
 /**
- * Returns whether a caller still has a right, after its account, its API token or its roles may have changed. Does not
- * know whether a session was closed.
+ * Returns whether a caller still has a right, although its account, its API token or its roles may have changed. Does
+ * not check whether a session was closed.
  */
 export function isStillPermitted(
   caller: Caller,
@@ -85,6 +85,6 @@ export function isStillPermitted(
   }
 }
 
-/** Returns the value by which a session recognizes the password of its user. The value reveals nothing of the hash. */
+/** Returns a value by which a session recognizes the password of its user. The value reveals nothing about the hash. */
 export const accountOf = ({ passwordHash }: User): string =>
   createHash("sha256").update(`session ${passwordHash}`).digest("base64");

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { RootedDocument } from "../../gwc/document-node.ts";
-import { LAYER_ROOTS } from "../../gwc/field-types.ts";
-import { elementPath, layerContent, layerFault } from "../../gwc/layer-content.ts";
-import { decodeDocument } from "./decode-document.ts";
+import { LAYER_ROOTS } from "../../configuration/fields/gwc-elements.ts";
+import { decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
+import { elementPath, layerContent, layerFault } from "../../configuration/gwc/content/layer-content.ts";
+import type { RootedDocument } from "../../configuration/gwc/document-node.ts";
 
 function decoded(elements: string, form: "xml" | "json" = "xml"): RootedDocument {
   const body = form === "json" ? elements : `<wmsLayer><name>a</name>${elements}</wmsLayer>`;

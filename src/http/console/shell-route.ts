@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../lib/escape.ts";
+import { escapeHtml } from "../../lib/text/escape.ts";
 import { CONSOLE_FILES } from "../built-files.ts";
 import { NOT_FOUND, refusalText } from "../errors.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
@@ -6,8 +6,8 @@ import type { PublicRequest, Route } from "../resource.ts";
 import { POLICY } from "./policy.ts";
 
 /**
- * The route of the console's shell: `/`, and every address of the console under `/ui/`. The shell is public and holds
- * no data. The console asks `/api/v1` for what it shows.
+ * The route of the console's shell: `/`, and all addresses of the console under `/ui/`. The shell is public and
+ * contains no data, which the console requests from `/api/v1`.
  */
 export const shellRoute: Route = {
   resourceAt: ([first, ...more]) =>
@@ -15,7 +15,7 @@ export const shellRoute: Route = {
 };
 
 function shellAnswer({ mount, headers }: PublicRequest, more: readonly string[]): Answer {
-  // An address of the console means something to a browser only.
+  // Only browsers use addresses of the console.
   if (more.length > 0 && headers.accept !== undefined && !/text\/html|text\/\*|\*\/\*/i.test(headers.accept))
     return refusalText(NOT_FOUND);
   return {
@@ -40,10 +40,9 @@ function shellPage(mount: string): string {
   return `<!DOCTYPE html>
 <html lang="en" data-base="${m}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>Nuthatch</title>
-<noscript><meta http-equiv="refresh" content="0; url=${m}/?plain"></noscript>
 <link rel="icon" href="${m}/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${m}/assets/ui/${style}">
 <script type="module" src="${m}/assets/ui/${script}"></script></head>
-<body><div id="app"></div><noscript><p><a href="${m}/?plain">The page without JavaScript</a></p></noscript></body></html>
+<body><div id="app"></div><noscript><p>The console needs JavaScript. The <a href="${m}/docs">documentation</a> has the command line.</p></noscript></body></html>
 `;
 }

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { asciiJson, escapeXml } from "../../lib/escape.ts";
+import type { DocumentFormat } from "../../body/document.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
+import { asciiJson, escapeXml } from "../../lib/text/escape.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
-import type { DocumentFormat } from "../body/document.ts";
 import { decodeSeedForm, decodeSeedRequest, isSeedForm, looksLikeSeedRequest } from "./seed-request-codec.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { TaskRow } from "../../plan/job-request.ts";
+import type { TaskRow } from "../../plan/job/job-request.ts";
 import { encodeTaskListJson, encodeTaskListXml } from "./task-list-codec.ts";
 
 const row = (fields: Partial<TaskRow>): TaskRow => ({

@@ -1,4 +1,4 @@
-import { escapeXml } from "../../lib/escape.ts";
+import { escapeXml } from "../../lib/text/escape.ts";
 import { textType } from "../reply.ts";
 
 /** The format in which a protocol reports errors. */
@@ -29,7 +29,10 @@ export function errorDocument(dialect: Dialect, exception: OgcException | undefi
   }
 }
 
-/** Returns a text as the content of an element. Clients search messages for GeoWebCache's sentences, which have quotes. */
+/**
+ * Returns a text as the content of an element. Does not escape quotes: clients search for GeoWebCache's sentences,
+ * which have quotes.
+ */
 const escapeContent = (text: string): string => escapeXml(text).replaceAll("&#39;", "'");
 
 /** Returns an exception of WMTS 1.0.0: an ows:ExceptionReport 1.1.0. */

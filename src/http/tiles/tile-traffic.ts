@@ -5,11 +5,14 @@ export interface TrafficCounts {
   hits: number;
   misses: number;
   failed: number;
-  /** Answers without a tile to requests for a stored tile alone (only-if-cached). In no ratio, and no errors. */
+  /**
+   * The number of answers without a tile to requests for stored tiles only (only-if-cached). They are in no ratio, and
+   * no errors.
+   */
   notCached: number;
-  /** Bytes of the tiles in answers with a body, before their compression for the connection. */
+  /** The bytes of the tiles in answers with a body, before their compression for the connection. */
   bytes: number;
-  /** Answers by the time that they took; the buckets of `TileTimes`. */
+  /** The numbers of answers by duration, in the buckets of `TileTimes`. */
   readonly times: number[];
 }
 
@@ -22,15 +25,12 @@ export const noTraffic = (): TrafficCounts => ({
   times: new Array<number>(BOUNDS_SECONDS.length + 1).fill(0),
 });
 
-/** The counts of a process. A node of an older version lacks `notCached`. */
-type TrafficOfMember = Readonly<Omit<TrafficCounts, "notCached"> & Partial<Pick<TrafficCounts, "notCached">>>;
-
 /** Adds the answers of another time, layer or process. */
-export function addTraffic(sum: TrafficCounts, more: TrafficOfMember): void {
+export function addTraffic(sum: TrafficCounts, more: Readonly<TrafficCounts>): void {
   sum.hits += more.hits;
   sum.misses += more.misses;
   sum.failed += more.failed;
-  sum.notCached += more.notCached ?? 0;
+  sum.notCached += more.notCached;
   sum.bytes += more.bytes;
   for (const [bucket, count] of more.times.entries()) sum.times[bucket] = (sum.times[bucket] ?? 0) + count;
 }
@@ -42,7 +42,7 @@ export type TrafficByLayer = ReadonlyMap<string, Readonly<TrafficCounts>>;
 export class TileTraffic {
   #layers = new Map<string, TrafficCounts>();
 
-  /** @param bucket the bucket of the time that the answer took, as `TileTimes.observe` returns it */
+  /** @param bucket the bucket of the answer's duration, as `TileTimes.observe` returns it */
   count(layer: string, result: TileResult, bucket: number, bytes: number): void {
     const counts = this.#countsOf(layer);
     if (result === "hit") counts.hits++;
@@ -52,7 +52,7 @@ export class TileTraffic {
     counts.times[bucket] = (counts.times[bucket] ?? 0) + 1;
   }
 
-  /** Counts an answer without a tile to a request for a stored tile alone. */
+  /** Counts an answer without a tile to a request for a stored tile only. */
   countNotCached(layer: string): void {
     this.#countsOf(layer).notCached++;
   }

@@ -2,25 +2,21 @@ import { randomFillSync } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serialize } from "node:v8";
-import Sqlite from "libsql";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
 import { jobRequest } from "../../../test/support/job-request.ts";
 import { openTestDatabase } from "../../../test/support/test-database.ts";
 import type { Selection } from "../../grid/selection.ts";
 import { tileList } from "../../grid/tile-list.ts";
-import type { Logger } from "../../lib/logger.ts";
+import type { Logger } from "../../lib/process/logger.ts";
 import { countRanges } from "../../plan/count-tiles.ts";
-import { emptyProgress } from "../../plan/job-progress.ts";
-import { STANDARD_TERMS } from "../../plan/job-terms.ts";
+import { emptyProgress } from "../../plan/job/job-progress.ts";
+import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { type Database, int } from "../../state/database.ts";
-import { sqliteStep } from "../../state/dialect.ts";
-import { FreeSpace, makeShrinkable } from "../../state/free-space.ts";
+import { FreeSpace } from "../../state/free-space.ts";
 import { HistoryTrimmer } from "./history-trimmer.ts";
 import { jobMigrations } from "./job-migrations.ts";
 import { JobStore } from "./job-store.ts";
-import { encodeProgress } from "./stored-job.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -60,7 +56,6 @@ function historyIn(db: Database, { historyMiB = 1024, now = (): number => 0 } = 
 
 function open() {
   const db = openTestDatabase(file());
-  makeShrinkable(db, loggedBy().log);
   db.migrate([jobMigrations]);
   return db;
 }
@@ -81,7 +76,7 @@ function addJob(db: Database, jobs: JobStore, selection: Selection, endedMs: num
 const count = (db: Database, table: string): number =>
   int(db.prepare(`SELECT count(*) AS n FROM ${table}`).get() ?? {}, "n");
 
-/** The reported size equals the size that a count gives. */
+/** Expects the reported size to equal the counted size. */
 function expectExactBytes(db: Database, jobs: JobStore): void {
   const sum = db.prepare("SELECT (SELECT sum(bytes) FROM job) + (SELECT sum(bytes) FROM selection) AS n").get();
   expect(jobs.bytes()).toBe(int(sum ?? {}, "n"));
@@ -98,7 +93,7 @@ test("200 jobs with large areas are trimmed by what they take up, oldest first, 
 
   let rounds = 0;
   while (history.trim(1_000)) rounds++;
-  // 40 MB, of which 16 MiB are removed at once.
+  // 40 MB, of which one call removes 16 MiB.
   expect(rounds).toBe(2);
   expect(jobs.list({ limit: 1_000 }).map(({ id }) => id)).toEqual([running, 200, 199, 198, 197, 196]);
   expectExactBytes(db, jobs);
@@ -198,76 +193,5 @@ test("an area that cannot be compressed is logged once a minute, and stays as it
   await history.close();
   expect(lines).toEqual(Array(2).fill("the area of a job cannot be compressed"));
   expect(jobs.selections.find(id)).toMatchObject({ kind: "area" });
-  db.close();
-});
-
-test("a database of an older version is rewritten once, keeps its areas, and then shares and compresses them", async () => {
-  const old = new Sqlite(file());
-  old.exec("PRAGMA journal_mode = WAL");
-  old.exec("CREATE TABLE migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
-  const sqliteSteps = jobMigrations.steps.map(sqliteStep);
-  const steps = sqliteSteps.findIndex((sql) => sql.includes("RENAME TO selection_body"));
-  for (let step = 0; step < steps; step++) {
-    old.exec(sqliteSteps[step] ?? "");
-    old.prepare("INSERT INTO migration VALUES ('jobs', ?)").run([step]);
-  }
-  const [common, other] = [area(), tileList([{ z: 1, x: 1, y: 0 }])];
-  const request = JSON.stringify(jobRequest({ limit: "area" }));
-  const progress = encodeProgress(emptyProgress(countRanges(jobRequest())));
-  for (const [n, selection] of [common, common, other].entries()) {
-    old
-      .prepare(
-        "INSERT INTO job (id, layer, type, state, request, progress, created_ms, ended_ms) VALUES (?,?,?,?,?,?,?,?)",
-      )
-      .run([n + 7, "a", "seed", "done", request, progress, 1, 1]);
-    old.prepare("INSERT INTO job_selection VALUES (?, ?)").run([n + 7, serialize(selection)]);
-  }
-  old.close();
-
-  const db = openTestDatabase(file());
-  const { log, lines } = loggedBy();
-  makeShrinkable(db, log);
-  makeShrinkable(db, log);
-  expect(lines).toEqual(["the state database has been rewritten, so that it can give back space"]);
-  db.migrate([jobMigrations]);
-  const { jobs } = historyIn(db);
-  expect([7, 8, 9].map((id) => jobs.selections.find(id))).toEqual([common, common, other]);
-  for (let n = 0; n < 3; n++) {
-    const { history } = historyIn(db);
-    history.compressNext();
-    await history.close();
-  }
-  expect(jobs.selections.nextNew()).toBeUndefined();
-  expect(count(db, "selection")).toBe(2);
-  expectExactBytes(db, jobs);
-  expect([7, 8, 9].map((id) => jobs.besides(id).selection)).toEqual([common, common, other]);
-  jobs.delete(7);
-  expect(jobs.besides(8).selection).toEqual(common);
-  db.close();
-});
-
-test("a database that cannot be rewritten is used as it is, and its free pages are read no more than once a minute", () => {
-  const old = new Sqlite(file());
-  old.exec("PRAGMA journal_mode = WAL; CREATE TABLE large (body BLOB); INSERT INTO large VALUES (zeroblob(8000000))");
-  old.exec("DROP TABLE large");
-  old.close();
-  const db = openTestDatabase(file());
-  const { log, lines } = loggedBy();
-  const failing: Database = {
-    ...db,
-    exec(sql) {
-      if (sql === "VACUUM") throw new Error("database or disk is full");
-      db.exec(sql);
-    },
-  };
-  makeShrinkable(failing, log);
-  expect(lines).toEqual([
-    "the state database cannot be rewritten, and does not give back space: the next start tries again",
-  ]);
-  db.migrate([jobMigrations]);
-  const space = new FreeSpace(db);
-  space.giveBackSome();
-  expect(space.hasMore).toBe(false);
-  expect(fileBytes()).toBeGreaterThan(8_000_000);
   db.close();
 });

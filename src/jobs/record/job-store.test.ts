@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { jobRequest } from "../../../test/support/job-request.ts";
 import { inPostgres, openTestDatabase } from "../../../test/support/test-database.ts";
 import { countRanges } from "../../plan/count-tiles.ts";
-import { emptyProgress } from "../../plan/job-progress.ts";
-import type { JobFilter } from "../../plan/job-request.ts";
-import { STANDARD_TERMS } from "../../plan/job-terms.ts";
+import { emptyProgress } from "../../plan/job/job-progress.ts";
+import type { JobFilter } from "../../plan/job/job-request.ts";
+import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { jobMigrations } from "./job-migrations.ts";
 import { JobStore, type TrimLimits } from "./job-store.ts";
 import type { NewJob } from "./stored-job.ts";
@@ -15,7 +15,7 @@ const request = jobRequest({ type: "truncate", gridSet: null, format: null, para
 const progress = emptyProgress(countRanges(request));
 const newJob: NewJob = { request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null };
 
-/** A history of jobs that ended one millisecond after another, from 1 ms on. */
+/** A history of jobs that ended one millisecond after the other, beginning at 1 ms. */
 function history(jobs: number) {
   const db = openTestDatabase(":memory:");
   db.migrate([jobMigrations]);
@@ -61,7 +61,7 @@ test("a job that has not ended is never trimmed", () => {
   db.close();
 });
 
-// The plans are SQLite's.
+// The query plans are those of SQLite.
 test.skipIf(inPostgres)("lists ask an index, whatever they are filtered by", () => {
   const { db } = history(1);
   for (const where of ["layer = 'a'", "state = 'done'", "type = 'seed'", "layer = 'a' AND type = 'seed' AND id < 7"]) {
@@ -91,24 +91,6 @@ test("the jobs of a batch are listed by any of them, and still when the first ha
   expect(store.find(3)?.requestedWith).toBe(2);
   store.delete(3);
   expect([3, 4].map(batchOf)).toEqual([[], [4]]);
-  db.close();
-});
-
-test("progress of an older version, which did not count by zoom, is read with all counts at the first zoom", () => {
-  const { db, store } = history(0);
-  const seed = jobRequest({ zoomStart: 3 });
-  const [job] = store.insertAll([{ ...newJob, request: seed }], 1);
-  const counts = { total: "9007199254740993", stored: "5", skipped: "1", failed: "2", deleted: "0" };
-  const others = { retries: 1, finished: [], errors: [], reason: null, outcome: null };
-  db.prepare("UPDATE job SET progress = ?").run(JSON.stringify({ ...counts, ...others }));
-  expect(store.find(job?.id ?? 0)?.progress).toEqual({
-    ...others,
-    abortedBy: null,
-    workedMs: 0,
-    zooms: [
-      { z: 3, total: 9007199254740993n, stored: 5n, skipped: 1n, unchanged: 0n, failed: 2n, deleted: 0n, bytes: 0n },
-    ],
-  });
   db.close();
 });
 

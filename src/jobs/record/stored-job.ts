@@ -1,5 +1,5 @@
-import type { Counts, ZoomCounts } from "../../plan/job-counts.ts";
-import type { JobProgress } from "../../plan/job-progress.ts";
+import type { Counts } from "../../plan/job/job-counts.ts";
+import type { JobProgress } from "../../plan/job/job-progress.ts";
 import {
   JOB_STATES,
   type JobOrigin,
@@ -7,8 +7,8 @@ import {
   type JobState,
   WINDOW_HOLDS,
   type WindowHold,
-} from "../../plan/job-request.ts";
-import { type JobTerms, STANDARD_TERMS } from "../../plan/job-terms.ts";
+} from "../../plan/job/job-request.ts";
+import { type JobTerms, STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { int, intOrNull, type Row, text, textOrNull, wordOf } from "../../state/database.ts";
 
 export const TASK_STATES = ["live", "done", "aborted"] as const;
@@ -31,16 +31,16 @@ export interface StoredJob {
   readonly paused: boolean;
   readonly createdBy: string | null;
   readonly retryOf: number | null;
-  /** The name of the schedule that created the job. Null: a user did. */
+  /** The name of the schedule that created the job. Null if a user created it. */
   readonly schedule: string | null;
-  /** The id of the first job of its batch, which may be the job itself. Null: the request created one job. */
+  /** The id of the first job of its batch, which may be this job. Null if the request created one job. */
   readonly requestedWith: number | null;
   /** `held`: the job is paused, with the reason in its progress. */
   readonly hold: WindowHold | null;
   readonly terms: JobTerms;
 }
 
-/** A job as it is persisted, without the states of its tasks. */
+/** A job in its stored form, without the states of its tasks. */
 export interface JobRecord extends Omit<StoredJob, "tasks"> {
   readonly tasks: readonly Pick<StoredTask, "id">[];
 }
@@ -52,13 +52,13 @@ export interface NewJob extends Pick<StoredJob, "request" | "progress" | "retryO
 
 /** Reads a row of the table `job`. */
 export function storedJobOf(row: Row, tasks: readonly StoredTask[], requestedWith: number | null): StoredJob {
-  // `JobStore` has written the text, so it needs no check.
+  // `JobStore` has written the text, so no check is needed.
   const request: JobRequest = JSON.parse(text(row, "request"));
   return {
     id: int(row, "id"),
     state: wordOf(row, "state", JOB_STATES),
     request,
-    progress: decodeProgress(text(row, "progress"), request),
+    progress: decodeProgress(text(row, "progress")),
     createdMs: int(row, "created_ms"),
     startedMs: intOrNull(row, "started_ms"),
     endedMs: intOrNull(row, "ended_ms"),
@@ -83,23 +83,10 @@ const COUNTS: ReadonlySet<string> = new Set<keyof Counts>([
   "bytes",
 ]);
 
-/** Encodes the progress of a job for the database. Counts become decimal text, as they can pass 2^53. */
+/** Encodes the progress of a job for the database. Counts become decimal text, because they can pass 2^53. */
 export const encodeProgress = (progress: JobProgress): string =>
   JSON.stringify(progress, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
-/** Progress as older versions wrote it: with counts of the whole job, and without fields that were added since. */
-type WrittenProgress = Omit<JobProgress, "abortedBy" | "zooms" | "workedMs"> &
-  Partial<Pick<JobProgress, "abortedBy" | "workedMs">> &
-  WrittenCounts & { readonly zooms?: readonly (WrittenCounts & Pick<ZoomCounts, "z" | "bytes">)[] };
-type WrittenCounts = Omit<Counts, "unchanged" | "bytes"> & Partial<Counts>;
-
-/** Decodes progress. If an older version did not count by zoom, the counts go to the first zoom. */
-function decodeProgress(written: string, { zoomStart }: JobRequest): JobProgress {
-  // `encodeProgress` has written the text, so it needs no check.
-  const progress: WrittenProgress = JSON.parse(written, (key, value: unknown) =>
-    COUNTS.has(key) && typeof value === "string" ? BigInt(value) : value,
-  );
-  const { total, stored, skipped, unchanged: _, failed, deleted, ...others } = progress;
-  const zooms = others.zooms ?? [{ z: zoomStart, total, stored, skipped, failed, deleted, bytes: 0n }];
-  return { abortedBy: null, workedMs: 0, ...others, zooms: zooms.map((zoom) => ({ unchanged: 0n, ...zoom })) };
-}
+/** Decodes the result of `encodeProgress`. */
+const decodeProgress = (written: string): JobProgress =>
+  JSON.parse(written, (key, value: unknown) => (COUNTS.has(key) && typeof value === "string" ? BigInt(value) : value));

@@ -3,7 +3,7 @@ import { activeJob } from "../../../test/support/active-job.ts";
 import { InstantStop } from "../../../test/support/instant-stop.ts";
 import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
-import type { JobRequest } from "../../plan/job-request.ts";
+import type { JobRequest } from "../../plan/job/job-request.ts";
 import { Reservations } from "../../quota/reservations.ts";
 import type { Admission } from "../../render/admission.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";
@@ -36,15 +36,15 @@ interface Faults {
   readonly outcomes: readonly RenderOutcome[];
   readonly request?: Partial<JobRequest>;
   readonly wanted?: Uint8Array | "none";
-  /** The answers of the store's checks; undefined: the store is back. */
+  /** The answers of the store's checks. Undefined: the store is available again. */
   readonly checks?: readonly (string | undefined)[];
   readonly admissions?: readonly Admission[];
   readonly closing?: AbortSignal;
 }
 
 /**
- * A job whose task has taken its first metatile. The renders of that metatile have the outcomes one after the other, the
- * last of them for ever; probes of other metatiles are always answered.
+ * A job whose task has taken its first metatile. The renders of that metatile have the outcomes one after the other,
+ * and repeat the last one. Probes of other metatiles are always answered.
  */
 function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [], closing }: Faults) {
   const job = activeJob({ gridSet, ranges, metatile, failureLimit: 10, ...request });

@@ -1,11 +1,11 @@
 import { workerData } from "node:worker_threads";
-import { answerCalls, type CalledThread } from "../../lib/blocking-calls.ts";
+import { answerCalls, type CalledThread } from "../../lib/process/blocking-calls.ts";
 import { PostgresConnection } from "./connection.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Answer, Fault, Request } from "./protocol.ts";
 import type { SessionUse } from "./session.ts";
 
-/** The parameters of the thread of the connection. */
+/** The parameters of the connection's thread. */
 export interface PostgresThreadOptions {
   readonly target: PostgresTarget;
   readonly use: SessionUse;

@@ -42,13 +42,10 @@ export const quota: Texts<typeof english> = {
   "quota.wouldEvict": "Dadurch würden etwa {tiles} Kacheln verdrängt, {size}.",
   "quota.apply": "Übernehmen",
   "quota.applied": "Die Quota ist geändert.",
-  "quota.whatIf": "Was wäre, wenn",
-  "quota.whatIfSize": "Mit einer Quota von {size}",
   "quota.noReads": "Noch hat niemand eine Kachel abgerufen, also fehlt die Grundlage.",
   "quota.basis": { one: "Nach {count} Abruf.", other: "Nach {count} Abrufen." },
   "quota.hitRatio": "Treffer",
   "quota.rendered": "Gerenderte Kacheln",
-  "quota.overrules": "Über HTTP gesetzt. In der Konfigurationsdatei steht {size}; das gilt nicht.",
   "quota.overrules.since": "Über HTTP gesetzt am {time}. In der Konfigurationsdatei steht {size}; das gilt nicht.",
   "quota.overrules.by":
     "Über HTTP gesetzt am {time} von {by}. In der Konfigurationsdatei steht {size}; das gilt nicht.",

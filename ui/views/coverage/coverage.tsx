@@ -3,6 +3,7 @@ import { Link } from "../../components/link.tsx";
 import { Empty, Loading, Panel, ProblemBox } from "../../components/parts.tsx";
 import { type Doc, queryOf } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
+import { titleOf } from "../../core/layer.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place, setQuery } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
@@ -62,7 +63,7 @@ function OfTileSet({ layer, tileSet }: { readonly layer: Doc<"Layer">; readonly 
           format={format}
           parameters={parameters}
           storedOnly
-          label={t("coverage.map", { layer: layer.title })}
+          label={t("coverage.map", { layer: titleOf(layer) })}
           onOpen={(opened) => {
             setSurface(opened);
             return () => setSurface(undefined);

@@ -2,6 +2,7 @@ import { Choice } from "../../components/choice.tsx";
 import { CopyButton, CopyList } from "../../components/copy.tsx";
 import { Empty, Panel } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
+import { formatOf, formatsOf } from "../../core/layer.ts";
 import { place, setQuery } from "../../core/router.ts";
 import type { TabProps } from "./layer-page.tsx";
 import { snippets, type TileAddresses } from "./snippets.ts";
@@ -11,7 +12,7 @@ export function AddressesTab({ layer }: TabProps) {
   const { query } = place.value;
   const gridSet = query.get("gridSet") ?? layer.defaultGridSet;
   const subset = layer.gridSubsets.find((one) => one.gridSet === gridSet) ?? layer.gridSubsets[0];
-  const format = layer.formats.find((one) => one === query.get("format")) ?? layer.formats[0] ?? "";
+  const format = formatOf(layer, query.get("format")) ?? "";
   const addresses = layer.addresses.tiles.find((one) => one.gridSet === subset?.gridSet && one.format === format);
   if (subset === undefined || addresses === undefined) return <Empty>{t("layers.noGridSets")}</Empty>;
   const program = snippets.find(({ name }) => name === query.get("program")) ?? snippets[0];
@@ -28,7 +29,7 @@ export function AddressesTab({ layer }: TabProps) {
         <Choice
           label={t("field.format")}
           value={format}
-          values={layer.formats}
+          values={formatsOf(layer)}
           onChoose={(chosen) => setQuery({ format: chosen })}
         />
       </div>

@@ -6,6 +6,7 @@ import type { Doc } from "../../core/api.ts";
 import { bytes } from "../../core/format.ts";
 import { type TextKey, t } from "../../core/i18n.ts";
 import { useShortcuts } from "../../core/keys.ts";
+import { titleOf } from "../../core/layer.ts";
 import { type Loaded, useDocument } from "../../core/resource.ts";
 import { navigate, pathOf } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
@@ -116,12 +117,13 @@ function Actions({ layer, usage, enabled }: ActionsProps) {
 function Summary({ layer, usage }: { readonly layer: Doc<"Layer">; readonly usage: Doc<"Usage"> | undefined }) {
   const upstream = useDocument("Upstream", `upstreams/${layer.upstream}`, { on: ["upstream"] });
   const use = useOf(usage, layer.name);
+  const { description, source } = layer.configuration;
   return (
     <div class="summary">
-      {layer.title !== layer.name && <strong>{layer.title}</strong>}
-      {layer.abstract !== "" && <p class="soft">{layer.abstract}</p>}
+      {titleOf(layer) !== layer.name && <strong>{titleOf(layer)}</strong>}
+      {description && <p class="soft">{description}</p>}
       <p class="soft">
-        <Link to={pathOf("upstreams", layer.upstream)}>{layer.source.address}</Link> ({layer.sourceKind}){" "}
+        <Link to={pathOf("upstreams", layer.upstream)}>{upstream.data?.origin ?? layer.upstream}</Link> ({source.type}){" "}
         {upstream.data !== undefined && <UpstreamState state={upstream.data.state} />}
         {use !== undefined && (
           <span class="number">

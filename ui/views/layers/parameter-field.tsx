@@ -1,13 +1,11 @@
 import { Choice } from "../../components/choice.tsx";
 import { CommittedField } from "../../components/committed-field.tsx";
 import { Field } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
-
-type Parameter = Doc<"Layer">["parameters"][number];
+import type { ParameterFilter } from "../../core/layer.ts";
 
 interface ParameterFieldProps {
-  readonly parameter: Parameter;
+  readonly parameter: ParameterFilter;
   readonly value: string;
   readonly onChoose: (value: string) => void;
 }
@@ -17,8 +15,7 @@ const SLIDER_VALUES = 3;
 
 /** A control for one parameter of a layer: a list, a slider for times and numbers, or a text. */
 export function ParameterField({ parameter, value, onChoose }: ParameterFieldProps) {
-  const { key, regex } = parameter;
-  const values = parameter.values?.map(String);
+  const { key, regex, values } = parameter;
   if (values === undefined)
     return (
       // Each new value asks for new tiles: what is being typed is none yet.
@@ -60,7 +57,7 @@ export function ParameterField({ parameter, value, onChoose }: ParameterFieldPro
 }
 
 /** Returns whether the values of a parameter are steps of time or of a number. */
-const isSeries = ({ key, type }: Parameter, values: readonly string[]): boolean =>
+const isSeries = ({ key, type }: ParameterFilter, values: readonly string[]): boolean =>
   type !== "string" ||
   values.every((one) => /^\d{4}(-|T|$)/.test(one) && !Number.isNaN(Date.parse(one))) ||
   (/^(elevation|dim_.*)$/i.test(key) && values.every((one) => Number.isFinite(Number(one))));

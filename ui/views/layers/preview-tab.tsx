@@ -5,6 +5,7 @@ import { Empty, Panel, ProblemBox } from "../../components/parts.tsx";
 import { asProblem, type Doc, type Problem } from "../../core/api.ts";
 import { BASE } from "../../core/base.ts";
 import { t } from "../../core/i18n.ts";
+import { filtersOf, formatOf, formatsOf, type Legend as LegendOptions, legendsOf } from "../../core/layer.ts";
 import { place, setQuery } from "../../core/router.ts";
 import { findSubset } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
@@ -23,7 +24,7 @@ export function PreviewTab({ layer }: TabProps) {
   const [surface, setSurface] = useState<MapSurface>();
   const { query } = place.value;
   const subset = findSubset(layer, query.get("gridSet") ?? undefined) ?? layer.gridSubsets[0];
-  const format = layer.formats.find((one) => one === query.get("format")) ?? layer.formats[0];
+  const format = formatOf(layer, query.get("format"));
   if (subset === undefined || format === undefined) return <Empty>{t("layers.noGridSets")}</Empty>;
   const parameters = chosenParameters(layer, query);
 
@@ -51,10 +52,10 @@ export function PreviewTab({ layer }: TabProps) {
         <Choice
           label={t("field.format")}
           value={format}
-          values={layer.formats}
+          values={formatsOf(layer)}
           onChoose={(chosen) => setQuery({ format: chosen })}
         />
-        {layer.parameters.map((parameter) => (
+        {filtersOf(layer).map((parameter) => (
           <ParameterField
             key={parameter.key}
             parameter={parameter}
@@ -74,7 +75,8 @@ export function PreviewTab({ layer }: TabProps) {
           label={t("layers.mapOf", { layer: layer.name })}
           onOpen={(opened) => {
             setSurface(opened);
-            const stop = layer.queryable ? opened.onClick((pointer) => void ask(pointer)) : undefined;
+            const stop =
+              layer.configuration.queryable === true ? opened.onClick((pointer) => void ask(pointer)) : undefined;
             return () => {
               stop?.();
               setSurface(undefined);
@@ -83,7 +85,7 @@ export function PreviewTab({ layer }: TabProps) {
         />
         {legend !== undefined && <Legend layer={layer} legend={legend} />}
       </div>
-      {layer.queryable && (
+      {layer.configuration.queryable === true && (
         <Panel title={t("layers.underClick")}>
           <div role="status">
             <FeatureInfo answer={answer.value} />
@@ -97,7 +99,7 @@ export function PreviewTab({ layer }: TabProps) {
 
 interface LegendProps {
   readonly layer: Doc<"Layer">;
-  readonly legend: Doc<"Layer">["legends"][number];
+  readonly legend: LegendOptions;
 }
 
 function Legend({ layer, legend }: LegendProps) {
@@ -125,18 +127,16 @@ const queryKey = (parameter: string): string => `p.${parameter}`;
 /** Returns the parameters of the address that are not the defaults. */
 function chosenParameters(layer: Doc<"Layer">, query: URLSearchParams): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    layer.parameters.flatMap(({ key }) => {
+    filtersOf(layer).flatMap(({ key }) => {
       const value = query.get(queryKey(key));
       return value === null ? [] : [[key, value]];
     }),
   );
 }
 
-function legendOf(
-  { legends, parameters }: Doc<"Layer">,
-  style: string | undefined,
-): Doc<"Layer">["legends"][number] | undefined {
-  const shown = style ?? parameters.find(({ key }) => key === "STYLES")?.default ?? "";
+function legendOf(layer: Doc<"Layer">, style: string | undefined): LegendOptions | undefined {
+  const legends = legendsOf(layer);
+  const shown = style ?? filtersOf(layer).find(({ key }) => key === "STYLES")?.default ?? "";
   return legends.find((one) => one.style === shown) ?? legends.find((one) => one.style === "");
 }
 
@@ -144,7 +144,7 @@ function legendOf(
  * Returns the address of a legend on this server; undefined: the legend has an address elsewhere, which the page must
  * not load. Behind a proxy the server may see another scheme or host than the page: only the query is taken.
  */
-function ownAddress(layer: Doc<"Layer">, { url }: Doc<"Layer">["legends"][number]): string | undefined {
+function ownAddress(layer: Doc<"Layer">, { url }: LegendOptions): string | undefined {
   const [service = ""] = layer.addresses.wmsCapabilities.split("?");
   return url.startsWith(`${service}?`) ? `${BASE}/service/wms${url.slice(service.length)}` : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Doc } from "../../core/api.ts";
 import { shellWord } from "../../core/command.ts";
+import { titleOf } from "../../core/layer.ts";
 
 type Layer = Doc<"Layer">;
 export type GridSubset = Layer["gridSubsets"][number];
@@ -57,7 +58,7 @@ function qgis(subject: SnippetSubject): string | undefined {
   });
   // QGIS takes a plus sign for itself.
   const query = String(source).replaceAll("+", "%20");
-  return `iface.addRasterLayer(${literal(query)}, ${literal(layer.title)}, "wms")`;
+  return `iface.addRasterLayer(${literal(query)}, ${literal(titleOf(layer))}, "wms")`;
 }
 
 function openLayers(subject: SnippetSubject): string | undefined {
@@ -165,10 +166,10 @@ const LEAFLET = `<link rel="stylesheet" href="https://cdn.jsdelivr.net/npm/leafl
 const MAPLIBRE = `<link rel="stylesheet" href="https://cdn.jsdelivr.net/npm/maplibre-gl@6.17.0/dist/maplibre-gl.css">`;
 
 /** Returns a whole page: saved as a file, it shows the map. */
-const page = ({ title }: Layer, head: string, script: string): string => `<!doctype html>
+const page = (layer: Layer, head: string, script: string): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<title>${htmlText(title)}</title>
+<title>${htmlText(titleOf(layer))}</title>
 ${head}
 <style>html, body, #map { height: 100%; margin: 0 }</style>
 <div id="map"></div>

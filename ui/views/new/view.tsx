@@ -3,6 +3,7 @@ import { Empty, Loading, Page } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
 import { jsonText } from "../../core/json.ts";
+import { titleOf } from "../../core/layer.ts";
 import { usePosted } from "../../core/posted.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place } from "../../core/router.ts";
@@ -77,7 +78,7 @@ function Form({ layer, tileSet, draft }: FormProps) {
           gridSet={subset.gridSet}
           format={format}
           parameters={parameters}
-          label={t("newJob.map", { layer: layer.title })}
+          label={t("newJob.map", { layer: titleOf(layer) })}
           onOpen={(opened) => {
             setSurface(opened);
             return () => setSurface(undefined);

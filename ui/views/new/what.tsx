@@ -4,6 +4,7 @@ import { Checkbox } from "../../components/checkbox.tsx";
 import { TextField } from "../../components/text-field.tsx";
 import { type Doc, queryOf } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
+import { filtersOf } from "../../core/layer.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place, setQuery } from "../../core/router.ts";
 import type { TileSet } from "../../map/tile-set.ts";
@@ -79,7 +80,7 @@ export function What({ layer, tileSet, draft }: WhatProps) {
         </div>
       )}
       {!isWholeLayer && <TileSetChoice layer={layer} tileSet={tileSet} />}
-      {!isWholeLayer && layer.parameters.length > 0 && (
+      {!isWholeLayer && filtersOf(layer).length > 0 && (
         <Checkbox
           label={t("newJob.allParameters")}
           isChecked={query.get("parameterSets") === "*"}

@@ -35,7 +35,7 @@ const columnsOf = ({ self, nodes }: Cluster, reload: () => void): readonly Colum
         <b>{name}</b>
         {lead && <Chip tone="busy">{t("nodes.lead")}</Chip>}
         {name === self && <small>{t("nodes.self")}</small>}
-        {version !== null && <small>{t("overview.version", { version })}</small>}
+        <small>{t("overview.version", { version })}</small>
       </span>
     ),
   },

@@ -26,7 +26,7 @@ export function drawTrend(target: HTMLElement, series: Doc<"UsageHistory">["seri
     },
     [
       series.map(({ at }) => Date.parse(at) / 1000),
-      series.map(({ bytesOnDisk }) => (bytesOnDisk === null ? null : Number(bytesOnDisk))),
+      series.map(({ bytesOnDisk }) => Number(bytesOnDisk)),
       series.map((sample) => Number(sample.bytes)),
     ],
     target,

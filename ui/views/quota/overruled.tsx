@@ -35,7 +35,6 @@ export function Overruled({ overrules, reload }: OverruledProps) {
 }
 
 function whenText({ since, by }: Overrules, size: string): string {
-  if (since === null) return t("quota.overrules", { size });
   const time = dateTime(since);
   return by === null ? t("quota.overrules.since", { time, size }) : t("quota.overrules.by", { time, by, size });
 }

@@ -3,6 +3,7 @@ import { Field, Panel } from "../../components/parts.tsx";
 import { TextField } from "../../components/text-field.tsx";
 import { type Doc, queryOf } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
+import { filtersOf, formatsOf } from "../../core/layer.ts";
 import { useDocument } from "../../core/resource.ts";
 import { errorOf } from "./field-errors.ts";
 import type { FieldsProps } from "./time-fields.tsx";
@@ -57,7 +58,7 @@ export function JobFields({ draft, change, errors }: FieldsProps) {
           label={t("field.format")}
           error={errorOf(errors, "job.format", "job.formats")}
           value={draft.format}
-          values={choices(layer?.formats, draft.format)}
+          values={choices(layer && formatsOf(layer), draft.format)}
           textOf={choiceText}
           onChoose={(format) => change({ format })}
         />
@@ -129,7 +130,7 @@ function Parameters({ layer, draft, change, errors }: LayerFieldsProps) {
     const { [key]: _before, ...others } = draft.parameters;
     change({ parameters: value === "" ? others : { ...others, [key]: value } });
   };
-  const known = new Map((layer?.parameters ?? []).map((filter) => [filter.key, filter]));
+  const known = new Map((layer === undefined ? [] : filtersOf(layer)).map((filter) => [filter.key, filter]));
   const keys = new Set([...known.keys(), ...Object.keys(draft.parameters)]);
   return (
     <>
@@ -138,7 +139,7 @@ function Parameters({ layer, draft, change, errors }: LayerFieldsProps) {
           key={key}
           label={key}
           error={errorOf(errors, `job.parameters.${key}`)}
-          offered={known.get(key)?.values?.map(String) ?? []}
+          offered={known.get(key)?.values ?? []}
           placeholder={known.get(key)?.default ?? ""}
           value={draft.parameters[key] ?? ""}
           onInput={(value) => set(key, value)}

@@ -4,6 +4,7 @@ import { Radios } from "../../components/radios.tsx";
 import { queryOf } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
+import { filtersOf } from "../../core/layer.ts";
 import { useDocument } from "../../core/resource.ts";
 import { pathOf } from "../../core/router.ts";
 import { type ParameterSet, parameterSets, SCOPES, setText, type TruncationChoice } from "./scope.ts";
@@ -53,7 +54,7 @@ function ParametersField({ choice: { layer, parameters }, change }: ScopeProps) 
   const usage = useDocument("Usage", `usage${queryOf({ by: "tileSet", layer })}`);
   const filters = useDocument("Layer", pathOf("layers", layer).slice(1));
   if (usage.data === undefined || filters.data === undefined) return null;
-  const sets = parameterSets(usage.data.tileSets ?? [], filters.data.parameters);
+  const sets = parameterSets(usage.data.tileSets ?? [], filtersOf(filters.data));
   if (sets.length === 0) return <p class="soft">{t("truncations.noSets")}</p>;
   const setOf = (text: string) => sets.find((one) => one.text === text);
   return (

@@ -1,5 +1,6 @@
 import type { Doc } from "../../core/api.ts";
 import { add, type Count } from "../../core/json.ts";
+import type { ParameterFilter } from "../../core/layer.ts";
 
 /** The parts of a layer that a truncation can remove. */
 export const SCOPES = ["truncateLayer", "truncateParameters", "truncateOrphans"] as const;
@@ -48,7 +49,7 @@ export const setText = (parameters: ParameterSet["parameters"]): string =>
     .join(" ");
 
 type TileSets = NonNullable<Doc<"Usage">["tileSets"]>;
-type Filters = Doc<"Layer">["parameters"];
+type Filters = readonly Pick<ParameterFilter, "key" | "default">[];
 
 /**
  * Returns the stored combinations of parameters that a request can name, those with the most tiles first. The defaults

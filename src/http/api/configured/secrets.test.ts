@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { masked } from "../../../lib/masked.ts";
+import { masked } from "../../../lib/text/masked.ts";
 import { expectedTag } from "./preconditions.ts";
 import { mergePatch, withSecrets } from "./secrets.ts";
 

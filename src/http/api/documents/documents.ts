@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import type { ReadonlyDeep } from "../../../lib/readonly-deep.ts";
 import { newToken, token } from "./account-documents.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job, jobArea, jobLevels, jobs, jobTimeline } from "./job-documents.ts";
@@ -30,7 +32,6 @@ import {
   reload,
   server,
   session,
-  simulation,
   status,
   usage,
   usageHistory,
@@ -44,8 +45,8 @@ import { truncation, truncationPreview } from "./truncation-documents.ts";
 import { upstream, upstreamProbe } from "./upstream-documents.ts";
 
 /**
- * The documents that `/api/v1` answers with and webhooks receive, by their names in the OpenAPI document. Each is
- * described here and nowhere else: the OpenAPI document and the type of an answer follow from the schema.
+ * The documents of `/api/v1` and of webhooks, by their names in the OpenAPI document. Each is described only here: the
+ * OpenAPI document and the types of answers are derived from the schemas.
  */
 export const documents = {
   Job: job,
@@ -68,6 +69,7 @@ export const documents = {
   Layers: layers,
   LayerSummaries: layerSummaries,
   Layer: layer,
+  LayerConfiguration: LayerSchema,
   LayerTest: layerTest,
   Node: node,
   Nodes: nodes,
@@ -102,15 +104,12 @@ export const documents = {
   Tokens: z.object({ tokens: z.array(token) }),
   NewToken: newToken,
   Verification: verification,
-  Simulation: simulation,
   WebhookDelivery: z.object({ id: text.meta({ format: "uuid" }), event: z.enum(JOB_MOMENTS), sentAt: moment, job }),
   Problem: problem,
 };
 
-type ReadonlyDeep<T> = T extends object ? { readonly [K in keyof T]: ReadonlyDeep<T[K]> } : T;
-
 /**
- * The types of the documents. A value that lacks a described field is not assignable. They are the types of the input,
- * because the fields of a scheduled job are those of a request before it is decoded.
+ * The types of the documents. A value that lacks a described field is not assignable. They are input types of the
+ * schemas, because the fields of a scheduled job are those of a request before it is decoded.
  */
 export type Documents = { readonly [N in keyof typeof documents]: ReadonlyDeep<z.input<(typeof documents)[N]>> };

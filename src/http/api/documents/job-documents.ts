@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { fieldEntries, type ShownFields } from "../../../plan/job-fields.ts";
-import { JOB_OUTCOMES, JOB_STATES } from "../../../plan/job-request.ts";
+import { fieldEntries, type ShownFields } from "../../../plan/job/job-fields.ts";
+import { JOB_OUTCOMES, JOB_STATES } from "../../../plan/job/job-request.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { parameterSetJson } from "../jobs/value-choice-codec.ts";
 import { fieldBuilders } from "./field-builders.ts";

@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { PNG_COMPRESSIONS } from "../../../layer/layer.ts";
+import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
 import { CASE_RULES } from "../../../layer/parameter-filter.ts";
-import { FEED_OPERATIONS } from "../../../layer/update-source.ts";
 import { EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
 import { bigint64, numbers4, parameters, text, textOrNull, whole } from "./fields.ts";
 
@@ -187,90 +186,19 @@ const gridSubset = z.object({
     .meta({ description: "All levels of the grid set" }),
 });
 
-/** An expiry applies from its level to the next rule's. */
-const rules = <T extends z.ZodType>(seconds: T) => z.array(z.object({ minZoom: whole, seconds }));
-
 const template = text.meta({ description: "The client replaces the names in braces, and appends parameters" });
 
 export const layer = z.object({
-  ...summary,
-  abstract: text,
-  advertised: z.boolean().meta({ description: "Whether capabilities have the layer" }),
-  keywords: z.array(text),
-  attribution: textOrNull.meta({ description: "Who is named beside the map, as HTML" }),
-  metadataUrls: z.array(z.object({ type: text, format: text, url: text })),
-  defaultGridSet: textOrNull,
-  source: z.object({
-    address: text.meta({ description: "Without credentials, query and keys; of an archive its file" }),
-    layers: z.array(text).meta({ description: "The layers that are requested there" }),
-    connections: whole,
-    jobConnections: whole.nullable(),
-    timeoutSeconds: z.number().nullable(),
-  }),
+  name: text,
+  upstream: summary.upstream,
+  defaultGridSet: textOrNull.meta({ description: "The grid set of requests to /api/v1 that name none" }),
   gridSubsets: z.array(gridSubset),
-  metatile: z.tuple([whole, whole]),
-  gutter: whole,
-  formatsTogether: z.boolean(),
-  jpegQuality: whole,
-  pngCompression: z.enum(PNG_COMPRESSIONS),
-  formatModifiers: z
-    .array(
-      z.object({
-        format: text,
-        requestFormat: text.exactOptional(),
-        transparent: z.boolean().exactOptional(),
-        bgColor: text.exactOptional(),
-        palette: text.exactOptional(),
-        jpegQuality: whole.exactOptional(),
-      }),
-    )
-    .meta({ description: "Other requests for the tiles of some formats" }),
-  parameters: parameterFilters,
-  requestFilters: z
-    .array(
-      z.object({
-        type: z.enum(["circle", "file", "wms"]),
-        name: text,
-        zoomStart: whole.exactOptional(),
-        zoomStop: whole.exactOptional(),
-        resample: z.boolean().exactOptional(),
-        preload: z.boolean().exactOptional(),
-        debug: z.boolean().exactOptional(),
-        directory: text.exactOptional(),
-        extension: text.exactOptional(),
-        layers: z.array(text).exactOptional(),
-        styles: z.array(text).exactOptional(),
-        timeoutSeconds: z.number().exactOptional(),
-      }),
-    )
-    .meta({ description: "Requests for tiles that they refuse get an empty tile" }),
-  updateSources: z
-    .array(
-      z.object({
-        type: z.enum(["georss"]),
-        address: text.meta({ description: "Without credentials and query" }),
-        gridSet: text,
-        pollSeconds: z.number(),
-        operation: z.enum(FEED_OPERATIONS),
-        format: text.exactOptional(),
-        threadCount: whole,
-      }),
-    )
-    .meta({ description: "Feeds that tell where the data has changed" }),
-  expiry: z.object({
-    cache: rules(z.int()).meta({ description: "0: never; -1: tiles are not stored" }),
-    client: rules(z.union([whole, z.literal("no-cache")])).meta({ description: "0: no header" }),
-    staleClientSeconds: whole.meta({ description: "The longest max-age of a stale tile; 0: no-cache" }),
-    cdnSeconds: whole.nullable().meta({ description: "max-age of CDN-Cache-Control; null: no header" }),
-    staleWhileRevalidateSeconds: whole,
-    negativeCacheSeconds: whole,
-  }),
-  legends: z.array(z.object({ style: text, width: whole, height: whole, format: text, url: text })),
   addresses: z.object({
     wmtsCapabilities: text,
     wmsCapabilities: text,
     tms: text,
     ogc: text,
+    legends: z.array(text).meta({ description: "Of the legends in the configuration, in their order" }),
     tiles: z.array(
       z.object({
         gridSet: text,
@@ -293,14 +221,7 @@ export const layer = z.object({
       quota: z.object({ value: text, units: z.enum(STORAGE_UNITS) }),
     })
     .nullable(),
-  jobs,
-  queryable: z.boolean(),
   editable: z.boolean().meta({ description: "Whether it can be changed over HTTP" }),
-  configuration: configuration.meta({
-    description: "What PUT takes: the keys of the configuration file, secrets masked",
-  }),
-  infoFormats: z.array(text).meta({ description: "The formats of GetFeatureInfo in capabilities" }),
-  fullWms: z.boolean(),
-  secured: z.boolean(),
+  configuration: LayerSchema,
   configuredAt: z.object({ file: text, line: whole.nullable() }).nullable().meta({ description: "null: a demo layer" }),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { JOB_OUTCOMES } from "../../../plan/job-request.ts";
+import { JOB_OUTCOMES } from "../../../plan/job/job-request.ts";
 import { jobRequestSchema } from "../jobs/job-document.ts";
 import { scheduleRequestSchema } from "../schedules/schedule-document.ts";
 import { int64, moment, momentOrNull, textOrNull, time } from "./fields.ts";

@@ -19,7 +19,7 @@ import {
 const sum = { tiles: bigint64, bytes: bigint64 };
 const bytesOnDisk = bigint64.meta({ description: "Bytes that the tiles take on the disk, each in whole blocks" });
 const quotaBytes = z.bigint().meta({ type: "integer" }).nullable();
-/** The sums of one cell: never more than its 256 tiles. */
+/** The sums of one cell, which has at most 256 tiles. */
 const cellSum = z.object({ tiles: int64, bytes: int64, bytesOnDisk: int64 });
 
 const disk = z
@@ -66,7 +66,7 @@ export const node = z.object({
   since: moment.meta({ description: "When the node has joined, or was lost" }),
   lag: whole.meta({ description: "ms since the lead has heard from the node" }),
   lease: whole.nullable().meta({ description: "ms that are left of its lease of the lead; null: it needs none" }),
-  version: textOrNull.meta({ description: "Of the program; null: too old to tell it" }),
+  version: text.meta({ description: "Of the program" }),
   work: z.object({
     tiles: whole.meta({ description: "Tiles that the node has served since it began" }),
     renders: whole.meta({ description: "Metatiles that it renders at the moment" }),
@@ -86,17 +86,15 @@ export const nodes = z.object({
       lease: whole.meta({ description: "ms that are left of its lease, which it renews in the database" }),
     })
     .nullable()
-    .meta({ description: "null: the server is no cluster, or the lead has an older version" }),
+    .meta({ description: "null: the server is no cluster" }),
   self: textOrNull.meta({ description: "The node that answers; null: the server is no cluster" }),
 });
-
-const numberOrNull = bigint64.nullable().meta({ description: "null: a sample of an older version lacks it" });
 
 export const usageHistory = z.object({
   layer: textOrNull,
   step: z.enum(["PT10M", "PT1H", "PT6H", "P1D"]),
   series: z
-    .array(z.object({ at: moment, tiles: numberOrNull, bytes: bigint64, bytesOnDisk: numberOrNull }))
+    .array(z.object({ at: moment, tiles: bigint64, bytes: bigint64, bytesOnDisk: bigint64 }))
     .meta({ description: "The last sample of each step; the last entry is the present usage" }),
 });
 
@@ -116,7 +114,7 @@ const quotaFields = z.object({
 export const quota = quotaFields.extend({
   overrules: z
     .object({
-      since: momentOrNull,
+      since: moment,
       by: textOrNull.meta({ description: "The account; null: the server had no users" }),
       quota: quotaFields,
     })
@@ -246,24 +244,6 @@ export const verification = z.object({
     }),
   ),
   reason: textOrNull,
-});
-
-export const simulation = z.object({
-  reads: whole,
-  share: z.number(),
-  since: momentOrNull,
-  until: momentOrNull,
-  results: z.array(
-    z.object({
-      policy: z.enum(EXPIRATION_POLICIES),
-      bytes: bigint64,
-      hits: whole,
-      hitRatio: z.number().nullable(),
-      bytesKept: int64,
-      mostBytesKept: int64,
-      tilesDrawn: int64,
-    }),
-  ),
 });
 
 export const status = z.object({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { UPSTREAM_STATES } from "../../../render/upstream-health.ts";
+import { UPSTREAM_STATES } from "../../../render/upstream/upstream-health.ts";
 import { moment, momentOrNull, text, whole } from "./fields.ts";
 
 const error = { class: text, message: text };

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
 import { JOB_OPTIONS } from "../../../../test/support/job-options.ts";
 import { layerNamed } from "../../../../test/support/layer.ts";
+import { atOnce } from "../../../lib/process/slices.ts";
 import { refusalMessage } from "../../../lib/refusal.ts";
-import { atOnce } from "../../../lib/slices.ts";
 import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 
@@ -254,6 +254,6 @@ test.each([
     expect(times.length).toBeGreaterThan(20);
     return Math.max(...times) / times.reduce((sum, ms) => sum + ms, 0);
   };
-  // A collection of garbage counts for the step in which it comes.
+  // A garbage collection counts for the step in which it happens.
   expect(Math.min(shareOfLongest(), shareOfLongest(), shareOfLongest())).toBeLessThan(1 / 3);
 });

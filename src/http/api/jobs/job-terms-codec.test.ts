@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { atOnce } from "../../../lib/process/slices.ts";
 import { refusalMessage } from "../../../lib/refusal.ts";
-import { atOnce } from "../../../lib/slices.ts";
 import { parseWindow } from "../../../plan/run-window.ts";
 import { decodeJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";

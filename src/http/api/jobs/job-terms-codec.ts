@@ -2,7 +2,7 @@ import { defined } from "../../../lib/defined.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { type JobChange, type JobHours, type JobTerms, STANDARD_TERMS } from "../../../plan/job-terms.ts";
+import { type JobChange, type JobHours, type JobTerms, STANDARD_TERMS } from "../../../plan/job/job-terms.ts";
 import { windowTimes } from "../../../plan/run-window.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { jobChangeSchema } from "./job-document.ts";
@@ -30,8 +30,7 @@ export function decodeTermsChange(body: Uint8Array): Result<JobChange, Refusal> 
 }
 
 /**
- * Returns terms in the form in which a request has them. Fields with default values are undefined, so the JSON document
- * omits them.
+ * Returns terms in the form of a request. Fields with default values are undefined, so the JSON document omits them.
  */
 export function termsDocument(terms: JobTerms | undefined) {
   if (terms === undefined) return {};

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { atOnce } from "../../../lib/process/slices.ts";
 import { refusalMessage } from "../../../lib/refusal.ts";
-import { atOnce } from "../../../lib/slices.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 
 const decode = (document: object) => atOnce(decodeJobBody(new TextEncoder().encode(JSON.stringify(document))));

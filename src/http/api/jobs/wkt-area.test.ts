@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
+import { atOnce } from "../../../lib/process/slices.ts";
 import { refusalMessage } from "../../../lib/refusal.ts";
-import { atOnce } from "../../../lib/slices.ts";
 import { decodeWkt as decodeInSteps } from "./wkt-area.ts";
 
 const decodeWkt = (text: string) => atOnce(decodeInSteps(text));

@@ -2,11 +2,12 @@ import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset, Layer } from "../../../layer/layer.ts";
 import { kmlSubset } from "../../tiles/kml/kml-address.ts";
 import { firstTiles } from "../../tiles/kml/kml-documents.ts";
+import { legendAddress } from "../../tiles/wms/legend-address.ts";
 import type { Documents } from "../documents/documents.ts";
 
 /**
- * Returns the addresses of a layer for clients: those of its documents, and for each grid set and format the templates
- * of its tiles. Braces enclose what the client fills in. Parameters are appended as `KEY=VALUE`.
+ * Returns the addresses of a layer for clients: the addresses of its documents, and address templates of its tiles for
+ * each grid set and format. Clients replace the parts in braces. Parameters are appended as `KEY=VALUE`.
  * @param base scheme, host, port and mount as the client addressed them
  */
 export function layerAddresses(layer: Layer, base: string): Documents["Layer"]["addresses"] {
@@ -15,6 +16,7 @@ export function layerAddresses(layer: Layer, base: string): Documents["Layer"]["
     wmsCapabilities: `${base}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetCapabilities`,
     tms: `${base}/service/tms/1.0.0`,
     ogc: `${base}/ogc/collections/${encodeURIComponent(layer.name)}`,
+    legends: layer.legends.map((legend) => legendAddress(layer, legend, base)),
     tiles: layer.gridSubsets.flatMap((subset) =>
       layer.formats.map((format) => tileAddresses(layer, subset, format, base)),
     ),

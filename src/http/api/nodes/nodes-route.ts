@@ -1,13 +1,13 @@
-import { isoTime } from "../../../lib/iso-time.ts";
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import { administering, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
 import { withoutQuery } from "../query-fields.ts";
 import type { LeadView, NodeView } from "./node-view.ts";
 
-/** `nodes`: the nodes of the cluster; a server that is alone is one. */
+/** `nodes`: the nodes of the cluster. A server without a cluster is one node. */
 export const nodesResource = ({ nodes, lead, node }: RouteOptions): Resource =>
   reader(async () => {
     const [listed, led] = await Promise.all([nodes(), lead()]);
@@ -27,14 +27,23 @@ const leadDocument = ({ node, epoch, sinceMs, leaseMs }: LeadView): Documents["N
 
 const nodeDocument = (view: NodeView): Documents["Nodes"]["nodes"][number] => {
   const { name, lead, state, sinceMs, lagMs, leaseMs, version, tiles, renders, metatiles } = view;
-  // A lead of the version before sends neither.
-  const lease = leaseMs === undefined || leaseMs === null ? null : Math.round(leaseMs);
-  const known = { lease, version: version ?? null };
-  return { name, lead, state, since: isoTime(sinceMs), lag: lagMs, ...known, work: { tiles, renders, metatiles } };
+  const lease = leaseMs === null ? null : Math.round(leaseMs);
+  return {
+    name,
+    lead,
+    state,
+    since: isoTime(sinceMs),
+    lag: lagMs,
+    lease,
+    version,
+    work: { tiles, renders, metatiles },
+  };
 };
 
-/** `nodes/NAME/drain`: POST takes a node out of the balancer and gives it no further renders, DELETE ends that. */
-export const drainResource = ({ nodes, drainNode }: RouteOptions, name: string): Resource => {
+/**
+ * `nodes/NAME/drain`: POST begins the drain of a node, which gets no further renders and is not ready; DELETE ends it.
+ */
+export const drainResource = ({ drainNode }: RouteOptions, name: string): Resource => {
   const answer = (drained: boolean) =>
     administering(
       withoutQuery(async () => {
@@ -42,9 +51,8 @@ export const drainResource = ({ nodes, drainNode }: RouteOptions, name: string):
         if (outcome === "alone") return refuse(conflict("This server is alone: no other node could do its work."));
         if (outcome === "last") return refuse(conflict("All other nodes are drained: none could do its work."));
         if (outcome === "leaving") return refuse(conflict("The node ends: it comes back when it is started again."));
-        const view = outcome === "done" ? (await nodes()).find((one) => one.name === name) : outcome;
-        if (view === undefined || view === "unknown") return refuse(unknownNode(name));
-        return documentAnswer("Node", nodeDocument(view));
+        if (outcome === "unknown") return refuse(unknownNode(name));
+        return documentAnswer("Node", nodeDocument(outcome));
       }),
     );
   return { methods: { POST: answer(true), DELETE: answer(false) } };

@@ -1,7 +1,7 @@
 import { changeQuery } from "../configured/object-changes.ts";
 import { layersQuery } from "../layers/layers-route.ts";
 import { queryParameters } from "./openapi-json.ts";
-import { answer, created, gone, name, operation } from "./openapi-parts.ts";
+import { answer, created, gone, name, operation, ref } from "./openapi-parts.ts";
 
 const nameOfLayer = { ...name, name: "layer" };
 const ifMatch = {
@@ -11,9 +11,14 @@ const ifMatch = {
   schema: { type: "string" },
 };
 
-const content = { required: true, content: { "application/json": { schema: { type: "object" } } } };
-/** Returns the operations that change an object, such as a layer. */
-function changesOf(document: string, parameter: object) {
+const bodyOf = (schema: object) => ({ required: true, content: { "application/json": { schema } } });
+const ANY_OBJECT = { type: "object" };
+
+/**
+ * Returns the operations that change an object, such as a layer.
+ * @param configuration the schema of its keys
+ */
+function changesOf(document: string, parameter: object, configuration: object = ANY_OBJECT) {
   const query = queryParameters(changeQuery);
   const failures = [400, 404, 409, 412, 413];
   const changed = answer(document, "ConfigurationEffect");
@@ -33,8 +38,8 @@ function changesOf(document: string, parameter: object) {
     failures,
   });
   return {
-    put: { ...put, requestBody: content },
-    patch: { ...patch, requestBody: content },
+    put: { ...put, requestBody: bodyOf(configuration) },
+    patch: { ...patch, requestBody: bodyOf(ANY_OBJECT) },
     delete: operation(`remove${document}`, "Removes what was made over HTTP, and the tiles of a layer", {
       parameters: [parameter, ifMatch, ...queryParameters(changeQuery.pick({ dryRun: true }))],
       answers: { 200: answer("ConfigurationEffect"), ...gone },
@@ -43,7 +48,7 @@ function changesOf(document: string, parameter: object) {
   };
 }
 
-/** What the configuration describes: layers, grid sets and stores. */
+/** The paths of configured objects: layers, grid sets and stores. */
 export const configuredPaths = {
   "/layers": {
     get: operation(
@@ -62,7 +67,7 @@ export const configuredPaths = {
       answers: { 200: answer("Layer") },
       failures: [404],
     }),
-    ...changesOf("Layer", nameOfLayer),
+    ...changesOf("Layer", nameOfLayer, ref("LayerConfiguration")),
   },
   "/grid-sets": {
     get: operation("listGridSets", "Lists the configured grid sets, then the built-in ones", {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { jsonText } from "../../../lib/json-text.ts";
+import { atOnce } from "../../../lib/process/slices.ts";
 import { refusalMessage } from "../../../lib/refusal.ts";
 import { ok } from "../../../lib/result.ts";
-import { atOnce } from "../../../lib/slices.ts";
+import { jsonText } from "../../../lib/text/json-text.ts";
 import type { SchedulePlan } from "../../../schedule/schedule.ts";
 import { decodeSchedule, decodeScheduleChange, scheduleDocument } from "./schedule-codec.ts";
 

@@ -1,6 +1,6 @@
-import { isoTime } from "../../../lib/iso-time.ts";
-import { LATENCY_WINDOW_MS } from "../../../render/upstream-health.ts";
-import type { UpstreamView } from "../../../render/upstream-limits.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
+import { LATENCY_WINDOW_MS } from "../../../render/upstream/upstream-health.ts";
+import type { UpstreamView } from "../../../render/upstream/upstream-limits.ts";
 import type { Documents } from "../documents/documents.ts";
 
 export function upstreamDocument(view: UpstreamView): Documents["Upstream"] {

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { catalogue, geodetic, startProtocols, textsOf } from "../../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";
 import { gridSubset } from "../../../layer/layer.ts";
-import { readZip } from "../../../lib/zip.ts";
+import { readZip } from "../../../lib/file/zip.ts";
 
 const TYPE = "application/vnd.google-earth.kml+xml";
 
-/** Returns the files of an archive by their names. */
+/** Returns the files in an archive by name. */
 async function unpacked(target: string): Promise<ReadonlyMap<string, string>> {
   await using protocols = await startProtocols();
   const answer = await fetch(`${protocols.baseUrl}${target}`);

@@ -1,5 +1,5 @@
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
-import { ownVersion } from "../../../lib/version.ts";
+import { ownVersion } from "../../../lib/process/version.ts";
 import { allGrids, formatsOf, KINDS, layersOf, OPENAPI_TYPE, TILES_PATHS, type TilesKind } from "./ogc-documents.ts";
 
 /*
@@ -40,7 +40,7 @@ const get = ({ id, summary, parameters = [], content = json, errors = [] }: Oper
   },
 });
 
-/** Returns the paths of the tile sets of one kind. `of`: those of a collection, or of the dataset. */
+/** Returns the paths of the tile sets of one kind. `of` selects those of a collection or of the dataset. */
 function tilesPaths(catalogue: Catalogue, kind: TilesKind, of: "collection" | "dataset"): Document {
   const layers = layersOf(catalogue, kind);
   const own =

@@ -1,11 +1,11 @@
 import { basename, dirname, resolve } from "node:path";
-import type { Content } from "../../../../gwc/content.ts";
-import { xmlContent } from "../../../../http/configuration/xml-content.ts";
+import { xmlContent } from "../../../../configuration/gwc/codec/xml-content.ts";
+import type { Content } from "../../../../configuration/gwc/content.ts";
 import { MAX_METATILE } from "../../../../layer/layer.ts";
 import { defined } from "../../../../lib/defined.ts";
-import { fileFault } from "../../../../lib/file-fault.ts";
+import { fileFault } from "../../../../lib/file/file-fault.ts";
+import { readWholeFile } from "../../../../lib/file/read-whole-file.ts";
 import { isMap } from "../../../../lib/is-map.ts";
-import { readWholeFile } from "../../../../lib/read-whole-file.ts";
 import { CommandFailure, EXIT } from "../../../exit.ts";
 import { crsNamesFor, isWebMercator } from "../asked-crs.ts";
 import type { ForeignConfiguration, ForeignLayer } from "../foreign-configuration.ts";
@@ -34,7 +34,7 @@ interface File {
   readonly variables: Set<string>;
   /** Whether the WMS composes maps. */
   readonly fullWms: boolean;
-  /** The grid sets that are used and not built in, by id. */
+  /** The used grid sets that are not built in, by id. */
   readonly gridSets: Map<string, Content>;
 }
 
@@ -124,7 +124,7 @@ function composesMaps(settings: ForeignObject): boolean {
   );
 }
 
-/** Returns a layer of the configuration file, or why there is none. */
+/** Returns a layer for the configuration file, or why it cannot be made. */
 function layerOf(name: string, tileset: ForeignObject, file: File, leftOut: string[]): ForeignLayer | string {
   const { objects, settings, directory, variables, fullWms } = file;
   const grids = gridsOf(tileset, file);
@@ -186,7 +186,7 @@ function layerOf(name: string, tileset: ForeignObject, file: File, leftOut: stri
   };
 }
 
-/** Returns a source with the names of CRSs that MapCache asks for. */
+/** Returns a source with the CRS names that MapCache uses in requests. */
 function askedSource({ content, srs }: MapCacheSource, grids: ReturnType<typeof gridsOf>): Content {
   const crsNames = crsNamesFor(
     grids.map(({ named: { grid } }) => grid),

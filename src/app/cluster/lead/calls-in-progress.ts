@@ -1,0 +1,38 @@
+import { LEAD_CLOSING } from "../link/node-methods.ts";
+
+/** The calls of nodes that the lead is working on. */
+export class CallsInProgress {
+  #count = 0;
+  #end: (() => void) | undefined;
+  #isClosing = false;
+
+  /** Returns the method with a count of its running calls. After `refuse`, it rejects new calls. */
+  counted(method: (...args: unknown[]) => unknown): (...args: unknown[]) => Promise<unknown> {
+    return async (...args) => {
+      if (this.#isClosing) throw Object.assign(new Error("the lead is closing"), { code: LEAD_CLOSING });
+      this.#count++;
+      try {
+        return await method(...args);
+      } finally {
+        if (--this.#count === 0) this.#end?.();
+      }
+    };
+  }
+
+  refuse(): void {
+    this.#isClosing = true;
+  }
+
+  /** Waits until no call is in progress, at most for `graceMs`. */
+  async ended(graceMs: number): Promise<void> {
+    if (this.#count === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#end = resolve;
+      timer = setTimeout(resolve, graceMs);
+    });
+    clearTimeout(timer);
+    // The response to the last call is sent in this turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type HostPort, hostPortText } from "../../../configuration/cluster-options.ts";
+import { errorMessage } from "../../../lib/error-code.ts";
+import { Channel, portOfProcess } from "../../../lib/process/channel.ts";
+import type { Logger } from "../../../lib/process/logger.ts";
+import { machineMs } from "../../../lib/process/machine-clock.ts";
+import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import type { StoreNews, TellStores } from "../../../store/store-news.ts";
+import { followParent } from "../../process/child-process.ts";
+import { createLogger } from "../../process/logger.ts";
+import { listenFault } from "../../process/start-faults.ts";
+import type { NewsMember } from "../../process/store-news-exchange.ts";
+import { startCoordinatorThread } from "../../server/coordinator-link.ts";
+import { type Lead, startLead } from "../../server/lead.ts";
+import { loadInThread } from "../../server/reload/load-in-thread.ts";
+import type { LeadData, LeadParentMethods, LeadProcessMethods } from "../link/lead-methods.ts";
+import { LeadTable } from "../link/lead-table.ts";
+import { Lease } from "../link/lease.ts";
+import { NodePool } from "./node-pool.ts";
+
+/** Time for calls and renders in progress at a handover. The next lead renders again whatever was not stored. */
+const GRACE_MS = 10_000;
+const LONGEST_RENEWAL_MS = 2_000;
+const RENEWALS_PER_LEASE = 5;
+/** Time for a log line to leave the process. */
+const LOG_MS = 50;
+
+/**
+ * The process that leads a cluster: coordinator, renders, and the connections of the nodes. It is a separate process,
+ * so that a lead which loses its lease can end at once, and none of its parts can act afterwards.
+ */
+class LeadProcess {
+  readonly #data: LeadData;
+  readonly #log: Logger;
+  readonly #lease: Lease;
+  readonly #table: LeadTable;
+  readonly #refused: LeadParentMethods["refused"];
+  readonly #foundStores: TellStores;
+  #news: NewsMember | undefined;
+  #lead: Lead | undefined;
+  #renderers: { storesUntil(ms: number): void } | undefined;
+  #isClosing = false;
+
+  constructor(data: LeadData, { refused, storeNews }: LeadParentMethods) {
+    const { cluster, target, instance } = data;
+    this.#data = data;
+    this.#refused = refused;
+    this.#foundStores = storeNews;
+    this.#log = createLogger();
+    this.#lease = new Lease(cluster.leadLeaseMs, elapsedMs);
+    this.#table = new LeadTable(target, { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs });
+  }
+
+  /** Records news about a remote store from another process of the node. */
+  tellStores(news: StoreNews): void {
+    this.#news?.found(news);
+  }
+
+  async start(): Promise<void> {
+    const { configuration, cluster, input, instance, epoch } = this.#data;
+    const log = this.#log;
+    const lead = await startLead({
+      coordinatorThread: startCoordinatorThread(),
+      configuration,
+      instance,
+      use: "lead",
+      load: (running, more) => loadInThread({ ...input, running, ...more }),
+      log,
+      buildServing: (core, hosts, storeNews) => {
+        this.#news = storeNews.join(this.#foundStores);
+        return new NodePool({
+          configuration,
+          cluster,
+          instance,
+          epoch,
+          lease: this.#lease,
+          table: this.#table,
+          core,
+          hosts,
+          log,
+        });
+      },
+      open: async (nodes, renderers) => {
+        this.#renderers = renderers;
+        const { host, port: wanted } = cluster.listen;
+        const { port } = await nodes.listen(host, wanted).catch(async (error: unknown) => {
+          throw new Error(await listenFault(error, host, wanted), { cause: error });
+        });
+        const address = cluster.advertise ?? { host, port };
+        await this.#renew(address);
+        void this.#renewAlways(address);
+        log.info("this node leads the cluster", { node: cluster.node, epoch, address: hostPortText(address) });
+      },
+    });
+    if (!("refused" in lead)) {
+      this.#lead = lead;
+      return;
+    }
+    this.#refused(lead.refused);
+    await this.#giveBack();
+    await this.#end(1);
+  }
+
+  async #renew(address: HostPort): Promise<void> {
+    const { epoch } = this.#data;
+    const sentMs = elapsedMs();
+    const renewed = await this.#table.renew(epoch, address);
+    if (renewed.ok && renewed.value) {
+      this.#lease.granted(sentMs);
+      this.#renderers?.storesUntil(machineMs() + this.#lease.leftMs);
+    } else if (renewed.ok) await this.#lost("another node has taken the lease");
+    else if (!this.#lease.isValid) await this.#lost(renewed.error.message);
+  }
+
+  async #renewAlways(address: HostPort): Promise<void> {
+    const pauseMs = Math.min(LONGEST_RENEWAL_MS, this.#data.cluster.leadLeaseMs / RENEWALS_PER_LEASE);
+    for (;;) {
+      await sleep(pauseMs);
+      // If the process was suspended for longer than the lease, it ends here at the latest.
+      if (!this.#lease.isValid) await this.#lost("it was not renewed in time");
+      await this.#renew(address);
+    }
+  }
+
+  /** Ends the process at once, as a kill does, because its lease is lost and a newer lead may be working. */
+  async #lost(reason: string): Promise<void> {
+    this.#log.error("this node has lost the lease of the lead", { node: this.#data.cluster.node, reason });
+    await this.#end(1);
+  }
+
+  async #giveBack(): Promise<void> {
+    const { epoch } = this.#data;
+    const given = await this.#table.giveBack(epoch);
+    if (!given.ok) this.#log.warn("the lease of the lead cannot be given back", { reason: given.error.message });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    await this.#lead?.close(GRACE_MS);
+    await this.#giveBack();
+    await this.#end(0);
+  }
+
+  async #end(code: number): Promise<never> {
+    await sleep(LOG_MS);
+    process.exit(code);
+  }
+}
+
+function startLeadProcess(): void {
+  let lead: LeadProcess | undefined;
+  const failed = (error: unknown): void => {
+    process.stderr.write(`nuthatch: the lead failed: ${errorMessage(error)}\n`);
+    process.exit(1);
+  };
+  const channel = new Channel<LeadProcessMethods, LeadParentMethods>(portOfProcess(process), {
+    begin(data) {
+      lead = new LeadProcess(data, {
+        refused: (refusal) => channel.note("refused", [refusal]),
+        storeNews: (news) => channel.note("storeNews", [news]),
+      });
+      void lead.start().catch(failed);
+    },
+    storeNews: (news) => lead?.tellStores(news),
+    close: () => void lead?.close().catch(failed),
+  });
+}
+
+if (process.send !== undefined) {
+  followParent();
+  startLeadProcess();
+}

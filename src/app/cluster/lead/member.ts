@@ -1,0 +1,68 @@
+import type { Socket } from "node:net";
+import { type NodeView, servedTiles } from "../../../http/api/nodes/node-view.ts";
+import type { Channel } from "../../../lib/process/channel.ts";
+import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import type { RendererHosts } from "../../server/renderers/renderer-pool.ts";
+import type { GrantedLeases } from "../link/lease.ts";
+import type { LeadMethods, NodeHello, NodeMethods } from "../link/node-methods.ts";
+import type { CheckedStores } from "./checked-stores.ts";
+import type { NodeRenderers } from "./node-renderers.ts";
+
+export type NodeChannel = Channel<LeadMethods, NodeMethods>;
+
+/** A node that has joined, and its state at the lead. */
+export interface Member {
+  readonly hello: NodeHello;
+  readonly channel: Pick<NodeChannel, "call" | "note">;
+  readonly socket: Pick<Socket, "destroy">;
+  readonly renderers: NodeRenderers;
+  readonly checked: CheckedStores;
+  readonly sinceMs: number;
+  lastHeardMs: number;
+  isDraining: boolean;
+  /** Whether the node has received SIGTERM. */
+  isLeaving: boolean;
+}
+
+/** Returns the member of a node that is joining. */
+export const newMember = (joining: Pick<Member, "hello" | "channel" | "socket" | "renderers" | "checked">): Member => ({
+  ...joining,
+  isDraining: joining.hello.isDraining,
+  isLeaving: joining.hello.isLeaving ?? false,
+  sinceMs: Date.now(),
+  lastHeardMs: elapsedMs(),
+});
+
+/** Facts that the row of a node needs in addition to its member. */
+export interface ViewParts {
+  readonly hosts: Pick<RendererHosts, "workOf">;
+  readonly leases: Pick<GrantedLeases, "leftMs">;
+  /** Whether a node is the one beside the lead. */
+  readonly isOwn: (hello: NodeHello) => boolean;
+}
+
+/** Returns the rows of the nodes, sorted by name. */
+export async function nodeViews(members: Iterable<Member>, parts: ViewParts): Promise<readonly NodeView[]> {
+  const views = [...members].map((member) => nodeView(member, parts));
+  return (await Promise.all(views)).sort(byName);
+}
+
+export const byName = (a: NodeView, b: NodeView): number => (a.name < b.name ? -1 : 1);
+
+/** Returns the row of a node in the list. Requests the number of tiles that the node has served. */
+export async function nodeView(member: Member, { hosts, leases, isOwn }: ViewParts): Promise<NodeView> {
+  const { hello, channel, renderers, sinceMs, lastHeardMs, isDraining, isLeaving } = member;
+  const lead = isOwn(hello);
+  const known = { leaseMs: leases.leftMs(hello.instance), ...hosts.workOf(lead ? undefined : renderers) };
+  const metrics = await channel.call("metrics").catch(() => undefined);
+  return {
+    name: hello.name,
+    lead,
+    state: metrics === undefined ? "lost" : isDraining || isLeaving ? "draining" : "ready",
+    sinceMs,
+    lagMs: Math.max(0, Math.round(elapsedMs() - lastHeardMs)),
+    tiles: metrics === undefined ? 0 : servedTiles(metrics.tiles),
+    version: hello.program,
+    ...known,
+  };
+}

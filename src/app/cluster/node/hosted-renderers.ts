@@ -1,0 +1,42 @@
+import type { Channel, Message } from "../../../lib/process/channel.ts";
+import type { RendererHost, RendererProcess } from "../../server/renderers/renderer-host.ts";
+import type { RendererHostMethods, RendererReportMethods } from "../link/renderer-messages.ts";
+
+/** The renderers that a lead has started on this node, during one connection to the lead. */
+export class HostedRenderers implements Omit<RendererHostMethods, "configureRenderers"> {
+  readonly #local: RendererHost;
+  readonly #lead: () => Pick<Channel<RendererHostMethods, RendererReportMethods>, "note"> | undefined;
+  readonly #processes = new Map<number, RendererProcess>();
+
+  constructor(
+    local: RendererHost,
+    lead: () => Pick<Channel<RendererHostMethods, RendererReportMethods>, "note"> | undefined,
+  ) {
+    this.#local = local;
+    this.#lead = lead;
+  }
+
+  startRenderer(id: number, nice: number): void {
+    const process = this.#local.start(nice, (end) => {
+      this.#processes.delete(id);
+      this.#lead()?.note("rendererEnded", [id, end]);
+    });
+    this.#processes.set(id, process);
+    process.port.on("message", (message) => this.#lead()?.note("fromRenderer", [id, message]));
+  }
+
+  toRenderer(id: number, message: Message): void {
+    this.#processes.get(id)?.port.postMessage(message);
+  }
+
+  killRenderer(id: number): void {
+    this.#processes.get(id)?.kill();
+  }
+
+  /**
+   * Kills all renderers after the connection is lost, because the lead can no longer count the tiles that they store.
+   */
+  killAll(): void {
+    for (const process of this.#processes.values()) process.kill();
+  }
+}

@@ -1,0 +1,55 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { Channel, portOfProcess } from "../../../lib/process/channel.ts";
+import type { Logger } from "../../../lib/process/logger.ts";
+import type { StartRefusal } from "../../process/process-methods.ts";
+import type { StoreNewsExchange } from "../../process/store-news-exchange.ts";
+import type { LeadData, LeadParentMethods, LeadProcessMethods } from "../link/lead-methods.ts";
+
+/** Time for the process to end in order, with the renders in flight. */
+const CLOSE_MS = 25_000;
+
+/** The lead's process, started and ended by its node. */
+export class LeadChild {
+  readonly #process: ChildProcess;
+  readonly #channel: Channel<LeadParentMethods, LeadProcessMethods>;
+  readonly #ended: Promise<void>;
+  #isClosing = false;
+
+  constructor(
+    data: LeadData,
+    node: { refused(refusal: StartRefusal): void; ended(): void },
+    storeNews: StoreNewsExchange,
+    log: Logger,
+  ) {
+    const child = fork(fileURLToPath(new URL("./lead-process.cjs", import.meta.url)), {
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    this.#process = child;
+    this.#channel = new Channel<LeadParentMethods, LeadProcessMethods>(portOfProcess(child), {
+      refused: (refusal) => node.refused(refusal),
+      storeNews: (found) => news.found(found),
+    });
+    child.on("error", (error) => log.error("the process of the lead cannot be started", { error: String(error) }));
+    this.#ended = new Promise((resolve) => {
+      child.once("exit", (code, signal) => {
+        if (!this.#isClosing) log.error("the process of the lead has ended", { code, signal });
+        news.leave();
+        node.ended();
+        resolve();
+      });
+    });
+    this.#channel.note("begin", [data]);
+    const news = storeNews.join((told) => this.#channel.note("storeNews", [told]));
+  }
+
+  /** Ends the lead in order. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#channel.note("close", []);
+    const late = setTimeout(() => this.#process.kill("SIGKILL"), CLOSE_MS);
+    await this.#ended;
+    clearTimeout(late);
+  }
+}

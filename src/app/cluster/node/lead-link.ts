@@ -1,0 +1,125 @@
+import type { Socket } from "node:net";
+import { codeOf } from "../../../lib/error-code.ts";
+import { Channel, remoteMethods } from "../../../lib/process/channel.ts";
+import type { Logger } from "../../../lib/process/logger.ts";
+import { SERVING_CALLS, USER_RENDERS } from "../../process/process-methods.ts";
+import type { Core } from "../../serving/serving.ts";
+import { FramedPort } from "../link/framed-port.ts";
+import { LEAD_CLOSING, type LeadMethods, type NodeMethods } from "../link/node-methods.ts";
+
+/** How long a request waits for the next lead. A takeover after a kill takes about a second. */
+const WAIT_MS = 5_000;
+
+type LeadChannel = Channel<NodeMethods, LeadMethods>;
+type Calls = Pick<Channel<Record<never, never>, LeadMethods>, "call" | "callUntil" | "note">;
+
+/** The error of a call if the node has no lead, or lost the lead during the call. */
+const unavailable = (message: string): Error => Object.assign(new Error(message), { code: "unavailable" });
+
+/**
+ * Calls the lead over a connection that may end and be replaced. A call waits for the next lead. If the connection is
+ * lost during a call, a render for a user is repeated. A change may have been carried out, so its caller gets an error
+ * and has to check.
+ */
+export class LeadLink {
+  readonly #log: Logger;
+  #channel: LeadChannel | undefined;
+  #why = "no lead has been found yet";
+  readonly #waiting = new Set<() => void>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Starts to use a connection. Returns its channel. */
+  open(socket: Socket, methods: NodeMethods): LeadChannel {
+    return new Channel<NodeMethods, LeadMethods>(new FramedPort(socket), methods, (method, error) => {
+      this.#log.error("a report of the lead failed", { method, error: String(error) });
+      // A report that fails must not be missed: the node joins again, and gets the whole state.
+      socket.destroy(new Error(`the lead's report ${method} failed`, { cause: error }));
+    });
+  }
+
+  /** Sends calls through this channel from now on. */
+  use(channel: LeadChannel): void {
+    this.#channel = channel;
+    for (const resume of [...this.#waiting]) resume();
+  }
+
+  /** Sends no more calls through the present channel. Calls wait for the next lead. */
+  pause(): void {
+    this.#channel = undefined;
+    this.#why = "the lead is closing";
+  }
+
+  /** Closes a channel. Its pending calls fail. */
+  lose(channel: LeadChannel, why: string): void {
+    if (this.#channel === channel) this.#channel = undefined;
+    this.#why = why;
+    channel.close(unavailable(`the connection to the lead was lost: ${why}`));
+  }
+
+  async #connected(): Promise<LeadChannel> {
+    const until = performance.now() + WAIT_MS;
+    while (this.#channel === undefined) {
+      const left = until - performance.now();
+      if (left <= 0) throw unavailable(`this node has no lead: ${this.#why}`);
+      await new Promise<void>((resolve) => {
+        const resume = (): void => {
+          clearTimeout(timer);
+          this.#waiting.delete(resume);
+          resolve();
+        };
+        const timer = setTimeout(resume, left);
+        this.#waiting.add(resume);
+      });
+    }
+    return this.#channel;
+  }
+
+  /** Calls a lead. If a closing lead refuses the call before it begins, calls the next lead. */
+  async #onLead<T>(call: (channel: LeadChannel) => Promise<T>): Promise<T> {
+    for (;;) {
+      const channel = await this.#connected();
+      try {
+        return await call(channel);
+      } catch (error) {
+        if (codeOf(error) !== LEAD_CLOSING) throw error;
+        if (this.#channel === channel) this.#channel = undefined;
+      }
+    }
+  }
+
+  /** Calls of operations. They are not repeated. */
+  readonly operations: Calls = {
+    call: (method, ...args) => this.#onLead((channel) => channel.call(method, ...args)),
+    callUntil: (signal, method, ...args) => this.#onLead((channel) => channel.callUntil(signal, method, ...args)),
+    note: (method, args) => this.#channel?.note(method, args),
+  };
+
+  /** Calls that may be repeated, because a second one changes nothing. */
+  readonly #repeated: Calls = {
+    call: (method, ...args) => this.#repeat(() => this.operations.call(method, ...args)),
+    callUntil: (signal, method, ...args) => this.#repeat(() => this.operations.callUntil(signal, method, ...args)),
+    note: this.operations.note,
+  };
+
+  async #repeat<T>(call: () => Promise<T>): Promise<T> {
+    const channel = this.#channel;
+    try {
+      return await call();
+    } catch (error) {
+      if (codeOf(error) !== "unavailable" || channel === undefined || channel === this.#channel) throw error;
+      return call();
+    }
+  }
+
+  /** Returns the lead's methods in the form that `Serving` uses. */
+  core(): Core {
+    return {
+      operations: this.operations,
+      renders: remoteMethods(this.#repeated, USER_RENDERS),
+      ...remoteMethods(this.operations, SERVING_CALLS),
+    };
+  }
+}

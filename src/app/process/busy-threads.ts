@@ -1,0 +1,18 @@
+import type { Worker } from "node:worker_threads";
+
+/** The threads that are working, or have not ended yet after a request to end. */
+const busy = new Set<Worker>();
+
+/** Records that a thread is working, until `rests` or its end. */
+export function works(thread: Worker): void {
+  busy.add(thread);
+  thread.once("exit", () => busy.delete(thread));
+}
+
+export const rests = (thread: Worker): void => void busy.delete(thread);
+
+/**
+ * Whether the end of this process might have to wait for a thread. Node can end a thread only between two steps of
+ * JavaScript, not while it waits in a library or for a file system.
+ */
+export const mayWaitForThread = (): boolean => busy.size > 0;

@@ -1,0 +1,76 @@
+import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
+import type { Logger } from "../../lib/process/logger.ts";
+import { type OpenedStores, openStores, rootsFileIn, type StoreKinds, tilesDirectory } from "../../store/open-store.ts";
+import type { StoreNews } from "../../store/store-news.ts";
+import { locationOf, type StoreOptions } from "../../store/store-options.ts";
+import type { DiskTiers } from "./disk-tiers.ts";
+
+/**
+ * Opens the stores of a configuration.
+ * @param kinds the loaded code of its kinds of stores
+ * @param found called when this process finds a remote store unavailable, or available again
+ */
+export const openConfiguredStores = (
+  { dataDir, stores, layers, store: { fsync } }: CoordinatorConfiguration,
+  instance: string,
+  kinds: StoreKinds,
+  by: "coordinator" | "server",
+  found: (news: StoreNews) => void,
+): OpenedStores => {
+  const isOwner = by === "coordinator";
+  const rootsFile = isOwner ? rootsFileIn(dataDir) : undefined;
+  return openStores({ stores, layers, fsync, instance, isOwner, writes: isOwner, rootsFile, found }, kinds);
+};
+
+/** Returns whether users of a layer get 503 while its store is unavailable. */
+export function refusesWithoutStore({ stores, layers }: Configuration, layer: string): boolean {
+  const id = layers.find(({ name }) => name === layer)?.store;
+  const store = stores.find((one) => one.id === id) ?? stores[0];
+  return store?.type === "s3" && store.unavailable === "refuse";
+}
+
+/**
+ * Returns the location of the tiles of each layer, by layer. `only` limits the result to some layers; absent for all.
+ */
+export function storeLocations(
+  { dataDir, stores, layers }: CoordinatorConfiguration,
+  only?: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const byId = storeLocationsById({ dataDir, stores });
+  const [first] = byId.values();
+  const byLayer = new Map<string, string>();
+  for (const { name, store } of layers) {
+    if (only?.has(name) === false) continue;
+    const location = (store === undefined ? undefined : byId.get(store)) ?? first;
+    if (location !== undefined) byLayer.set(name, location);
+  }
+  return byLayer;
+}
+
+/** Returns the layers of both configurations whose tiles will have another location. */
+export function relocatedLayers(before: Configuration, after: Configuration): readonly string[] {
+  const present = storeLocations(before);
+  return [...storeLocations(after)].flatMap(([layer, location]) => {
+    const from = present.get(layer);
+    return from === undefined || from === location ? [] : [layer];
+  });
+}
+
+/** Returns the location of the tiles of each store, by the id of the store. */
+export function storeLocationsById({
+  dataDir,
+  stores,
+}: Pick<Configuration, "dataDir" | "stores">): ReadonlyMap<string, string> {
+  const directory = tilesDirectory(dataDir);
+  return new Map(stores.map((store) => [store.id, locationOf(store, directory)]));
+}
+
+/** Makes the disk tiers of one process. */
+export type MakeDiskTiers = (configuration: Configuration, log: Logger) => DiskTiers;
+
+/** Loads the code of disk tiers. Returns undefined if no store has a disk tier. */
+export async function loadDiskTiers(stores: readonly StoreOptions[]): Promise<MakeDiskTiers | undefined> {
+  if (!stores.some((store) => store.type === "s3" && store.diskTier !== undefined)) return undefined;
+  const { DiskTiers } = await import("./disk-tiers.ts");
+  return (configuration, log) => new DiskTiers(configuration, log);
+}

@@ -1,0 +1,383 @@
+import { performance } from "node:perf_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { TileIndex } from "../../grid/grid-set.ts";
+import { composePicture } from "../../image/compose.ts";
+import { formatOf, type ImageFormat } from "../../layer/format.ts";
+import { findSubset, type Layer, type SourceOptions } from "../../layer/layer.ts";
+import { withTrace } from "../../lib/http/trace-context.ts";
+import { onceEach } from "../../lib/once-each.ts";
+import { machineMs } from "../../lib/process/machine-clock.ts";
+import { Allowance, type Leave } from "../../render/admission.ts";
+import { BATCH_MS, type RenderOrder } from "../../render/render-order.ts";
+import { renderMask } from "../../render/renderer/render-mask.ts";
+import { type RenderParts, renderMetatile } from "../../render/renderer/render-metatile.ts";
+import { type TestOrder, testTile } from "../../render/renderer/test-render.ts";
+import type { StoreDecision } from "../../render/renderer/tile-reservation.ts";
+import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../../render/renderers.ts";
+import { probeRequest } from "../../render/upstream/probe-request.ts";
+import { createSource } from "../../source/create-source.ts";
+import { type Question, type Source, SourceError } from "../../source/source.ts";
+import { loadStoreKinds, type OpenedStores, openStores } from "../../store/open-store.ts";
+import type { StoreNews } from "../../store/store-news.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
+import { whenKnown } from "../../store/tile-store.ts";
+import type { WorkedTimes } from "./renderer-load.ts";
+import type { RendererMethods, RendererNews, RendererNotes, RendererOwner, RenderRequest } from "./renderer-methods.ts";
+
+/** One render in progress. */
+interface CurrentRender {
+  /** The tile that a user waits for. */
+  missed: TileIndex | undefined;
+  /** Permits the render to store its tiles. */
+  readonly permit: (reservation: Leave | undefined) => void;
+}
+
+/** A batch in progress. It may have written tiles that are not reported yet. */
+interface Batch {
+  readonly layer: string | undefined;
+  /** Aborts the batch and its current render. */
+  readonly abort: AbortController;
+  /** Resolves after the batch has been answered. */
+  readonly answered: Promise<void>;
+}
+
+/** Renders metatiles, sends requests to upstreams and composes maps. Runs in its own process. */
+export class Renderer implements RendererMethods {
+  readonly #server: RendererNotes & RendererNews;
+  readonly #sources = new Map<string, Promise<Source>>();
+  /** The oldest generation whose tiles may still be stored, by layer. 0 for layers without an entry. */
+  readonly #oldest = new Map<string, number>();
+  readonly #renders = new Map<number, CurrentRender>();
+  readonly #batches = new Set<Batch>();
+  #layers: ReadonlyMap<string, Layer> = new Map();
+  #owner: RendererOwner | undefined;
+  #stores: Promise<OpenedStores> | undefined;
+  #storesUntilMs = 0;
+  /** The number of renders that are storing tiles. */
+  #storing = 0;
+  /** Resolves the calls of `raiseGeneration` that wait for renders which are storing tiles. */
+  #storesEnded: (() => void)[] = [];
+  #reportedMs = processorMs();
+
+  constructor(server: RendererNotes & RendererNews) {
+    this.#server = server;
+  }
+
+  own(owner: RendererOwner): void {
+    this.#owner = owner;
+    this.#storesUntilMs = owner.storesUntilMs;
+  }
+
+  storesUntil(ms: number): void {
+    this.#storesUntilMs = ms;
+  }
+
+  storeNews(news: StoreNews): void {
+    this.#stores?.then(
+      (stores) => stores.tell(news),
+      () => undefined,
+    );
+  }
+
+  /**
+   * Returns whether the server that owns this renderer is still running. If it was killed, this process has a new
+   * parent.
+   */
+  #isOwned(): boolean {
+    return process.ppid === this.#owner?.parentPid && machineMs() < this.#storesUntilMs;
+  }
+
+  async renderMetatile(
+    order: RenderOrder,
+    generation: number,
+    { id, missed, needsPermit }: RenderRequest,
+    signal: AbortSignal,
+  ): Promise<RendererResult> {
+    const permitted = new Promise<Leave | undefined>((permit) => this.#renders.set(id, { missed, permit }));
+    const mayStore = needsPermit ? this.#storeWithPermit(permitted) : this.#storeWithin(order.leave);
+    try {
+      const result = await this.#render(order, generation, id, mayStore, signal);
+      if (result.kind !== "rendered") return result;
+      const before = this.#reportedMs;
+      this.#reportedMs = processorMs();
+      return { ...result, processorMs: this.#reportedMs - before };
+    } finally {
+      this.#renders.delete(id);
+    }
+  }
+
+  permit(id: number, reservation: Leave | undefined): void {
+    this.#renders.get(id)?.permit(reservation);
+  }
+
+  join(id: number, missed: TileIndex): void {
+    const render = this.#renders.get(id);
+    if (render !== undefined) render.missed ??= missed;
+  }
+
+  renderBatch(
+    orders: readonly RenderOrder[],
+    generation: number,
+    firstId: number,
+    signal: AbortSignal,
+  ): Promise<readonly RendererResult[]> {
+    const abort = new AbortController();
+    signal.addEventListener("abort", () => abort.abort(signal.reason), { once: true });
+    for (const i of orders.keys()) this.#renders.set(firstId + i, { missed: undefined, permit: () => undefined });
+    const results = this.#renderInSequence(orders, generation, firstId, abort.signal);
+    const answered = results.then(
+      () => nextTurn(),
+      () => nextTurn(),
+    );
+    const batch: Batch = { layer: orders[0]?.tileSet.layer, abort, answered };
+    this.#batches.add(batch);
+    return results.finally(() => {
+      this.#batches.delete(batch);
+      for (const i of orders.keys()) this.#renders.delete(firstId + i);
+    });
+  }
+
+  async raiseGeneration(layer: string, generation: number): Promise<void> {
+    this.#oldest.set(layer, generation);
+    const outdated = [...this.#batches].filter((batch) => batch.layer === layer);
+    for (const { abort } of outdated) abort.abort(new Error("truncated"));
+    await Promise.all(outdated.map(({ answered }) => answered));
+    if (this.#storing > 0) await new Promise<void>((resolve) => this.#storesEnded.push(resolve));
+  }
+
+  async query(name: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
+    const layer = this.#layers.get(name);
+    if (layer === undefined) return { kind: "cancelled" };
+    const beganMs = performance.now();
+    const query = async () =>
+      question.kind === "mask"
+        ? await renderMask(question, () => this.#sourceFor(layer.source), signal)
+        : await (await this.#sourceFor(layer.source)).query?.(question, signal);
+    try {
+      const info = await withTrace(question.trace, query);
+      if (info === undefined) throw new Error(`the source of ${name} knows pictures only`);
+      return { kind: "info", info };
+    } catch (error) {
+      if (signal.aborted) return { kind: "cancelled" };
+      return failedRender(error, beganMs);
+    }
+  }
+
+  async probe(name: string, signal: AbortSignal): Promise<ProbeResult> {
+    const layer = this.#layers.get(name);
+    const request = layer && probeRequest(layer);
+    if (layer === undefined || request === undefined) return { kind: "cancelled" };
+    const beganMs = performance.now();
+    try {
+      await (await this.#sourceFor(layer.source)).render(request, signal);
+      return { kind: "answered", upstreamMs: performance.now() - beganMs };
+    } catch (error) {
+      if (signal.aborted) return { kind: "cancelled" };
+      return failedRender(error, beganMs);
+    }
+  }
+
+  async test(order: TestOrder, signal: AbortSignal): Promise<TestResult> {
+    const layer = this.#layers.get(order.layer);
+    const subset = layer && findSubset(layer, order.gridSet);
+    const format = formatOf(order.format);
+    if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
+    try {
+      const source = await this.#sourceFor(layer.source);
+      return { kind: "tested", ...(await testTile({ layer, subset, format, source }, order, signal)) };
+    } catch (error) {
+      if (signal.aborted) return { kind: "cancelled" };
+      throw error;
+    }
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    await (await this.#stores)?.store.sweep(signal);
+  }
+
+  readonly compose = composePicture;
+
+  async alive(): Promise<WorkedTimes> {
+    return { activeMs: performance.eventLoopUtilization().active, processorMs: processorMs() };
+  }
+
+  configureLayer(name: string, layer: Layer | undefined): void {
+    const layers = new Map(this.#layers);
+    if (layer === undefined) layers.delete(name);
+    else layers.set(name, layer);
+    this.configure([...layers.values()]);
+  }
+
+  configureStores(stores: readonly StoreOptions[]): void {
+    if (this.#owner !== undefined) this.#owner = { ...this.#owner, stores };
+  }
+
+  configure(layers: readonly Layer[]): void {
+    const owner = this.#owner;
+    if (owner === undefined) throw new Error("the renderer has no owner");
+    const { stores } = owner;
+    this.#layers = byName(layers);
+    const opened = this.#stores;
+    const kinds = loadStoreKinds(stores);
+    const open = async (): Promise<OpenedStores> => {
+      const found = (news: StoreNews): void => this.#server.storeNews(news);
+      const stores = openStores({ ...owner, layers, isOwner: false, writes: true, found }, await kinds);
+      for (const news of owner.storesAway) stores.tell(news);
+      return stores;
+    };
+    this.#stores =
+      opened === undefined
+        ? open()
+        : opened.then(async (before) => {
+            before.configure({ layers, stores }, await kinds);
+            return before;
+          });
+    // Each render reports the fault, too.
+    this.#stores.catch(() => undefined);
+    // Sources that no layer uses are closed after their renders have ended.
+    const used = new Set(layers.map(({ source }) => keyOf(source)));
+    for (const [key, source] of this.#sources) {
+      if (used.has(key)) continue;
+      this.#sources.delete(key);
+      void source.then((opened) => opened[Symbol.asyncDispose]());
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sources.values()].map(async (source) => (await source)[Symbol.asyncDispose]()));
+    await (await this.#stores)?.store[Symbol.asyncDispose]();
+    setImmediate(() => process.exit(0));
+  }
+
+  /**
+   * Renders a batch. All results except the last are stored metatiles. The last result may be the reason why the batch
+   * ended.
+   */
+  async #renderInSequence(
+    orders: readonly RenderOrder[],
+    generation: number,
+    firstId: number,
+    signal: AbortSignal,
+  ): Promise<readonly RendererResult[]> {
+    const untilMs = performance.now() + BATCH_MS;
+    const results: RendererResult[] = [];
+    const mayStore = this.#storeWithin(orders[0]?.leave);
+    for (const [i, order] of orders.entries()) {
+      const result = await this.#render(order, generation, firstId + i, mayStore, signal);
+      results.push(result);
+      const isStored = result.kind === "rendered" && !result.stale && result.storeFailure === undefined;
+      if (!isStored || signal.aborted || performance.now() > untilMs) break;
+    }
+    return results;
+  }
+
+  async #render(
+    order: RenderOrder,
+    generation: number,
+    id: number,
+    mayStore: RenderParts["mayStore"],
+    signal: AbortSignal,
+  ): Promise<RendererResult> {
+    const layer = this.#layers.get(order.tileSet.layer);
+    const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
+    const format = formatOf(order.tileSet.format);
+    const beganMs = performance.now();
+    const store = (await this.#stores)?.store;
+    if (store === undefined) throw new Error("the renderer has not begun");
+    if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
+    try {
+      const rendered = await renderMetatile(
+        order,
+        {
+          layer,
+          subset,
+          format,
+          beside: (order.beside ?? []).flatMap((mimeType) => imageFormatOf(mimeType) ?? []),
+          source: await this.#sourceFor(layer.source),
+          store,
+          isCurrent: () => generation >= (this.#oldest.get(layer.name) ?? 0) && this.#isOwned(),
+          storing: (busy) => this.#countStoring(busy),
+          user: () => {
+            const missed = this.#renders.get(id)?.missed;
+            return missed && { missed, report: (tiles) => this.#server.early(id, tiles) };
+          },
+          mayStore,
+        },
+        signal,
+      );
+      return { kind: "rendered", ...rendered };
+    } catch (error) {
+      if (signal.aborted) return { kind: "cancelled" };
+      return failedRender(error, beganMs);
+    }
+  }
+
+  #sourceFor(options: SourceOptions): Promise<Source> {
+    const key = keyOf(options);
+    const known = this.#sources.get(key);
+    if (known !== undefined) return known;
+    const source = createSource(options, (origin, isUp) => this.#server.serverHealth(origin, isUp));
+    this.#sources.set(key, source);
+    return source;
+  }
+
+  /**
+   * Counts the renders that store tiles. After the last one, resolves the calls of `raiseGeneration` in a later turn:
+   * messages are sent in order, so the written tiles are reported first.
+   */
+  #countStoring(busy: boolean): void {
+    this.#storing += busy ? 1 : -1;
+    if (this.#storing > 0 || this.#storesEnded.length === 0) return;
+    const all = this.#storesEnded;
+    this.#storesEnded = [];
+    setImmediate(() => {
+      for (const resolve of all) resolve();
+    });
+  }
+
+  /** Returns the function that requests space under a reservation. Without a reservation the render stores nothing. */
+  #storeWithin(reservation: Leave | undefined): RenderParts["mayStore"] {
+    const allowance = new Allowance(reservation, this.#server.reserve);
+    return (most, growth) =>
+      whenKnown<boolean, StoreDecision>(allowance.take(most, growth), (taken) => (taken ? "store" : "no space"));
+  }
+
+  /** Returns the function that requests space after the coordinator has opened the cells. */
+  #storeWithPermit(permitted: Promise<Leave | undefined>): RenderParts["mayStore"] {
+    let within: RenderParts["mayStore"] | undefined;
+    return async (most, growth) => {
+      const reservation = await permitted;
+      if (reservation === undefined) return "stale";
+      within ??= this.#storeWithin(reservation);
+      return await within(most, growth);
+    };
+  }
+}
+
+/**
+ * Converts a SourceError to a result.
+ * @throws any other error
+ */
+function failedRender(error: unknown, beganMs: number): Extract<RendererResult, { readonly kind: "failed" }> {
+  if (!(error instanceof SourceError)) throw error;
+  const { failure, message, retryAfterMs, isPermanent } = error;
+  const upstreamMs = performance.now() - beganMs;
+  return { kind: "failed", failure, message, retryAfterMs, upstreamMs, ...(isPermanent ? { isPermanent } : {}) };
+}
+
+function imageFormatOf(mimeType: string): ImageFormat | undefined {
+  const format = formatOf(mimeType);
+  return format?.kind === "image" ? format : undefined;
+}
+
+const byName = (layers: readonly Layer[]): ReadonlyMap<string, Layer> =>
+  new Map(layers.map((layer) => [layer.name, layer]));
+
+/** Returns the key of a source. A reconfigured layer with equal options keeps its source and its connections. */
+const keyOf = onceEach((options: SourceOptions): string => JSON.stringify(options));
+
+/** Returns the processor time of all threads of this process since its start. */
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}

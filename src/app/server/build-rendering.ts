@@ -1,0 +1,134 @@
+import type { Configuration } from "../../configuration/configuration.ts";
+import type { ServerEvent } from "../../coordinator/server-event.ts";
+import type { RenderMetrics } from "../../http/metrics/metrics-sample.ts";
+import { remoteMethods } from "../../lib/process/channel.ts";
+import { collectGarbage } from "../../lib/process/collect-garbage.ts";
+import type { Logger } from "../../lib/process/logger.ts";
+import { RepeatedLog } from "../../lib/process/repeated-log.ts";
+import { elapsedMs } from "../../lib/time/elapsed.ts";
+import { testLayer } from "../../render/dispatch/layer-tests.ts";
+import { RenderDispatcher } from "../../render/dispatch/render-dispatcher.ts";
+import { RenderThrottle } from "../../render/dispatch/render-throttle.ts";
+import type { MemoryTiles } from "../../render/memory-tiles.ts";
+import type { TestOrder } from "../../render/renderer/test-render.ts";
+import { UpstreamLimits } from "../../render/upstream/upstream-limits.ts";
+import { UpstreamMeter } from "../../render/upstream/upstream-meter.ts";
+import { probeUpstream } from "../../render/upstream/upstream-probes.ts";
+import { LEDGER_ACCESS } from "../process/process-methods.ts";
+import type { StoreNewsExchange } from "../process/store-news-exchange.ts";
+import type { CoordinatorLink } from "./coordinator-link.ts";
+import { LocalRenderers } from "./renderers/local-renderers.ts";
+import { RendererPool } from "./renderers/renderer-pool.ts";
+
+/**
+ * The processors that jobs leave free while users read tiles: one for the server, and 2/3 for other programs. With
+ * them, on two cores, a hit takes no longer during a seed than without one (`npm run bench live-users`).
+ */
+const CORES_LEFT = 1 + 2 / 3;
+/** The least share of one processor for jobs, so that they always progress. */
+const LEAST_SHARE = 0.25;
+/** Users count as reading tiles for this time after a read. */
+const ACTIVE_MS = 2_000;
+
+/** Builds the limits of the upstreams. Each change of an upstream's state is logged and published. */
+function buildUpstreamLimits(publish: (event: ServerEvent) => void, log: Logger): UpstreamLimits {
+  const upstreamLimits: UpstreamLimits = new UpstreamLimits(elapsedMs, ({ upstream, state, before, health }) => {
+    const { lastError } = health;
+    if (state === "down")
+      log.warn("an upstream is down", { upstream, class: lastError?.failure, reason: lastError?.message });
+    else if (before === "down") log.info("an upstream is back", { upstream });
+    // Report in a later turn, after the health has recorded the response that changed the state.
+    setImmediate(() => {
+      const view = upstreamLimits.views().find((one) => one.upstream === upstream);
+      if (view !== undefined) publish({ kind: "upstream", upstream: view });
+    });
+  });
+  return upstreamLimits;
+}
+
+export type Rendering = ReturnType<typeof buildRendering>;
+
+/** Builds the renders, and the renderers that perform them. The first render starts a renderer. */
+export function buildRendering(parts: {
+  readonly configuration: Configuration;
+  readonly instance: string;
+  /** After this time of `machineMs` renderers store nothing, until a later time is set. */
+  readonly storesUntilMs: number;
+  readonly coordinator: CoordinatorLink;
+  readonly memory: MemoryTiles;
+  readonly publish: (event: ServerEvent) => void;
+  readonly storeNews: StoreNewsExchange;
+  readonly log: Logger;
+}) {
+  const { configuration, instance, coordinator, memory, publish, storeNews, log } = parts;
+  let lastReadMs = Number.NEGATIVE_INFINITY;
+  const usersActive = (): boolean => elapsedMs() - lastReadMs < ACTIVE_MS;
+  const localRenderers = new LocalRenderers(
+    {
+      stores: configuration.stores,
+      fsync: configuration.store.fsync,
+      instance,
+      storesUntilMs: parts.storesUntilMs,
+    },
+    configuration.cluster?.node,
+    storeNews,
+    log,
+  );
+  const renderers = new RendererPool({
+    local: localRenderers,
+    layers: configuration.layers,
+    usersActive,
+    lostWriter: (mayStoreMs) => coordinator.channel.note("lostWriter", [mayStoreMs]),
+    // A renderer that requests space while the coordinator is ending must store nothing more.
+    reserve: (id, more) => coordinator.channel.call("reserve", id, more).catch(() => false),
+    atRest: () => {
+      if (coordinator.isClosing) return;
+      coordinator.channel.note("rest", []);
+      // Garbage collection would delay a hit.
+      if (!usersActive()) collectGarbage();
+    },
+    log,
+  });
+  const throttle = new RenderThrottle({
+    share: () => renderers.cores.reduce((sum, cores) => sum + Math.max(LEAST_SHARE, cores - CORES_LEFT), 0),
+    usersActive,
+    now: elapsedMs,
+  });
+  const upstreamLimits = buildUpstreamLimits(publish, log);
+  const failedTiles = new RepeatedLog((fields) => log.warn("tiles could not be rendered for users", fields));
+  const meter = new UpstreamMeter();
+  const renders = new RenderDispatcher({
+    renderers,
+    ledger: remoteMethods(coordinator.channel, LEDGER_ACCESS),
+    memory,
+    upstreamLimits,
+    meter,
+    throttle,
+    failedForUser: (layer, { failure, message }) =>
+      failedTiles.add(`${layer}\n${failure}`, { layer, class: failure, message }),
+    now: Date.now,
+  });
+  renders.configure(configuration.layers);
+  return {
+    /** Logs the failed tiles that have not been logged yet. Called after the last render. */
+    closeLog: () => failedTiles.close(),
+    renders,
+    renderers,
+    localRenderers,
+    /** Records that users are reading tiles now. */
+    tilesRead: () => {
+      lastReadMs = elapsedMs();
+    },
+    upstreams: () => upstreamLimits.views(),
+    probeUpstream: (id: string, gone: AbortSignal) => probeUpstream({ renderers, upstreamLimits }, id, gone),
+    testLayer: (order: TestOrder, gone: AbortSignal) => testLayer({ renderers, upstreamLimits }, order, gone),
+    /** Returns the metrics of the server, without those of the serving processes. */
+    metrics: (): RenderMetrics => ({
+      upstreams: upstreamLimits.states(),
+      servers: upstreamLimits.servers().map((one) => ({ ...one, isUp: !renderers.isDown(one.server) })),
+      measures: meter.measures(),
+      throttledRenders: throttle.waiting,
+      renderersHung: renderers.hung,
+    }),
+  };
+}

@@ -1,0 +1,113 @@
+import { Worker } from "node:worker_threads";
+import type { Accounts } from "../../account/account-service.ts";
+import type { ServerEvent } from "../../coordinator/server-event.ts";
+import { Channel, localMethods } from "../../lib/process/channel.ts";
+import type { Logger } from "../../lib/process/logger.ts";
+import { atMost } from "../../lib/time/at-most.ts";
+import type { RenderControl } from "../../render/render-control.ts";
+import type { CoordinatorData } from "../coordinator/coordinator-host.ts";
+import { works } from "../process/busy-threads.ts";
+import { type CoordinatorMethods, RENDER_CONTROL, type ServerMethods } from "../process/process-methods.ts";
+
+const END_MS = 5_000;
+
+/** The parts of the server whose methods the coordinator calls. */
+export interface CalledParts {
+  readonly renders: RenderControl;
+  readonly publish: (event: ServerEvent) => void;
+  readonly accountsChanged: (accounts: Accounts) => void;
+  readonly withObjects: ServerMethods["withObjects"];
+  readonly storeNews: ServerMethods["storeNews"];
+  readonly healthChanged: ServerMethods["healthChanged"];
+}
+
+/** Starts a coordinator's thread. The thread loads its code and waits for a `CoordinatorLink`. */
+export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordinator-thread.cjs", import.meta.url));
+
+/** The coordinator's thread, and the channel to it. */
+export class CoordinatorLink {
+  readonly channel: Channel<ServerMethods, CoordinatorMethods>;
+  readonly #worker: Worker;
+  readonly #log: Logger;
+  readonly #ended: Promise<void>;
+  #called: CalledParts | undefined;
+  #closing = false;
+
+  /** If the thread ends before `close`, the process ends too, because the server cannot work without it. */
+  constructor(thread: Worker, data: CoordinatorData, log: Logger) {
+    this.#log = log;
+    this.#worker = thread;
+    thread.postMessage(data);
+    this.channel = new Channel<ServerMethods, CoordinatorMethods>(this.#worker, {
+      ...localMethods(() => this.#called?.renders, RENDER_CONTROL),
+      publish: (event) => this.#called?.publish(event),
+      accountsChanged: (accounts) => this.#called?.accountsChanged(accounts),
+      healthChanged: () => this.#called?.healthChanged(),
+      storeNews: (news) => this.#called?.storeNews(news),
+      withObjects: (objects) => this.#parts().withObjects(objects),
+      log: (level, sentence, fields) => log[level](sentence, fields),
+    });
+    this.#worker.on("error", (error) =>
+      log.error("the coordinator failed", { error: String(error), stack: error.stack }),
+    );
+    this.#ended = new Promise<void>((resolve) => {
+      this.#worker.on("exit", () => {
+        this.channel.close(new Error("the coordinator has ended"));
+        if (!this.#closing) {
+          log.error("the coordinator has ended; the server cannot go on");
+          process.exitCode = 1;
+          setTimeout(() => process.exit(1), 100);
+        }
+        resolve();
+      });
+    });
+  }
+
+  #parts(): CalledParts {
+    if (this.#called === undefined) throw new Error("the server is not built yet");
+    return this.#called;
+  }
+
+  /**
+   * Serves the coordinator's calls from now on. Called once, before `claim`. The coordinator makes no call before
+   * `claim`.
+   */
+  attach(called: CalledParts): void {
+    this.#called = called;
+  }
+
+  /** From now on the thread may end without ending the process. */
+  expectEnd(): void {
+    this.#closing = true;
+  }
+
+  /** Whether the thread is expected to end. */
+  get isClosing(): boolean {
+    return this.#closing;
+  }
+
+  /** Stops the jobs within the time. The coordinator still counts tiles that are being written. */
+  stop(graceMs: number): Promise<void> {
+    return this.channel.call("stop", graceMs).catch((error: unknown) => this.#notClosed(error));
+  }
+
+  /** Writes the ledger, and releases the database and the lock of the data directory. */
+  releaseState(): Promise<void> {
+    return this.channel.call("close").catch((error: unknown) => this.#notClosed(error));
+  }
+
+  #notClosed(error: unknown): void {
+    this.#log.error("the coordinator cannot be closed in order", { error: String(error) });
+  }
+
+  /** Ends the thread. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    works(this.#worker);
+    // A coordinator that hangs in a store or in the database must not keep the server from ending.
+    await atMost(
+      END_MS,
+      this.#worker.terminate().then(() => this.#ended),
+    );
+  }
+}

@@ -1,0 +1,102 @@
+import { fork } from "node:child_process";
+import { availableParallelism, getPriority, setPriority } from "node:os";
+import { fileURLToPath } from "node:url";
+import { noteTo, type Port, portOfProcess, withoutNotes } from "../../../lib/process/channel.ts";
+import type { Logger } from "../../../lib/process/logger.ts";
+import type { StoreNews } from "../../../store/store-news.ts";
+import type { StoreOptions } from "../../../store/store-options.ts";
+import type { NewsMember, StoreNewsExchange } from "../../process/store-news-exchange.ts";
+import type { RendererMethods, RendererNews, RendererOwner } from "../../renderer/renderer-methods.ts";
+import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host.ts";
+
+const MOST = 16;
+/**
+ * A small young generation, in MiB. The pixels of a metatile are outside of V8's heap, and the next scavenge frees
+ * them. With V8's default of 16 MiB scavenges are rare, so V8 collects the whole heap because of the pixels: a seeded
+ * metatile then takes 8 % more CPU.
+ */
+const YOUNG_MIB = 2;
+
+/** Starts renderers as children of this process. */
+export class LocalRenderers implements RendererHost {
+  readonly node: string | undefined;
+  readonly most = Math.min(availableParallelism(), MOST);
+  readonly #ports = new Set<Port>();
+  readonly #log: Logger;
+  readonly #news: NewsMember;
+  #owner: RendererOwner;
+  #mayLower = true;
+
+  constructor(
+    owner: Omit<RendererOwner, "parentPid" | "storesAway">,
+    node: string | undefined,
+    storeNews: StoreNewsExchange,
+    log: Logger,
+  ) {
+    this.#log = log;
+    this.#owner = { ...owner, parentPid: process.pid, storesAway: [] };
+    this.#news = storeNews.join((news) => this.#tellStores(news, undefined));
+    this.node = node;
+  }
+
+  start(nice: number, ended: (end: RendererEnd) => void): RendererProcess {
+    const child = fork(fileURLToPath(new URL("./renderer-process.cjs", import.meta.url)), {
+      serialization: "advanced",
+      execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MIB}`],
+      // The renderer reports over the channel. stderr is for a crash.
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    // Set the priority now, because threads of the process inherit it.
+    if (child.pid !== undefined) this.#lower(child.pid, nice);
+    const found = (news: StoreNews): void => {
+      this.#tellStores(news, port);
+      this.#news.found(news);
+    };
+    // The news concern this machine, but the pool of the renderer may be on another one.
+    const port: Port = withoutNotes<RendererNews, "storeNews">(portOfProcess(child), "storeNews", found);
+    this.#ports.add(port);
+    noteTo<RendererMethods>(port, "own", [this.#owner]);
+    const end = (how: RendererEnd): void => {
+      if (this.#ports.delete(port)) ended(how);
+    };
+    child.on("error", (error) => {
+      if (child.pid === undefined) end({ kind: "not_started", error: String(error) });
+    });
+    child.on("exit", (code, signal) => end({ kind: "exited", code, signal }));
+    return { port, pid: child.pid, kill: () => void child.kill("SIGKILL") };
+  }
+
+  /** Lowers the priority of a process. A server that was started with `nice` must not raise it. */
+  #lower(pid: number, nice: number): void {
+    if (!this.#mayLower) return;
+    try {
+      setPriority(pid, Math.max(nice, getPriority()));
+    } catch (error) {
+      // A sandbox may forbid the call. Rendering matters more than priority.
+      this.#mayLower = false;
+      this.#log.warn("renderers have the priority of the server, which may not lower it", { error: String(error) });
+    }
+  }
+
+  /**
+   * Sends news to all other renderers. Renderers that start later get it with their first message. `from` has sent the
+   * news.
+   */
+  #tellStores(news: StoreNews, from: Port | undefined): void {
+    const others = this.#owner.storesAway.filter(({ store }) => store !== news.store);
+    this.#owner = { ...this.#owner, storesAway: news.away === null ? others : [...others, news] };
+    for (const port of this.#ports) if (port !== from) noteTo<RendererMethods>(port, "storeNews", [news]);
+  }
+
+  /** Stores nothing after this time of `machineMs`. */
+  storesUntil(ms: number): void {
+    this.#owner = { ...this.#owner, storesUntilMs: ms };
+    for (const port of this.#ports) noteTo<RendererMethods>(port, "storesUntil", [ms]);
+  }
+
+  /** Replaces the stores. The renderers use them from the next `configure` on. */
+  configureStores(stores: readonly StoreOptions[]): void {
+    this.#owner = { ...this.#owner, stores };
+    for (const port of this.#ports) noteTo<RendererMethods>(port, "configureStores", [stores]);
+  }
+}

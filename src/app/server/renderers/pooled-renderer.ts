@@ -1,0 +1,223 @@
+import type { Layer } from "../../../layer/layer.ts";
+import { Channel } from "../../../lib/process/channel.ts";
+import type { Logger } from "../../../lib/process/logger.ts";
+import type { EarlyTiles } from "../../../render/renderer/missed-tile-first.ts";
+import { RendererLoad } from "../../renderer/renderer-load.ts";
+import type { RendererMethods, RendererNotes } from "../../renderer/renderer-methods.ts";
+import { ProcessWatch } from "./process-watch.ts";
+import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host.ts";
+
+/** A renderer ends after this time without work, which frees all its memory. */
+const IDLE_MS = 60_000;
+/** A renderer that does not end within this time after a request to end is killed. */
+const CLOSE_MS = 5_000;
+
+/** A killed renderer that has not ended after this time is blocked in the kernel, and executes nothing more. */
+const GIVE_UP_MS = 1_000;
+const PING_MS = 1_000;
+/** A renderer that has not responded for this time gets no further work. Later it counts as hung. */
+const SILENT_MS = 3_000;
+
+/**
+ * Nice values. Hits come first: a hit takes microseconds, a render milliseconds. A process with 5 gets a third, and one
+ * with 10 a ninth, of the processor time of a process with 0.
+ */
+const NICE = { user: 5, map: 10, job: 10 } as const;
+
+/** The work of a renderer: tiles that users missed, maps composed from tiles, or jobs. */
+export type Work = keyof typeof NICE;
+
+export interface PooledRendererParts {
+  readonly who: Work;
+  readonly host: RendererHost;
+  readonly layers: readonly Layer[];
+  readonly reserve: RendererNotes["reserve"];
+  readonly serverHealth: (renderer: PooledRenderer, origin: string, isUp: boolean) => void;
+  /** Called when the renderer did not respond and is killed. */
+  readonly hung: () => void;
+  /** Called before the renderer's renders resolve as lost. */
+  readonly ended: (renderer: PooledRenderer, end: RendererEnd) => void;
+  readonly log: Logger;
+}
+
+/** A renderer process that the pool has started. */
+export class PooledRenderer {
+  readonly who: Work;
+  readonly host: RendererHost;
+  readonly channel: Channel<RendererNotes, RendererMethods>;
+  /** Origins of servers that this renderer has found down. */
+  readonly down = new Set<string>();
+  /** The `report` functions of the renders in progress, by the numbers of the renders. */
+  readonly reports = new Map<number, (tiles: EarlyTiles) => void>();
+  /**
+   * The functions that resolve each work in progress as lost if the renderer dies, with the layer whose tiles the work
+   * stores.
+   */
+  readonly #lost = new Map<() => void, string | undefined>();
+  readonly #process: RendererProcess;
+  readonly #load = new RendererLoad(() => this.channel.call("alive"));
+  readonly #watch: ProcessWatch;
+  readonly #exited: Promise<void>;
+  #idleTimer: NodeJS.Timeout | undefined;
+  /** Whether the renderer gets no further work. */
+  #isRetiring = false;
+  #isClosing = false;
+  #hasEnded = false;
+  #isStarting = true;
+
+  constructor(parts: PooledRendererParts) {
+    const { who, host, layers, reserve, serverHealth, log } = parts;
+    this.who = who;
+    this.host = host;
+    let exited = (): void => {};
+    this.#exited = new Promise((resolve) => {
+      exited = resolve;
+    });
+    this.#process = host.start(NICE[who], (end) => {
+      this.#hasEnded = true;
+      this.#watch.end();
+      clearTimeout(this.#idleTimer);
+      this.channel.close(new Error("the renderer has ended"));
+      parts.ended(this, end);
+      for (const report of this.#lost.keys()) report();
+      exited();
+    });
+    /** Gives up on a killed renderer: if it waits for a hanging file system it ends later. */
+    const giveUp = (): void => {
+      if (this.#hasEnded) return;
+      this.#hasEnded = true;
+      this.#isRetiring = true;
+      this.channel.close(new Error("the renderer does not answer"));
+      for (const report of this.#lost.keys()) report();
+    };
+    this.channel = new Channel<RendererNotes, RendererMethods>(this.#process.port, {
+      serverHealth: (origin, isUp) => serverHealth(this, origin, isUp),
+      reserve,
+      early: (id, tiles) => this.reports.get(id)?.(tiles),
+    });
+    this.#watch = new ProcessWatch({
+      ping: () => this.channel.call("alive"),
+      hung: (ms) => {
+        parts.hung();
+        log.error("a renderer does not answer and is ended; its renders are given up", {
+          ...this.place,
+          seconds: ms / 1000,
+          renders: this.renders,
+        });
+        this.#process.kill();
+        setTimeout(giveUp, GIVE_UP_MS).unref();
+      },
+      pingMs: PING_MS,
+    });
+    this.channel.note("configure", [layers]);
+    void this.channel
+      .call("alive")
+      .then(() => {
+        this.#isStarting = false;
+      })
+      // `ended` reports the end of the process.
+      .catch(() => undefined);
+  }
+
+  /** The machine that runs the renderer, for the log. */
+  get place(): { readonly pid: number } | { readonly node: string | undefined } {
+    const { pid } = this.#process;
+    return pid === undefined ? { node: this.host.node } : { pid };
+  }
+
+  /** The number of renders and other work in progress. */
+  get renders(): number {
+    return this.#lost.size;
+  }
+
+  /** Whether the process is still loading its code. */
+  get isStarting(): boolean {
+    return this.#isStarting;
+  }
+
+  /**
+   * Whether the renderer, one of jobs, can do more at once. Each renderer costs a second of processor time until V8 has
+   * compiled its code: another one starts when this one has worked without a pause for some time.
+   */
+  get hasRoom(): boolean {
+    return this.who === "job" && !this.#load.isFull;
+  }
+
+  /** Whether the renderer gets no further work, because it ends. */
+  get isRetiring(): boolean {
+    return this.#isRetiring;
+  }
+
+  /** Whether the process is expected to end. */
+  get isAskedToEnd(): boolean {
+    return this.#isClosing;
+  }
+
+  /** Whether the renderer does not respond, for example because it waits for the file system of a store. */
+  get isSilent(): boolean {
+    return this.#watch.silentMs > SILENT_MS;
+  }
+
+  /** Returns whether work in progress may store tiles of a layer. */
+  rendersIn(layer: string): boolean {
+    return [...this.#lost.values()].includes(layer);
+  }
+
+  kill(): void {
+    this.#process.kill();
+  }
+
+  /** Resolves when the process has ended. */
+  get exited(): Promise<void> {
+    return this.#exited;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /**
+   * Runs work in the renderer, and starts its idle timer when no work is left. `layer` is the layer whose tiles the
+   * work stores; absent if it stores none.
+   */
+  async work<T>(work: (renderer: this, died: Promise<void>) => Promise<T>, layer?: string): Promise<T> {
+    clearTimeout(this.#idleTimer);
+    let report = () => {};
+    const died = new Promise<void>((resolve) => {
+      report = resolve;
+    });
+    this.#lost.set(report, layer);
+    this.#watch.begin();
+    try {
+      return await work(this, died);
+    } finally {
+      this.#lost.delete(report);
+      if (this.#lost.size === 0 && !this.#hasEnded) {
+        this.#watch.end();
+        if (this.#isRetiring) void this.close();
+        this.#idleTimer = setTimeout(() => void this.close(), IDLE_MS);
+        this.#idleTimer.unref();
+      }
+    }
+  }
+
+  /** Ends the renderer after its current work. Resolves when it has ended. */
+  async retire(): Promise<void> {
+    this.#isRetiring = true;
+    if (this.#lost.size === 0) await this.close();
+    else await this.#exited;
+  }
+
+  /** Ends the renderer. Resolves when it has ended. */
+  async close(): Promise<void> {
+    this.#isRetiring = true;
+    if (!this.#isClosing) {
+      this.#isClosing = true;
+      clearTimeout(this.#idleTimer);
+      this.channel.note("close", []);
+      const timer = setTimeout(() => this.#process.kill(), CLOSE_MS);
+      void this.#exited.then(() => clearTimeout(timer));
+    }
+    await this.#exited;
+  }
+}

@@ -1,0 +1,48 @@
+import { TrafficHistory, type TrafficQuery, type TrafficView } from "../../http/api/stats/traffic-history.ts";
+import { SAMPLE_MS, TrafficRates, type TrafficRatesView } from "../../http/api/stats/traffic-rates.ts";
+import type { ServingProcesses } from "../process/process-methods.ts";
+
+/**
+ * Collects the traffic of the serving processes, and stores it in memory for a day. Counts are late by at most one
+ * sample.
+ */
+export class TrafficCollector {
+  readonly #serving: Pick<ServingProcesses, "collectTraffic">;
+  readonly #history = new TrafficHistory(Date.now());
+  readonly #rates = new TrafficRates(Date.now(), performance.now());
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(serving: Pick<ServingProcesses, "collectTraffic">) {
+    this.#serving = serving;
+    this.#timer = setInterval(() => void this.#sample(), SAMPLE_MS);
+    this.#timer.unref();
+  }
+
+  /** Never rejects. A process that has ended has no traffic. */
+  async #collect(): Promise<void> {
+    const traffic = await this.#serving.collectTraffic();
+    this.#history.add(Date.now(), traffic);
+    this.#rates.add(traffic);
+  }
+
+  async #sample(): Promise<void> {
+    await this.#collect();
+    this.#rates.sample(Date.now(), performance.now());
+  }
+
+  /** Returns the traffic of a window that ends now. */
+  async view(query: TrafficQuery): Promise<TrafficView> {
+    await this.#collect();
+    return this.#history.view(query, Date.now());
+  }
+
+  /** Returns the traffic since the start, and the rates of the last samples. */
+  async rates(): Promise<TrafficRatesView> {
+    await this.#collect();
+    return this.#rates.view();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}

@@ -1,0 +1,19 @@
+import type { Command } from "commander";
+import { type Answer, type AnswerFlags, requestAndPrint, serverCommand } from "../../client/answer.ts";
+import { textTable } from "../../output/text-table.ts";
+
+const showUsers = ({ users }: Answer<"Users">): string =>
+  users.length === 0
+    ? "The server has no accounts: everybody on its machine can manage it.\n"
+    : textTable(
+        ["user", "roles"],
+        users.map(({ name, roles }) => [name, roles.join(", ")]),
+      );
+
+/** `nuthatch users`: lists the accounts of a running server. */
+export function usersCommand(): Command {
+  return serverCommand(
+    "users",
+    "lists the accounts of a running server with their roles; nuthatch user changes them",
+  ).action((flags: AnswerFlags) => requestAndPrint(flags, showUsers, "GET", "/api/v1/users"));
+}

@@ -1,0 +1,43 @@
+import { Command } from "commander";
+import { type ImportFlags, importConfiguration } from "./import-configuration.ts";
+
+interface Flags extends ImportFlags {
+  readonly user?: string;
+}
+
+/** `nuthatch import geowebcache SOURCE`: converts a configuration of GeoWebCache to a configuration file. */
+export const importGeoWebCacheCommand = (): Command =>
+  new Command("geowebcache")
+    .description("writes GeoWebCache's configuration as a configuration file, and reports each element")
+    .argument("<file>", "geowebcache.xml, its directory, or the address of a running GeoWebCache")
+    .option("--check", "only report what is taken over, and how")
+    .option("--user <name>", "the account at the address; NUTHATCH_PASSWORD has its password")
+    .option("-o, --output <file>", "write to a file instead of printing")
+    .option("--force", "write over the file if it is there already")
+    .action((source: string, flags: Flags) =>
+      importConfiguration(flags, async () => {
+        const [
+          { readGeoWebCache },
+          { elementReports },
+          { unitWarning },
+          { validYamlOf },
+          { reportedElements, reportText },
+        ] = await Promise.all([
+          import("../../exchange/geowebcache-source.ts"),
+          import("../../../configuration/gwc/honoured.ts"),
+          import("../../../configuration/gwc/content/layer-content.ts"),
+          import("../../exchange/geowebcache-yaml.ts"),
+          import("../../output/element-report.ts"),
+        ]);
+        const taken = await readGeoWebCache(source, flags.user);
+        const written = await validYamlOf(taken);
+        const { leftOut } = written;
+        const objects = taken.objects.filter(({ kind, name }) => kind !== "layer" || !leftOut.has(name));
+        const left = [...leftOut].map(([name, why]) => `left out: the layer ${name}: ${why}\n`).join("");
+        const report = reportText(reportedElements(elementReports(objects))) + left;
+        const units = taken.objects.flatMap(({ kind, document }) =>
+          kind === "gridSet" && document !== undefined ? (unitWarning(document) ?? []) : [],
+        );
+        return { warnings: [...taken.warnings, ...units], report, write: () => written };
+      }),
+    );

@@ -1,0 +1,53 @@
+import { Command } from "commander";
+import type { Layer } from "../../../layer/layer.ts";
+import { unknownLayer } from "../../../lib/text/nearest.ts";
+import type { Finding } from "../../doctor/finding.ts";
+import { CommandFailure, EXIT } from "../../exit.ts";
+import { addConfigurationFlags, type ConfigurationFlags, loadWithWarnings } from "./configuration-flags.ts";
+
+interface DoctorFlags extends ConfigurationFlags {
+  readonly json?: boolean;
+}
+
+const findingLine = ({ severity, layers, upstream, message }: Finding): string => {
+  const more = layers.length > 5 ? ` and ${layers.length - 5} more` : "";
+  return `${severity}: ${layers.slice(0, 5).join(", ")}${more} (${upstream}): ${message}\n`;
+};
+
+/** Checks the upstreams of these layers, prints the faults, and sets the exit code. */
+export async function printOnlineCheck(layers: readonly Layer[], asJson = false): Promise<void> {
+  const beganMs = performance.now();
+  // Loaded here, because other commands do not need it.
+  const { askUpstreams } = await import("../../doctor/ask-upstreams.ts");
+  const problems = await askUpstreams(layers);
+  const ms = Math.round(performance.now() - beganMs);
+  if (asJson) process.stdout.write(`${JSON.stringify({ problems, layers: layers.length, ms })}\n`);
+  else {
+    process.stdout.write(problems.map(findingLine).join(""));
+    process.stdout.write(
+      `layers checked: ${layers.length}, problems: ${problems.length}, ${(ms / 1000).toFixed(1)} s\n`,
+    );
+  }
+  if (problems.length > 0) process.exitCode = EXIT.failure;
+}
+
+/** @throws CommandFailure for a name that no layer has */
+function named(layers: readonly Layer[], names: readonly string[]): readonly Layer[] {
+  const known = layers.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new CommandFailure(unknownLayer(unknown, known), EXIT.usage);
+  return names.length === 0 ? layers : layers.filter(({ name }) => names.includes(name));
+}
+
+/** `nuthatch doctor`: checks that the upstreams can render what the configuration requests. */
+export function doctorCommand(): Command {
+  return addConfigurationFlags(
+    new Command("doctor")
+      .description("checks whether each upstream can render its layers, and lists what is missing")
+      .argument("[layer...]", "the layers to check; absent: all of the configuration")
+      .option("--json", "print the problems as JSON"),
+  ).action(async (names: readonly string[], { json, ...flags }: DoctorFlags) => {
+    const configuration = await loadWithWarnings(flags);
+    if (configuration !== undefined) await printOnlineCheck(named(configuration.layers, names), json);
+  });
+}

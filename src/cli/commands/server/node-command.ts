@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command } from "commander";
+import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../../client/answer.ts";
+import { retryWhileBusy } from "../../client/retry-wait.ts";
+import { ServerClient } from "../../client/server-client.ts";
+import { CommandFailure, EXIT } from "../../exit.ts";
+
+const LOOK_MS = 500;
+/** A node that is not listed for this time has left. Otherwise it would have joined the next lead. */
+const ABSENT_MS = 30_000;
+
+interface DrainFlags extends AnswerFlags {
+  readonly undo?: true;
+  readonly wait: boolean;
+}
+
+/** `nuthatch node …`: begins or ends the drain of a node of a running cluster, or removes a lost node. */
+export function nodeCommand(): Command {
+  const drain = serverCommand(
+    "drain",
+    "takes a node out of the balancer: /readyz is 503, it gets no renders, and another node takes the lead",
+  )
+    .argument("<node>", "the name of the node, as nuthatch nodes lists it")
+    .option("--undo", "ends the draining")
+    .option("--no-wait", "do not wait until the node has no renders and does not lead")
+    .addHelpText(
+      "after",
+      "\nThe node serves on until it is ended, and is not drained any more when it is started again.",
+    )
+    .action(drainNode);
+  const remove = serverCommand("remove", "removes a lost node from the list: it is not expected back")
+    .argument("<node>", "the name of the node, as nuthatch nodes lists it")
+    .action(async (name: string, flags: AnswerFlags) => {
+      await new ServerClient(flags).request("DELETE", `/api/v1/nodes/${encodeURIComponent(name)}`);
+      print(flags.json === true ? "{}\n" : `${name} has been removed\n`);
+    });
+  return new Command("node").description("changes one node of a cluster").addCommand(drain).addCommand(remove);
+}
+
+async function drainNode(name: string, flags: DrainFlags): Promise<void> {
+  const client = new ServerClient(flags);
+  const method = flags.undo === true ? "DELETE" : "POST";
+  let text = await client.request(method, `/api/v1/nodes/${encodeURIComponent(name)}/drain`);
+  if (flags.undo !== true && flags.wait) text = await drained(client, name);
+  print(flags.json === true ? `${text.trim()}\n` : `${name}: ${parseAnswer<Answer<"Node">>(text).state}\n`);
+}
+
+/** Waits until the node has no renders and has joined a lead on another node. */
+async function drained(client: ServerClient, name: string): Promise<string> {
+  const list = () => client.request("GET", "/api/v1/nodes");
+  const report = (why: string): void => void process.stderr.write(`${why}\n`);
+  let listedMs = performance.now();
+  for (;;) {
+    // The answer is 503 while no node leads.
+    const { nodes }: Answer<"Nodes"> = parseAnswer(await retryWhileBusy(list, report));
+    const node = nodes.find((one) => one.name === name);
+    if (node !== undefined) listedMs = performance.now();
+    else if (performance.now() - listedMs > ABSENT_MS)
+      throw new CommandFailure(`the node ${name} has left the cluster`, EXIT.failure);
+    if (node?.lead === false && node.work.renders === 0) return JSON.stringify(node);
+    await sleep(LOOK_MS);
+  }
+}

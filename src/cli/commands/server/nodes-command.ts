@@ -1,0 +1,33 @@
+import type { Command } from "commander";
+import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../../client/answer.ts";
+import { ServerClient } from "../../client/server-client.ts";
+import { EXIT } from "../../exit.ts";
+import { textTable, timeText } from "../../output/text-table.ts";
+
+/** Formats a line per node. */
+function showNodes({ nodes }: Answer<"Nodes">): string {
+  const rows = nodes.map(({ name, lead, state, since, lag, work }) => [
+    name,
+    lead ? "leads" : "",
+    state,
+    timeText(since),
+    `${lag} ms`,
+    String(work.tiles),
+    String(work.renders),
+    String(work.metatiles),
+  ]);
+  return textTable(["node", "lead", "state", "since", "lag", "tiles", "renders", "metatiles"], rows);
+}
+
+/** `nuthatch nodes`: shows the nodes of a cluster. The exit code is 1 if a node is lost. */
+export function nodesCommand(): Command {
+  return serverCommand(
+    "nodes",
+    "lists the nodes of a cluster: which one leads, when each was heard last, and which are lost",
+  ).action(async (flags: AnswerFlags) => {
+    const text = await new ServerClient(flags).request("GET", "/api/v1/nodes");
+    const known: Answer<"Nodes"> = parseAnswer(text);
+    print(flags.json === true ? `${text.trim()}\n` : showNodes(known));
+    if (known.nodes.some(({ state }) => state === "lost")) process.exitCode = EXIT.failure;
+  });
+}

@@ -1,0 +1,99 @@
+import { isIP } from "node:net";
+import * as z from "zod";
+import { isUserName, ROLES } from "../../account/user.ts";
+import { trimEndOf } from "../../lib/text/trim-end.ts";
+import {
+  either,
+  expected,
+  flag,
+  hasControlCharacter,
+  list,
+  map,
+  oneOf,
+  optional,
+  someOf,
+  text,
+  whole,
+} from "./fields.ts";
+
+const host = text
+  .refine((value) => !/\s/.test(value) && !hasControlCharacter(value), "an address or a name")
+  .transform((value) => value.replace(/^\[(.*)\]$/, "$1"));
+
+const isMount = (value: string): boolean => /^(?:\/[\w.~-]+)*\/*$/.test(value) && !/\/\.{1,2}(\/|$)/.test(value);
+const mount = text
+  .refine((value) => value.startsWith("/") && isMount(value), 'a path such as "/" or "/geowebcache"')
+  .transform((value) => trimEndOf(value, "/") || "/");
+/** Sorts mounts, the longest first, because an address belongs to its longest matching mount. */
+const longestFirst = (mounts: readonly string[]): readonly string[] =>
+  [...new Set(mounts)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
+
+const originOf = (value: string): string => (URL.canParse(value) ? new URL(value).origin : "null");
+const origin = text
+  .refine((value) => {
+    const plain = originOf(value);
+    return plain !== "null" && (value === plain || value === `${plain}/`);
+  }, "an origin such as https://maps.example.org")
+  .transform(originOf);
+
+const ADDRESSES = "addresses and networks such as 127.0.0.1 and 10.0.0.0/8";
+
+function isNetwork(value: string): boolean {
+  const [, address = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(value) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(length ?? 0) <= (family === 4 ? 32 : 128);
+}
+
+/** A variable gives the list as one text with commas. */
+const trustProxy = either(`true, false, or ${ADDRESSES}`, [
+  z.boolean(),
+  z.string(),
+  list(z.string("an address or a network")),
+]).transform((given, context): boolean | readonly string[] => {
+  if (typeof given === "boolean") return given;
+  if (given === "true" || given === "false") return given === "true";
+  const networks = (typeof given === "string" ? given.split(",") : given).map((one) => one.trim());
+  if (networks.length === 0 || !networks.every(isNetwork)) expected(context, [], `true, false, or ${ADDRESSES}`);
+  return networks;
+});
+
+export const ServerSchema = map({
+  host: host.prefault("127.0.0.1").describe("The address or name to listen on."),
+  port: whole(0, 65535).default(8080).describe("The port to listen on; 0 chooses a free one."),
+  mounts: someOf(mount)
+    .transform(longestFirst)
+    .prefault(["/", "/geowebcache"])
+    .describe("The paths below which the server answers."),
+  trustProxy: trustProxy
+    .prefault(false)
+    .describe("Whether the headers of a proxy before the server count; a list names the addresses of the proxies."),
+  allowedOrigins: list(origin).default([]).describe("Origins whose pages may use the management interface."),
+  memoryTierMiB: whole(0, 65536).default(64).describe("The memory that a full memory tier takes."),
+  workers: whole(1, 64).default(1).describe("The number of processes that answer requests."),
+});
+
+const Roles = someOf(oneOf(ROLES));
+
+export const UserSchema = map({
+  name: text
+    .refine(isUserName, "at most 100 characters, no colon, no control character")
+    .describe("The name to log in with."),
+  passwordHash: optional(text).describe("The password as `nuthatch user hash` prints it."),
+  password: optional(text).describe("The plain password, hashed at start; causes a warning."),
+  roles: Roles.describe("The rights of the user."),
+});
+
+export const HtpasswdSchema = map({
+  file: text.describe("A file that `htpasswd -B` wrote."),
+  roles: Roles.default(["admin"]).describe("The rights of its users."),
+});
+
+export const CompatSchema = map({
+  quotaRoot: oneOf(["cacheQuotaConfiguration", "gwcQuotaConfiguration", "org.geowebcache.diskquota.DiskQuotaConfig"])
+    .default("cacheQuotaConfiguration")
+    .describe("The root element of the quota's document."),
+  quotaForm: oneOf(["value-units", "bytes"]).default("value-units").describe("The form of a quota in its document."),
+  wmtsCiteCompliant: flag
+    .default(false)
+    .describe("WMTS by key and value refuses what the conformance tests of the OGC want refused."),
+});

@@ -1,0 +1,69 @@
+import * as z from "zod";
+import { DEFAULT_STORE, FILE_LAYOUTS } from "../../store/store-options.ts";
+import { flag, httpUrl, kinds, map, number, oneOf, optional, text, unlessUnfit, whole } from "./fields.ts";
+
+/** The id of a store. Messages and the log show it, and truncations record it as a prefix of names. */
+const id = text
+  .refine((value) => /^[\w.-]{1,64}$/.test(value), "at most 64 letters, digits, dots, hyphens and underscores")
+  .refine((value) => !/^\.{1,2}$/.test(value), unlessUnfit("another id than . and .."))
+  .refine((value) => value !== DEFAULT_STORE, unlessUnfit(`another id than ${DEFAULT_STORE}, which is reserved`))
+  .describe("The name by which layers name the store.");
+const path = text.describe("The directory of the tiles. A relative path begins at the directory of the file.");
+
+const s3 = map({
+  type: z.literal("s3").describe("A bucket of an S3-compatible service."),
+  id,
+  endpoint: optional(
+    text
+      .refine(
+        (value) => httpUrl(value)?.pathname === "/" && httpUrl(value)?.username === "",
+        unlessUnfit("an address with http:// or https://, without a path or credentials"),
+      )
+      .describe("The address of the service. Absent: AWS, in the region."),
+  ),
+  region: text.default("us-east-1").describe("The region of the bucket."),
+  bucket: text
+    .refine((value) => /^[\w.-]{1,255}$/.test(value), unlessUnfit("the name of a bucket"))
+    .describe("The bucket must exist."),
+  prefix: z
+    .string("a text")
+    .refine((value) => !/^\/|\/$|\/\//.test(value), unlessUnfit("a text without slashes at its ends"))
+    .default("")
+    .describe("The beginning of all keys."),
+  accessKeyId: optional(text.describe("Absent: AWS_ACCESS_KEY_ID and its sisters, then a profile.")),
+  secretAccessKey: optional(text.describe("The other half of accessKeyId.")),
+  sessionToken: optional(text.describe("Of temporary keys.")),
+  profile: optional(text.describe("The section of ~/.aws/credentials and ~/.aws/config.")),
+  pathStyle: flag.default(false).describe("True: the bucket is in the path of addresses, not in the host name."),
+  ca: optional(text.describe("A file of certificates of authorities in PEM form, to trust instead of Node's.")),
+  serverSideEncryption: optional(oneOf(["AES256", "aws:kms"]).describe("Encrypts new objects.")),
+  kmsKeyId: optional(text.describe("The key of aws:kms.")),
+  storageClass: optional(text.describe("Of new objects, such as STANDARD_IA.")),
+  timeoutSeconds: number({ above: 0, most: 300 })
+    .default(10)
+    .describe("The limit of one operation with all its tries."),
+  connections: whole(1, 1000).default(16).describe("The most connections of each process."),
+  unavailable: oneOf(["refuse", "render"])
+    .default("refuse")
+    .describe("While the bucket is away: 503, or tiles that are rendered and not stored."),
+  diskTier: optional(
+    map({
+      path: text.describe("A directory on a local disk, for this tier alone. It is emptied at each start."),
+      sizeMiB: whole(1, 2 ** 26).describe("The space that the tiles may take."),
+    }).describe("Tiles that were read from the bucket, on a local disk."),
+  ),
+  putSeconds: whole(5, 3600).default(30).describe("The service refuses a put that arrives later than this."),
+});
+
+export const StoreItemSchema = kinds([
+  map({
+    type: z.literal("file").describe("A file for each tile."),
+    id,
+    path,
+    layout: oneOf(FILE_LAYOUTS).default("gwc").describe("The directories and names of the files."),
+  }),
+  map({ type: z.literal("compact").describe("A file for many tiles."), id, path }),
+  s3,
+]);
+
+export type StoreDocument = z.output<typeof StoreItemSchema>;

@@ -1,0 +1,183 @@
+import { isDeepStrictEqual } from "node:util";
+import { LAYER_ROOTS } from "../fields/gwc-elements.ts";
+import type { ConfiguredObject } from "./configured-object.ts";
+import { formatsLeftOut, gridSetContent, layerContent } from "./content/layer-content.ts";
+import { serverContent } from "./content/service-content.ts";
+import { isUsable, storeContent } from "./content/store-content.ts";
+import type { Content } from "./content.ts";
+import {
+  type DocumentNode,
+  double,
+  fieldOf,
+  type MapNode,
+  type NamedNode,
+  type RootedDocument,
+} from "./document-node.ts";
+import { effectiveLayer } from "./effective.ts";
+import { ownContent } from "./own-document.ts";
+
+/** How Nuthatch uses an element of GeoWebCache's configuration. */
+export interface ElementReport {
+  readonly kind: ConfiguredObject["kind"];
+  readonly name: string;
+  /** The path of the element in the document, without indexes. */
+  readonly path: string;
+  /** `taken over`: used as in GeoWebCache. `differently`: used with a difference. `kept`: stored without any effect. */
+  readonly outcome: "taken over" | "differently" | "kept";
+  readonly how?: string;
+}
+
+/** Elements whose effect differs from GeoWebCache's, and the difference. */
+const DIFFERENCES: Readonly<Record<string, string>> = {
+  "layer wmsUrl": "several addresses are used in their order: the next one when one is down; GeoWebCache takes turns",
+  "layer concurrency": "the most requests at once to the upstream, of all layers of its host together",
+  "layer backendTimeout": "the time limit of one request, without the tries that follow",
+  "layer updateSources.geoRssFeed.maxMaskLevel": "areas are exact at every level",
+  "layer errorMime": "sent as EXCEPTIONS with each request",
+  "layer tiled": "sent as TILED with each request",
+  "store @default": "the store comes first: layers without a store have it",
+  "store fileSystemBlockSize": "the file system is asked for its block size",
+  "settings runtimeStats": "statistics are always kept",
+};
+
+/** Elements by which an object is identified or enabled. */
+const ALWAYS: ReadonlySet<string> = new Set(["name", "id", "enabled", "wmsLayer", "transientLayer"]);
+
+/**
+ * Reports each element of a configuration. An element is taken over if another value of it would translate to another
+ * configuration, so the report always agrees with the translation.
+ */
+export function elementReports(objects: readonly ConfiguredObject[]): readonly ElementReport[] {
+  const probe = probeOf(objects);
+  return objects.flatMap((object) =>
+    object.document === undefined || ownContent(object.document) !== undefined
+      ? []
+      : reportsOf(object, object.document, probe),
+  );
+}
+
+function reportsOf(
+  { kind, name }: Pick<ConfiguredObject, "kind" | "name">,
+  document: RootedDocument,
+  probe: RootedDocument | undefined,
+): readonly ElementReport[] {
+  const contentOf = (of: ConfiguredObject["kind"], one: RootedDocument): Content | undefined =>
+    translated(of, one, probe);
+  const before = contentOf(kind, document);
+  const paths = new Map<string, boolean>();
+  for (const [path, changed] of changesOf(document.node, "")) {
+    const isUsed = !isDeepStrictEqual(contentOf(kind, { root: document.root, node: changed }), before);
+    paths.set(path, isUsed || paths.get(path) === true);
+  }
+  return [...paths].map(([path, isUsed]): ElementReport => {
+    const own = { kind, name, path };
+    const how = isPlain(path, document) ? undefined : (DIFFERENCES[`${kind} ${path}`] ?? formatsHow(path, document));
+    if (how !== undefined) return { ...own, outcome: "differently", how };
+    const isTaken = isUsed || (ALWAYS.has(path) && !isKept(kind, document));
+    return { ...own, outcome: isTaken ? "taken over" : "kept" };
+  });
+}
+
+/** Returns whether an element of `DIFFERENCES` means the same as in GeoWebCache here: a single address has no order. */
+const isPlain = (path: string, { node }: RootedDocument): boolean => {
+  const value = path === "wmsUrl" ? node.fields.find(([name]) => name === path)?.[1] : undefined;
+  return typeof value === "object" && value.kind === "list" && value.items.length < 2;
+};
+
+function formatsHow(path: string, document: RootedDocument): string | undefined {
+  const formats = path === "mimeFormats" ? formatsLeftOut(document) : [];
+  return formats.length === 0 ? undefined : `without ${formats.join(", ")}`;
+}
+
+/** Returns whether no part of an object is used. */
+const isKept = (kind: ConfiguredObject["kind"], { root, node, fault }: RootedDocument): boolean =>
+  (kind === "store" && !isUsable({ root, node })) ||
+  (kind === "layer" && (fault !== undefined || !(root in LAYER_ROOTS)));
+
+/**
+ * Returns a layer that represents all layers that inherit from the settings: it has those fields that every such layer
+ * has. Undefined if there is no such layer; the settings then have no effect.
+ */
+function probeOf(objects: readonly ConfiguredObject[]): RootedDocument | undefined {
+  const layers = objects.flatMap(({ kind, document }) =>
+    kind === "layer" && document?.root === "wmsLayer" && !isKept(kind, document) ? [document] : [],
+  );
+  const [first] = layers;
+  if (first === undefined) return undefined;
+  const names = first.node.fields.filter(
+    ([name]) => name === "wmsUrl" || layers.every(({ node }) => fieldOf(node, name) !== undefined),
+  );
+  return { root: first.root, node: { ...first.node, fields: names } };
+}
+
+function translated(
+  kind: ConfiguredObject["kind"],
+  document: RootedDocument,
+  probe: RootedDocument | undefined,
+): Content | undefined {
+  if (isKept(kind, document)) return undefined;
+  switch (kind) {
+    case "layer":
+      return layerContent(document);
+    case "gridSet":
+      return gridSetContent(document);
+    case "store":
+      return storeContent(document);
+    case "settings":
+      return {
+        ...serverContent(document.node),
+        layer: probe && layerContent(effectiveLayer(probe, document.node, undefined)),
+      };
+  }
+}
+
+/** Yields the path of each element of a document, and the document with another value of this element. */
+export function* changesOf(node: MapNode, at: string): Generator<readonly [path: string, changed: MapNode]> {
+  for (const [name, value] of Object.entries(node.attributes))
+    yield [join(at, `@${name}`), { ...node, attributes: { ...node.attributes, [name]: another(value) } }];
+  for (const [i, [name, value]] of node.fields.entries())
+    for (const [path, changed] of valuesOf(value, join(at, name)))
+      yield [path, { ...node, fields: node.fields.with(i, [name, changed]) }];
+}
+
+function* valuesOf(value: DocumentNode, path: string): Generator<readonly [path: string, changed: DocumentNode]> {
+  if (typeof value === "string") yield [path, another(value)];
+  else if (typeof value === "number") yield [path, value + 1];
+  else if (typeof value === "boolean") yield [path, !value];
+  else if (value.kind === "double") yield [path, double(value.value + 1)];
+  else if (value.kind === "map") {
+    if (value.fields.length === 0 && Object.keys(value.attributes).length === 0) yield [path, "probe"];
+    yield* changesOf(value, path);
+  } else yield* itemsOf(value, path);
+}
+
+function* itemsOf(
+  value: Extract<DocumentNode, { readonly kind: "list" | "repeated" }>,
+  path: string,
+): Generator<readonly [path: string, changed: DocumentNode]> {
+  if (value.items.length === 0) yield [path, value];
+  if (value.kind === "repeated") {
+    for (const [i, item] of value.items.entries())
+      for (const [inner, changed] of valuesOf(item, path))
+        yield [inner, { ...value, items: value.items.with(i, changed) }];
+    return;
+  }
+  for (const [i, [name, item]] of value.items.entries()) {
+    // Items without child elements have the path of the list.
+    const at = typeof item === "object" && item.kind === "map" ? join(path, name) : path;
+    for (const [inner, changed] of valuesOf(item, at)) {
+      const items: readonly NamedNode[] = value.items.with(i, [name, changed]);
+      yield [inner, { ...value, items }];
+    }
+  }
+}
+
+/** Returns a different text of the same form: a number stays a number. */
+function another(text: string): string {
+  if (/^-?\d+$/.test(text)) return String(Number(text) + 1);
+  // A source distinguishes WMS versions only here.
+  if (/^1\.[01]\.\d$/.test(text)) return "1.3.0";
+  return text === "true" ? "false" : `${text}x`;
+}
+
+const join = (at: string, name: string): string => (at === "" ? name : `${at}.${name}`);

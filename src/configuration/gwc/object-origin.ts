@@ -1,0 +1,51 @@
+import type { ConfiguredObject, ObjectKind } from "./configured-object.ts";
+
+const KIND_NAMES: Readonly<Record<ObjectKind, string>> = {
+  layer: "layer",
+  gridSet: "grid set",
+  store: "store",
+  settings: "document of settings",
+};
+
+const MADE = " that was made over HTTP";
+const OBJECT = new RegExp(
+  `^(?:.*: )?the (?:${Object.values(KIND_NAMES).join("|")}) "(?:[^"\\\\]|\\\\.)*"(?:${MADE})?$`,
+  "s",
+);
+
+/**
+ * Returns where an object is configured, for messages.
+ * @param file GeoWebCache's file, with the line of the object if it has one; undefined if the object was made over HTTP
+ */
+export function originOfObject(
+  { kind, name }: Pick<ConfiguredObject, "kind" | "name">,
+  file?: { readonly file: string; readonly line: number | undefined },
+): string {
+  const object = `the ${KIND_NAMES[kind]} ${JSON.stringify(name)}`;
+  if (file === undefined) return `${object}${MADE}`;
+  return `${file.file}${file.line === undefined ? "" : `, line ${file.line}`}: ${object}`;
+}
+
+/** Returns whether an origin names an object. The path of its problem then begins with an index in a list. */
+export const isOriginOfObject = (origin: string): boolean => OBJECT.test(origin);
+
+/** The path and message of a problem. */
+interface Placed {
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * Returns the path of a problem inside its object, and the message with that path. Undefined if the problem does not
+ * concern an object.
+ */
+export function inObject(
+  { file, path, message }: Placed & { readonly file: string },
+  elementPath: (path: string) => string,
+): Placed | undefined {
+  const own = /^(?:layers|gridSets|stores)\[\d+\]\.?/.exec(path)?.[0];
+  if (own === undefined || !isOriginOfObject(file)) return undefined;
+  const element = elementPath(path.slice(own.length));
+  const sentence = message.startsWith(path) ? message.slice(path.length) : `: ${message}`;
+  return { path: element, message: element === "" ? sentence.replace(/^: /, "") : `${element}${sentence}` };
+}

@@ -1,0 +1,50 @@
+import { intersectRects, rectOf } from "../../../grid/grid-set.ts";
+import { coverageAt, type Layer } from "../../../layer/layer.ts";
+import type { EvictionOptions, Pin } from "../../../quota/eviction-options.ts";
+import type { QuotaCount } from "../../../quota/quota-count.ts";
+import type { EvictionDocument } from "../../fields/quota-schema.ts";
+import type { Path, Problems } from "../read/problems.ts";
+import { extentOf } from "./build-grid-sets.ts";
+
+/** Returns the options of evictions. Converts pins to rectangles of tiles. Skips pins of unknown layers. */
+export function buildEviction(
+  { highWaterPercent, lowWaterPercent = highWaterPercent, ...plain }: EvictionDocument,
+  count: QuotaCount,
+  layers: readonly Layer[],
+  problems: Problems,
+): EvictionOptions {
+  return {
+    count,
+    highWaterPercent,
+    lowWaterPercent,
+    ...plain,
+    pins: plain.pins.flatMap((pin, i) => {
+      const layer = layers.find(({ name }) => name === pin.layer);
+      return layer === undefined ? [] : pinsOf(pin, layer, ["eviction", "pins", i], problems);
+    }),
+  };
+}
+
+function pinsOf(pin: EvictionDocument["pins"][number], layer: Layer, path: Path, problems: Problems): Pin[] {
+  const subsets = layer.gridSubsets.filter((s) => pin.gridSet === undefined || s.gridSet.id === pin.gridSet);
+  const offered = layer.gridSubsets.map((s) => s.gridSet.id);
+  if (subsets.length === 0)
+    problems.expected([...path, "gridSet"], `a grid set of the layer (${offered.join(", ")})`, pin.gridSet ?? "");
+  if (pin.extent !== undefined && pin.gridSet === undefined && offered.length > 1)
+    problems.add([...path, "extent"], "needs a gridSet, as the layer has several and they differ in their units");
+  const extent = pin.extent === undefined ? undefined : extentOf(pin.extent);
+  return subsets.map(({ gridSet, ...subset }) => ({
+    layer: layer.name,
+    gridSet: gridSet.id,
+    extent,
+    zoomStart: pin.zoomStart ?? 0,
+    zoomStop: pin.zoomStop ?? gridSet.matrices.length - 1,
+    rects: gridSet.matrices.flatMap((_, z) => {
+      if (z < (pin.zoomStart ?? 0) || z > (pin.zoomStop ?? Number.POSITIVE_INFINITY)) return [];
+      const coverage = coverageAt({ gridSet, ...subset }, z);
+      const area = extent === undefined ? coverage : rectOf(gridSet, z, extent);
+      const rect = coverage === undefined || area === undefined ? undefined : intersectRects(coverage, area);
+      return rect === undefined ? [] : [rect];
+    }),
+  }));
+}

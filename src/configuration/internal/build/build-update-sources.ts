@@ -1,0 +1,31 @@
+import type { TileFormat } from "../../../layer/format.ts";
+import { formatOf } from "../../../layer/format.ts";
+import type { GridSubset } from "../../../layer/layer.ts";
+import type { UpdateSource } from "../../../layer/update-source.ts";
+import type { UpdateSourceDocument } from "../../fields/update-source-schema.ts";
+import type { Path, Problems } from "../read/problems.ts";
+
+/**
+ * Builds the feeds of a layer, and checks that the layer offers their grid sets, zooms and formats. Undefined without
+ * feeds.
+ */
+export function buildUpdateSources(
+  documents: readonly UpdateSourceDocument[] | undefined,
+  { gridSubsets, formats }: { readonly gridSubsets: readonly GridSubset[]; readonly formats: readonly TileFormat[] },
+  path: Path,
+  problems: Problems,
+): readonly UpdateSource[] | undefined {
+  const [first] = gridSubsets;
+  // Without a grid subset the layer has a problem already.
+  if (documents === undefined || first === undefined) return undefined;
+  return documents.map(({ gridSet = first.gridSet.id, format, ...plain }, i): UpdateSource => {
+    const offered = gridSubsets.map((subset) => subset.gridSet.id);
+    const known = format === undefined ? undefined : formatOf(format)?.mimeType;
+    const names = formats.map(({ mimeType }) => mimeType);
+    if (!offered.includes(gridSet))
+      problems.expected([...path, i, "gridSet"], `a grid set of the layer, one of ${offered.join(", ")}`, gridSet);
+    if (format !== undefined && (known === undefined || !names.includes(known)))
+      problems.expected([...path, i, "format"], `a format of the layer, one of ${names.join(", ")}`, format);
+    return { ...plain, gridSet, ...(known === undefined ? {} : { format: known }) };
+  });
+}

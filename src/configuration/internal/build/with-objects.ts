@@ -1,0 +1,191 @@
+import { builtInGridSetIds } from "../../../grid/built-in.ts";
+import { isMap } from "../../../lib/is-map.ts";
+import { LAYER_ROOTS } from "../../fields/gwc-elements.ts";
+import {
+  type ConfiguredObject,
+  isDefaultStore,
+  type ObjectKind,
+  overriddenKey,
+  settingsOf,
+} from "../../gwc/configured-object.ts";
+import { gridSetContent, layerContent } from "../../gwc/content/layer-content.ts";
+import { isCiteCompliant, serviceContent } from "../../gwc/content/service-content.ts";
+import { isUsable, storeContent } from "../../gwc/content/store-content.ts";
+import type { Content } from "../../gwc/content.ts";
+import { type MapNode, type RootedDocument, textOf } from "../../gwc/document-node.ts";
+import { effectiveLayer, effectiveStore, type ReplacedVariables } from "../../gwc/effective.ts";
+import { ownContent } from "../../gwc/own-document.ts";
+import type { Path } from "../read/problems.ts";
+
+export interface ObjectOptions {
+  /** The variables that are replaced in documents. */
+  readonly variables?: ReplacedVariables;
+  /** The names of layers to leave out. */
+  readonly notServed?: ReadonlySet<string>;
+  /** The directory of GeoWebCache that has the objects. Absent if they were made over HTTP. */
+  readonly directory?: string | undefined;
+  /** The name of the layer that a request changes. This layer must not name an unknown grid set. */
+  readonly changed?: string | undefined;
+}
+
+export interface WithObjects {
+  readonly content: unknown;
+  /** Returns the object that a path leads to. Undefined if the path leads into the file's content. */
+  objectAt(path: Path): ConfiguredObject | undefined;
+  /**
+   * Converts a path of the merged content to a path of the file's content: the objects may have shifted its indexes.
+   */
+  inFile(path: Path): Path;
+  /** The objects that replace a part of the file, by `overriddenKey`. */
+  readonly overridden: ReadonlySet<string>;
+  /** The id of the default store if it was made over HTTP. Undefined if the file's first store is the default. */
+  readonly defaultStore: string | undefined;
+  /**
+   * True if the implicit default store exists beside the stores made over HTTP, because the file has no section of
+   * stores.
+   */
+  readonly keepsDefault: boolean;
+}
+
+/** An item of a section: its index in the file, or the object that it comes from. */
+interface Item {
+  readonly value: unknown;
+  readonly of: number | ConfiguredObject;
+}
+
+interface Section {
+  readonly key: "gridSets" | "layers" | "stores";
+  readonly kind: ObjectKind;
+  readonly nameKey: "id" | "name";
+  readonly contentOf: (document: RootedDocument) => Content;
+  readonly isUsed: (document: RootedDocument) => boolean;
+}
+
+/**
+ * Adds the objects that were made over HTTP to the content of a configuration, after those of the file. If requests may
+ * change the file's objects, an object replaces or removes the file's one of the same name.
+ */
+export function withObjects(
+  content: unknown,
+  objects: readonly ConfiguredObject[],
+  { variables, notServed, directory, changed: changedLayer }: ObjectOptions = {},
+): WithObjects {
+  if (!isMap(content) || objects.length === 0) return unchanged(content);
+  // The value is a text if it comes from a variable or a flag.
+  const isWritable = isMap(content["config"]) && String(content["config"]["writable"]) === "true";
+  const settings = settingsOf(objects);
+  const known = new Set([
+    ...builtInGridSetIds,
+    ...objects.flatMap(({ kind, name, document }) => (kind === "gridSet" && document !== undefined ? [name] : [])),
+  ]);
+  // Filtered once for all layers: there may be thousands of layers and of objects.
+  const stores = objects.filter(({ kind }) => kind === "store");
+  const sections: readonly Section[] = [
+    { key: "gridSets", kind: "gridSet", nameKey: "id", contentOf: gridSetContent, isUsed: () => true },
+    {
+      key: "stores",
+      kind: "store",
+      nameKey: "id",
+      contentOf: (document) => storeContent(effectiveStore(document, variables)),
+      isUsed: isUsable,
+    },
+    {
+      key: "layers",
+      kind: "layer",
+      nameKey: "name",
+      contentOf: (document) => {
+        if (ownContent(document) !== undefined) return layerContent(document);
+        const layer = layerContent(effectiveLayer(document, settings, variables));
+        return directory === undefined || layer["name"] === changedLayer ? layer : withKnownGridSets(layer, known);
+      },
+      isUsed: (document) => isServed(document, stores) && notServed?.has(textOf(document.node, "name") ?? "") !== true,
+    },
+  ];
+  const merged = sections.flatMap((section) => {
+    const own = objects.filter(({ kind }) => kind === section.kind);
+    const before: unknown = content[section.key] ?? [];
+    // A section that is not a list is reported when the content is read.
+    if (own.length === 0 || !Array.isArray(before)) return [];
+    const names = new Set(before.map((value: unknown) => (isMap(value) ? String(value[section.nameKey]) : "")));
+    const replacing = isWritable ? own.filter(({ name }) => names.has(name)) : [];
+    return [{ key: section.key, replacing, items: itemsOf(section, before, own, replacing) }];
+  });
+  const itemAt = ([key, i]: Path): Item | undefined =>
+    typeof i === "number" ? merged.find((section) => section.key === key)?.items[i] : undefined;
+  const values = merged.map(({ key, items }) => [key, items.map(({ value }) => value)] as const);
+  const changed = values.filter(([key, list]) => list.length > 0 || content[key] !== undefined);
+  const used = objects.filter((one) => isDefaultStore(one) && one.document !== undefined && isUsable(one.document));
+  return {
+    content: { ...content, ...Object.fromEntries(changed), ...serverContent(content, settings) },
+    objectAt(path) {
+      const of = itemAt(path)?.of;
+      return typeof of === "object" ? of : undefined;
+    },
+    inFile(path) {
+      const of = itemAt(path)?.of;
+      return typeof of === "number" ? [path[0] ?? "", of, ...path.slice(2)] : path;
+    },
+    overridden: new Set(merged.flatMap(({ replacing }) => replacing.map(overriddenKey))),
+    defaultStore: used.at(-1)?.name,
+    // A default store of GeoWebCache's file replaces the implicit store in the directory.
+    keepsDefault: content["stores"] === undefined && (directory === undefined || used.length === 0),
+  };
+}
+
+/** Returns the sections of the server, with the values of the settings. */
+function serverContent(content: Content, settings: MapNode | undefined): Content {
+  const serviceInformation = serviceContent(settings);
+  const isStrict = isCiteCompliant(settings);
+  const { compat = {} } = content;
+  return {
+    ...(serviceInformation === undefined ? {} : { serviceInformation }),
+    // A section that is not a map is reported when the content is read.
+    ...(isStrict === undefined || !isMap(compat) ? {} : { compat: { ...compat, wmtsCiteCompliant: isStrict } }),
+  };
+}
+
+const unchanged = (content: unknown): WithObjects => ({
+  content,
+  objectAt: () => undefined,
+  inFile: (path) => path,
+  overridden: new Set(),
+  defaultStore: undefined,
+  keepsDefault: false,
+});
+
+function itemsOf(
+  { nameKey, contentOf, isUsed }: Section,
+  before: readonly unknown[],
+  own: readonly ConfiguredObject[],
+  replacing: readonly ConfiguredObject[],
+): readonly Item[] {
+  const replaced = new Set(replacing.map(({ name }) => name));
+  const kept = before.flatMap((value: unknown, of): Item[] =>
+    isMap(value) && replaced.has(String(value[nameKey])) ? [] : [{ value, of }],
+  );
+  const added = own.flatMap((object): Item[] =>
+    object.document === undefined || !isUsed(object.document)
+      ? []
+      : [{ value: contentOf(object.document), of: object }],
+  );
+  return [...kept, ...added];
+}
+
+/** Returns a layer without subsets of unknown grid sets, because GeoWebCache starts with such a layer. */
+function withKnownGridSets(layer: Content, known: ReadonlySet<string>): Content {
+  const subsets: unknown = layer["gridSubsets"];
+  if (!Array.isArray(subsets)) return layer;
+  const kept = subsets.filter((one: unknown) => isMap(one) && known.has(String(one["gridSet"])));
+  if (kept.length > 0) return { ...layer, gridSubsets: kept };
+  const { gridSubsets: _, ...rest } = layer;
+  return rest;
+}
+
+/** Returns whether a layer is served: if its store was made over HTTP, the store must be usable. */
+export function isServed(document: RootedDocument, objects: readonly ConfiguredObject[]): boolean {
+  const own = ownContent(document);
+  if (own === undefined && (document.fault !== undefined || !(document.root in LAYER_ROOTS))) return false;
+  const id = own === undefined ? textOf(document.node, "blobStoreId") : own["store"];
+  const store = objects.find(({ kind, name }) => kind === "store" && name === id)?.document;
+  return store === undefined || isUsable(store);
+}

@@ -1,0 +1,111 @@
+import type { ActiveJob } from "../../jobs/active-job.ts";
+import { JobLog } from "../../jobs/job-log.ts";
+import { JobRunner } from "../../jobs/job-runner.ts";
+import { JobStop } from "../../jobs/job-stop.ts";
+import { HistoryTrimmer } from "../../jobs/record/history-trimmer.ts";
+import { JobStore } from "../../jobs/record/job-store.ts";
+import { Seeding } from "../../jobs/seed/seeding.ts";
+import { Truncating } from "../../jobs/truncating.ts";
+import { waitingForState } from "../../jobs/wait/state-wait.ts";
+import { StoreWait, waitingForStore } from "../../jobs/wait/store-wait.ts";
+import { RepeatedLog } from "../../lib/process/repeated-log.ts";
+import type { RenderFailure } from "../../render/render-order.ts";
+import type { Webhooks } from "../../webhook/webhooks.ts";
+import type { BuildContext } from "../coordinator-parts.ts";
+import type { QuotaParts } from "./build-quota.ts";
+import type { TruncationParts } from "./build-truncations.ts";
+
+/** The parts that the builder of jobs uses. */
+export interface JobContext extends BuildContext {
+  readonly quota: QuotaParts;
+  readonly truncations: TruncationParts;
+  /** The deliveries to webhooks. */
+  readonly deliveries: Webhooks;
+}
+
+export type JobParts = ReturnType<typeof buildJobs>;
+
+/** Builds the jobs, and makes the state writer save them. */
+export function buildJobs(context: JobContext) {
+  const { db, ledger, jobOptions: options, publish, quota, deliveries, state, truncations } = context;
+  const jobs = new JobStore(db);
+  const jobLog = new JobLog(context.log, context.closing);
+  const waits = {
+    ready: (layer: string) => truncations.ledgerTruncations.interrupted.complete(layer),
+    waits: (job: ActiveJob) => jobLog.reported(job.view(context.monotonicNow()), job.waitReason),
+    stop: new JobStop(context.closing),
+    random: context.random,
+  };
+  const runner = new JobRunner({
+    ...context,
+    jobs,
+    seeding: waitingForState(buildSeeding(context, jobs), waits),
+    truncation: waitingForState(
+      waitingForStore(buildTruncating(context), new StoreWait({ ...context, stop: waits.stop, options })),
+      waits,
+    ),
+    storedMetatiles: (tileSet, walk) => ledger.storedMetatiles(tileSet, walk),
+    options,
+    persist: (also) => state.write(also),
+    onRollback: (undo) => db.onRollback(undo),
+    beforeAbort: () => quota.enforcer.cleanUp(),
+    announce: (moment, layer, view) => deliveries.announce(moment, layer, view),
+    report: (job, waitReason) => {
+      jobLog.reported(job, waitReason);
+      publish({ kind: "job", job });
+    },
+    takenUp: (job) => jobLog.takenUp(job),
+  });
+  state.attach(runner.records);
+  const history = new HistoryTrimmer({
+    ...context,
+    jobs,
+    options,
+    persist: (also) => state.write(also),
+    unsynced: (body) => db.unsynced(body),
+  });
+  return { jobs, runner, history };
+}
+
+function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
+  const { jobOptions, sharedStore, state, quota, truncations, adoption, clock, store } = context;
+  const failures = new RepeatedLog((fields) => context.log.warn("tiles of jobs have failed", fields));
+  context.closing.addEventListener("abort", () => failures.close(), { once: true });
+  return new Seeding({
+    ...context,
+    jobs,
+    expiredBeforeMs: (layer) => truncations.service.softTimes.get(layer) ?? 0,
+    sharedStore: (layer) => sharedStore() || adoption.isChecking(layer),
+    latestMs: () => clock.latestMs(),
+    options: jobOptions,
+    persist: (also) => state.writeAll(also),
+    reservations: {
+      allocated: (bytes, layer) => store.allocated(bytes, layer),
+      begin: (layer) => quota.reservations.begin(layer, "seed"),
+      tryReserve: (reservation, size) => quota.enforcer.tryReserve(reservation, size),
+      reserve: quota.admit,
+    },
+    marksCommitted: (layer) => state.marksCommitted(layer),
+    failedTiles: (layer, failure, tiles) =>
+      failures.add(`${layer}\n${failure.failure}`, failedTiles(layer, failure), tiles),
+  });
+}
+
+/** Returns the fields of a log line about failed tiles, with the message of the last failure. */
+const failedTiles = (layer: string, { failure, message }: RenderFailure) => ({ layer, class: failure, message });
+
+function buildTruncating(context: JobContext): Truncating {
+  const { db, renders, state, truncations } = context;
+  const { ledgerTruncations, reclaim } = truncations;
+  return new Truncating({
+    ...context,
+    ledgerTruncations,
+    marksCommitted: (layer) => state.marksCommitted(layer),
+    clearLayer: (layer) => renders.clearLayer(layer),
+    saveCounts: (undo) => {
+      db.onRollback(undo);
+      state.saveJobs();
+    },
+    sweep: () => reclaim.sweep(),
+  });
+}

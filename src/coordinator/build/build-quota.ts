@@ -1,0 +1,93 @@
+import { RepeatedLog } from "../../lib/process/repeated-log.ts";
+import { pause } from "../../lib/time/pause.ts";
+import { Disks } from "../../quota/disks.ts";
+import { Enforcer } from "../../quota/enforcer.ts";
+import { EvictedCells } from "../../quota/evicted-cells.ts";
+import { Eviction } from "../../quota/eviction.ts";
+import { QuotaStore } from "../../quota/quota-store.ts";
+import { type Reservation, Reservations } from "../../quota/reservations.ts";
+import { UsageTrend } from "../../quota/usage-trend.ts";
+import type { Admission, StoredSize } from "../../render/admission.ts";
+import type { BuildContext } from "../coordinator-parts.ts";
+import { UserWrites } from "../user-writes.ts";
+
+export type QuotaParts = ReturnType<typeof buildQuota>;
+
+/** Builds the quota. Jobs and truncations are attached to the enforcer later. */
+export function buildQuota(context: BuildContext) {
+  const {
+    db,
+    store,
+    renders,
+    eviction: options,
+    catalogue,
+    initialQuota,
+    quotaFile,
+    state,
+    now,
+    monotonicNow,
+  } = context;
+  const quota = new QuotaStore(db, initialQuota(), quotaFile?.read(catalogue().layers));
+  const reservations = new Reservations();
+  const evictedCells = new EvictedCells(now);
+  const disks = new Disks(
+    {
+      read: () => store.diskSpace(),
+      now: monotonicNow,
+      sleep: pause,
+    },
+    context.stores,
+  );
+  const enforcer = new Enforcer({
+    ...context,
+    reservations,
+    eviction: new Eviction({
+      ...context,
+      options,
+      evicted(cell) {
+        evictedCells.add(cell);
+        renders.evicted(cell.tileSet, cell.rect);
+      },
+    }),
+    disks,
+    configuration: () => quota.current,
+    options,
+  });
+  /** Adds to a reservation, after evicting tiles that exceed the quota. Never rejects. */
+  const admit = async (reservation: Reservation, size: StoredSize): Promise<Admission> => {
+    try {
+      return await enforcer.reserve(reservation, size);
+    } catch (error) {
+      state.fault(error);
+      return { kind: "disk_full", reason: "the state database cannot be written" };
+    }
+  };
+  return {
+    quota,
+    disks,
+    reservations,
+    enforcer,
+    evictedCells,
+    admit,
+    trend: new UsageTrend(db),
+  };
+}
+
+/** Builds the accounting of the tiles that renderers write. */
+export function buildUserWrites({ ledger, store, state, log, closing }: BuildContext, quota: QuotaParts): UserWrites {
+  const { reservations, admit, disks, enforcer } = quota;
+  const storeFaults = new RepeatedLog((fields) => log.error("rendered tiles cannot be stored", fields));
+  closing.addEventListener("abort", () => storeFaults.close(), { once: true });
+  return new UserWrites({
+    ledger,
+    reservations,
+    admit,
+    reserveAhead: (reservation, size) => enforcer.reserveAhead(reservation, size),
+    allocated: (bytes, layer) => store.allocated(bytes, layer),
+    stored: (layer, size) => disks.wrote(layer, size),
+    marksCommitted: (layer) => state.marksCommitted(layer),
+    notStored: () => void enforcer.notStored++,
+    storeFault: (layer, reason) => storeFaults.add(layer, { layer, reason }),
+    fault: (error) => state.fault(error),
+  });
+}

@@ -1,0 +1,36 @@
+import type { JobRunner } from "../../jobs/job-runner.ts";
+import type { JobStore } from "../../jobs/record/job-store.ts";
+import type { JobCounter } from "../../plan/job/job-counter.ts";
+import { RunWindows } from "../../schedule/run-windows.ts";
+import { ScheduleRuns } from "../../schedule/schedule-runs.ts";
+import { ScheduleService } from "../../schedule/schedule-service.ts";
+import { ScheduleStore } from "../../schedule/schedule-store.ts";
+import { Scheduler } from "../../schedule/scheduler.ts";
+import type { BuildContext } from "../coordinator-parts.ts";
+
+export type ScheduleParts = ReturnType<typeof buildSchedules>;
+
+/** Builds the schedules, and the windows in which jobs may work. */
+export function buildSchedules(
+  context: BuildContext,
+  { runner, jobs }: { readonly runner: JobRunner; readonly jobs: JobStore },
+  counter: JobCounter,
+) {
+  const { db, jobOptions: options, publish, state } = context;
+  const persist = (also?: () => void): void => state.write(also);
+  const changed = (name: string): void => publish({ kind: "schedule", name });
+  const schedules = new ScheduleStore(db);
+  const windows = new RunWindows({ ...context, runner, hours: (name) => schedules.hours(name) });
+  const runs = new ScheduleRuns({ ...context, schedules, runner, windows, counter, options, persist, changed });
+  const parts = {
+    ...context,
+    schedules,
+    runs,
+    windows,
+    options,
+    persist,
+    changed,
+    endings: (ids: readonly number[]) => jobs.endings(ids),
+  };
+  return { windows, scheduler: new Scheduler(parts), service: new ScheduleService(parts) };
+}

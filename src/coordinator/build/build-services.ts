@@ -1,0 +1,112 @@
+import { AccountService } from "../../account/account-service.ts";
+import { SessionService } from "../../account/session-service.ts";
+import { ActivityService } from "../../activity/activity-service.ts";
+import type { Feeds } from "../../feed/feeds.ts";
+import { JobCounter } from "../../plan/job/job-counter.ts";
+import { ExportService } from "../copy/export-service.ts";
+import { ImportService } from "../copy/import-service.ts";
+import { StoreCopies } from "../copy/store-copies.ts";
+import { CoverageService } from "../coverage-service.ts";
+import { EstimateService } from "../estimate-service.ts";
+import { JobLists } from "../job-lists.ts";
+import { JobService } from "../job-service.ts";
+import { MetricsService } from "../metrics-service.ts";
+import type { Services } from "../operations.ts";
+import { QuotaService } from "../quota-service.ts";
+import { TileChanges } from "../tile-changes.ts";
+import { UsageService } from "../usage-service.ts";
+import type { UserWrites } from "../user-writes.ts";
+import { buildFeeds } from "./build-feeds.ts";
+import type { JobContext, JobParts } from "./build-jobs.ts";
+import { buildSchedules, type ScheduleParts } from "./build-schedules.ts";
+
+/** The parts that the builder of services uses. */
+export interface ServiceContext extends JobContext {
+  readonly jobs: JobParts;
+  readonly userWrites: UserWrites;
+}
+
+/** Builds the services behind the operations, and the schedules. */
+export function buildServices(context: ServiceContext): {
+  readonly services: Services;
+  readonly schedules: ScheduleParts;
+  readonly feeds: Feeds;
+} {
+  const { ledger, publish, jobs, quota, truncations } = context;
+  const counted = countedTiles(context);
+  const counter = new JobCounter({ ledger, ...counted });
+  const schedules = buildSchedules(context, jobs, counter);
+  const jobService = new JobService({
+    ...context,
+    ...jobs,
+    windows: schedules.windows,
+    counter,
+    deleted: (id) => publish({ kind: "forgotten", id }),
+  });
+  const jobLists = new JobLists({ ...context, ...jobs });
+  const answered = {
+    ...context,
+    ...counted,
+    quota: () => quota.quota.current,
+    diskSpace: () => quota.disks.all.last(),
+  };
+  const sessions = new SessionService(context);
+  const copies = new StoreCopies({
+    ...context,
+    ...counted,
+    truncations: truncations.ledgerTruncations,
+    expire: (layer) => truncations.service.truncate({ type: "truncateLayer", mode: "soft", layer }, null),
+  });
+  const services: Services = {
+    jobs: jobService,
+    jobLists,
+    estimates: new EstimateService({ ...answered, counter, jobs: (filter) => jobLists.jobs(filter) }),
+    schedules: schedules.service,
+    truncations: truncations.service,
+    usage: new UsageService({
+      ...answered,
+      trend: quota.trend,
+      counts: () => quota.enforcer.counts,
+    }),
+    quota: new QuotaService({ ...context, ...quota }),
+    metrics: new MetricsService({ ...context, ...jobs }),
+    coverage: new CoverageService({
+      ...answered,
+      ...jobs,
+      evictedCells: quota.evictedCells,
+      softTimes: () => truncations.service.softTimes,
+    }),
+    tiles: new TileChanges({ writers: ledger.writers, store: context.store }),
+    exports: new ExportService({ ...context, ...counted }),
+    imports: new ImportService({
+      ...context,
+      ...quota,
+      truncations: truncations.ledgerTruncations,
+      move: (layer) => copies.move(layer),
+    }),
+    copies,
+    sessions,
+    activity: new ActivityService({
+      ...context,
+      fault: (error) => context.state.fault(error),
+      written: (entry) => publish({ kind: "activity", entry }),
+    }),
+    accounts: new AccountService({ ...context, sessions, fault: (error) => context.state.fault(error) }),
+  };
+  return { services, schedules, feeds: buildFeeds(context, { ...jobs, ...schedules }, counter) };
+}
+
+/** Returns the functions with which services make sure of the ledger's counts before they answer. */
+function countedTiles({ ledger, adoption }: ServiceContext) {
+  return {
+    /** Counts all cells that a crash left open. */
+    async recounted(): Promise<void> {
+      while (ledger.recountSome(16)) await new Promise(setImmediate);
+    },
+    /** Returns whether all tiles of a layer have been counted. */
+    isCounted(layer: string): boolean {
+      if (adoption.concerns(layer)) return false;
+      return [...ledger.tileSets()].every(({ tileSet, complete }) => complete || tileSet.layer !== layer);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { setImmediate as turn } from "node:timers/promises";
+
+const SLICE_MS = 10;
+
+/** Resolves in the last turn of the event loop that a slice of this thread has reserved. */
+let lastTurn: Promise<void> = Promise.resolve();
+
+/**
+ * Resolves in a turn of the event loop that no other slice uses. Node runs all callbacks of `setImmediate` in one turn:
+ * with one callback for each of forty pieces of work, the thread would be blocked for forty slices.
+ */
+function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => turn());
+  return lastTurn;
+}
+
+/**
+ * Splits long work into slices of ten milliseconds: `if (slices.isOver) await slices.next();` lets the event loop run
+ * other work. All parts of the work share one instance, because the times of many short parts add up. Each turn of the
+ * event loop runs one slice of the thread.
+ */
+export class Slices {
+  readonly #signal: AbortSignal | undefined;
+  #sinceMs = performance.now();
+
+  /** @param signal stops the work at the end of the current slice */
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  get isOver(): boolean {
+    return performance.now() - this.#sinceMs >= SLICE_MS;
+  }
+
+  /**
+   * Yields to the event loop and begins the next slice.
+   * @throws the reason of the signal
+   */
+  async next(): Promise<void> {
+    await ownTurn();
+    this.#signal?.throwIfAborted();
+    this.#sinceMs = performance.now();
+  }
+
+  /** Runs a generator. When a slice is over, yields to the event loop at the generator's next `yield`. */
+  async run<T>(work: Generator<undefined, T>): Promise<T> {
+    for (;;) {
+      const step = work.next();
+      if (step.done === true) return step.value;
+      if (this.isOver) await this.next();
+    }
+  }
+}
+
+/** Runs a generator without yielding to the event loop, for short work or where nothing else waits. */
+export function atOnce<T>(work: Generator<undefined, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}

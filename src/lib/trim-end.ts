@@ -1,9 +1,0 @@
-/**
- * Returns a text without the characters `end` at its end. The expression `/x+$/` would be slow: it is tried at each run
- * of these characters, wherever the run is.
- */
-export function trimEndOf(text: string, end: string): string {
-  let length = text.length;
-  while (length > 0 && text[length - 1] === end) length--;
-  return text.slice(0, length);
-}
