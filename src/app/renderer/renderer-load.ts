@@ -2,10 +2,7 @@ import { elapsedMs } from "../../lib/time/elapsed.ts";
 
 /** How long a renderer has worked since its start, ms. */
 export interface WorkedTimes {
-  /**
-   * Its event loop did not wait. It works, too, while it waits for the disk of a store, but not while it waits for a
-   * processor: another renderer would wait as long.
-   */
+  /** Its event loop did not wait for events. It works, too, while it waits for a disk or for a processor. */
   readonly activeMs: number;
   /** The processor time of all threads. */
   readonly processorMs: number;

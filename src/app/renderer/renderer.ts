@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TileIndex } from "../../grid/grid-set.ts";
@@ -199,8 +198,7 @@ export class Renderer implements RendererMethods {
   readonly compose = composePicture;
 
   async alive(): Promise<WorkedTimes> {
-    const activeMs = performance.eventLoopUtilization().active - waitedForProcessorMs();
-    return { activeMs, processorMs: processorMs() };
+    return { activeMs: performance.eventLoopUtilization().active, processorMs: processorMs() };
   }
 
   configureLayer(name: string, layer: Layer | undefined): void {
@@ -377,19 +375,6 @@ const byName = (layers: readonly Layer[]): ReadonlyMap<string, Layer> =>
 
 /** Returns the key of a source. A reconfigured layer with equal options keeps its source and its connections. */
 const keyOf = onceEach((options: SourceOptions): string => JSON.stringify(options));
-
-/**
- * Returns how long the main thread of this process has waited for a processor since its start, while others had them all
- * (Linux: sched-stats, the second number). 0 where the system does not tell.
- */
-function waitedForProcessorMs(): number {
-  try {
-    const waitedNs = Number(readFileSync("/proc/self/schedstat", "latin1").split(" ")[1]);
-    return Number.isFinite(waitedNs) ? waitedNs / 1e6 : 0;
-  } catch {
-    return 0;
-  }
-}
 
 /** Returns the processor time of all threads of this process since its start. */
 function processorMs(): number {
