@@ -21,7 +21,7 @@ const MOST_TOKENS = 100;
 /** An expired token is listed for this time. */
 const EXPIRED_LISTED_MS = 30 * 86_400_000;
 
-/** The accounts that the state database has, as every process that answers requests knows them. */
+/** The accounts of the state database. Every process that answers requests has a copy. */
 export interface Accounts {
   readonly users: readonly User[];
   readonly tokens: readonly ApiToken[];
@@ -37,18 +37,18 @@ export interface AccountParts {
   readonly configuredUsers: () => readonly KeptUser[];
   /** Called with the accounts after each change, before the change is answered. */
   readonly accountsChanged: (accounts: Accounts) => void;
-  /** Called when the tokens of users that are gone could not be deleted. */
+  /** Called if the tokens of deleted users could not be deleted. */
   readonly fault: (error: unknown) => void;
 }
 
-/** A requested token. */
+/** The fields of a token that a client requests. */
 export interface NewToken extends Pick<ApiToken, "user" | "role" | "expiresMs"> {
   readonly name: string;
 }
 
-/** A change of a user: the fields that are given. */
+/** A change of a user. Absent fields keep their values. */
 export interface UserChange extends Partial<Pick<User, "passwordHash" | "roles">> {
-  /** The change is refused if the user has another hash by now. */
+  /** Refuses the change if the user has another hash now. */
   readonly ifPasswordHash?: string;
 }
 
@@ -63,7 +63,9 @@ export class AccountService {
     this.#parts = parts;
   }
 
-  /** Sends the accounts, without the tokens of users that are gone. Called at the start and after a reload. */
+  /**
+   * Sends the accounts to all processes, without the tokens of deleted users. Called at the start and after a reload.
+   */
   usersChanged(): void {
     const { db, accountsChanged, fault } = this.#parts;
     const gone = [...new Set(this.#tokens().map(({ user }) => user))].filter((user) => !this.#hasUser(user));
@@ -107,7 +109,8 @@ export class AccountService {
   }
 
   /**
-   * Adds a user. Refuses a name that is taken. Refuses the first user of an open server too: any client could add it.
+   * Adds a user. Refuses a name that is taken. Refuses the first user of an open server, because any client could add
+   * that user.
    */
   async addUser(user: User): Promise<Result<null, Refusal>> {
     const { db } = this.#parts;
@@ -166,7 +169,7 @@ export class AccountService {
     return ok(null);
   }
 
-  /** Returns a user of the database. Refuses one that the configuration names, and names the place. */
+  /** Returns a user of the database. Refuses a user of the configuration: the refusal names the file or variable. */
   #changeable(name: string): Result<User, Refusal> {
     const user = this.#allUsers().find((one) => one.name === name);
     if (user === undefined) return refuse(unknownUser(name));
@@ -182,7 +185,7 @@ export class AccountService {
 
   /**
    * Returns tokens, the newest first.
-   * @param user undefined: those of all users
+   * @param user the owner; undefined for the tokens of all users
    */
   async apiTokens(user: string | undefined): Promise<readonly ApiTokenView[]> {
     return this.#parts.db
@@ -191,7 +194,7 @@ export class AccountService {
       .map(viewOf);
   }
 
-  /** Makes a token. Its text is returned once, and only a digest of it is stored. */
+  /** Makes a token. Returns its text, of which only a digest is stored. */
   async makeApiToken({
     name,
     user,
@@ -222,7 +225,7 @@ export class AccountService {
 
   /**
    * Deletes a token.
-   * @param user undefined: the token of any user
+   * @param user the owner; undefined to delete the token of any user
    */
   async deleteApiToken(id: number, user: string | undefined): Promise<Result<null, Refusal>> {
     const { db } = this.#parts;
@@ -240,7 +243,7 @@ export class AccountService {
 }
 
 /**
- * Returns the accounts that the database has.
+ * Returns the accounts of the database.
  * @throws an error of the database, also if it lacks a table of this version
  */
 export const storedAccounts = (db: Database): Accounts => ({ users: storedUsers(db), tokens: storedTokens(db) });
@@ -256,7 +259,7 @@ const lastAdministrator = (name: string): Refusal =>
 const userOf = (row: Row): User => ({
   name: text(row, "name"),
   passwordHash: text(row, "password_hash"),
-  // Written by this file.
+  // `addUser` or `changeUser` has written the text, so it needs no validation.
   roles: JSON.parse(text(row, "roles")),
 });
 

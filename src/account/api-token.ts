@@ -4,12 +4,12 @@ import { ROLES, type Role } from "./user.ts";
 /** The part of an API token that every process needs to check requests. */
 export interface ApiToken {
   readonly id: number;
-  /** The user whose rights the token has, as far as its role allows. */
+  /** The owner of the token. The token has the owner's rights, limited by its role. */
   readonly user: string;
   readonly role: Role;
   /** The SHA-256 of the token's text, in base64url. The text itself is stored nowhere. */
   readonly digest: string;
-  /** ms since 1970; null: the token has no end. */
+  /** When the token expires, ms since 1970. Null if it never expires. */
   readonly expiresMs: number | null;
 }
 
@@ -18,7 +18,7 @@ export interface ApiTokenView extends Omit<ApiToken, "digest"> {
   /** The name that the owner gave the token. */
   readonly name: string;
   readonly createdMs: number;
-  /** To the minute; null: it was never used. */
+  /** When the token was last used, to the minute. Null if it was never used. */
   readonly usedMs: number | null;
 }
 
@@ -37,6 +37,6 @@ export const digestOfToken = (text: string): string => createHash("sha256").upda
 export const includesRole = (roles: readonly Role[], role: Role): boolean =>
   ROLES.slice(0, ROLES.indexOf(role) + 1).some((stronger) => roles.includes(stronger));
 
-/** Returns the roles of a user's token: the token's role, or those of the user where they allow less. */
+/** Returns the roles that a token grants: its own role, or the user's roles if they grant less. */
 export const rolesOfToken = (roles: readonly Role[], role: Role): readonly Role[] =>
   includesRole(roles, role) ? [role] : roles;

@@ -4,13 +4,13 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import PQueue from "p-queue";
 
-/** The code of a thread. It is a string, so that it works both from the sources and in the built program. */
+/** The code of a thread, as a string, so that it runs both from the sources and in the built program. */
 const CODE = `
   const { parentPort, workerData } = require("node:worker_threads");
   const bcrypt = require(workerData);
   parentPort.on("message", ({ password, hash }) => parentPort.postMessage(bcrypt.compareSync(password, hash)));
 `;
-/** At most two threads, and one core is left to the main thread. */
+/** At most two threads. One core stays free for the main thread. */
 const THREADS = Math.max(1, Math.min(2, availableParallelism() - 1));
 
 /** `verify` decides whether a user may enter; `equalise` only takes time. Verifications come first. */

@@ -5,7 +5,7 @@ const COST = 15;
 const BLOCK = 8;
 const PARALLEL = 1;
 const KEY_BYTES = 32;
-/** Limits of configured scrypt hashes: 256 MiB and a few seconds, so that no line of a file can stop the server. */
+/** Limits of configured scrypt hashes: 256 MiB and a few seconds, so that no line of a file can block the server. */
 const MAX_MEMORY = 2 ** 28;
 const MAX_PARALLEL = 16;
 /** The highest accepted cost: 2^14 rounds of bcrypt take about two seconds. */
@@ -86,8 +86,8 @@ function isBcrypt(hash: string): boolean {
 export const isPasswordHash = (hash: string): boolean => parseScrypt(hash) !== undefined || isBcrypt(hash);
 
 /**
- * Returns the kind and cost of a hash. Hashes with the same result take the same time to compare. Undefined: unknown
- * form.
+ * Returns the kind and cost of a hash. Hashes with the same kind and cost take the same time to compare. Undefined if
+ * the form is unknown.
  */
 function costOf(hash: string): string | undefined {
   if (isBcrypt(hash)) return hash.slice(0, "$2y$12$".length).replace(/^\$2./, "$2");
@@ -111,8 +111,8 @@ async function isRight(password: string, hash: string, purpose: Purpose): Promis
 }
 
 /**
- * Returns whether a password matches a hash. A missing hash or one of unknown form gives false, after the time of a
- * comparison.
+ * Returns whether a password matches a hash. Returns false for a missing hash and for one of unknown form, after the
+ * time of a comparison.
  * @param oneOfEach the result of `oneOfEachCost` for the hashes of all users; its first hash replaces a missing one
  */
 export async function verifyPassword(

@@ -15,16 +15,16 @@ export const sessionMigrations: Migrations = {
 const HOUR_MS = 3_600_000;
 /** A session ends after this time without a request. */
 const IDLE_MS = 12 * HOUR_MS;
-/** A session ends at this age, even if it is in use. */
+/** A session ends at this age, even if it is used. */
 const LONGEST_MS = 7 * 24 * HOUR_MS;
-/** The condition of a session that has ended. Its values are those of `endedBefore`. */
+/** Matches ended sessions. `endedBefore` returns the values of the placeholders. */
 const ENDED = "used_ms < ? OR made_ms < ?";
 const endedBefore = (now: number): [usedMs: number, madeMs: number] => [now - IDLE_MS, now - LONGEST_MS];
-/** The most sessions in the database. A further one ends the one of its account, or else of all, that is unused longest. */
+/** The most sessions in the database. A new session then ends the longest unused one of all accounts. */
 const MOST_SESSIONS = 10_000;
-/** The most sessions of one account. A further one ends the one of this account that has been unused the longest. */
+/** The most sessions of one account. A new session then ends the longest unused one of the account. */
 const MOST_OF_USER = 100;
-/** The use of a session is written at most once in this time. */
+/** The time of the last use is written at most once in this time. */
 const USE_WRITTEN_MS = 60_000;
 
 /** The data of a session, without the secret of its cookie. */
@@ -32,7 +32,7 @@ export interface Session {
   readonly user: string;
   /** Identifies the password with which the session was opened. Another password of the user ends the session. */
   readonly account: string;
-  /** The token that a change must carry in a header, as a page of another site cannot know it. */
+  /** The token that a change must carry in a header. A page of another site cannot know it. */
   readonly csrfToken: string;
 }
 
@@ -46,7 +46,7 @@ export class SessionService {
     this.#now = now;
   }
 
-  /** Opens a session of a user whose password was right. Returns its token, of which only a digest is stored. */
+  /** Opens a session of a user who has signed in. Returns its token, of which only a digest is stored. */
   async openSession(user: string, account: string): Promise<{ readonly token: string; readonly csrfToken: string }> {
     const token = randomToken();
     const csrfToken = randomToken();
@@ -76,12 +76,12 @@ export class SessionService {
       .get(key, ...endedBefore(now));
   }
 
-  /** Returns whether a token has a session. This is no use of the session, and does not prolong it. */
+  /** Returns whether a token has a session. Does not count as a use of the session. */
   async isSession(token: string): Promise<boolean> {
     return this.#row(digest(token), this.#now()) !== undefined;
   }
 
-  /** Returns the session of a token; undefined: there is none, or it has ended. */
+  /** Returns the session of a token. Undefined if the token has no session, or its session has ended. */
   async session(token: string): Promise<Session | undefined> {
     const key = digest(token);
     const now = this.#now();

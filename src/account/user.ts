@@ -1,4 +1,4 @@
-/** The roles, each with more rights than the next. */
+/** The roles. Each role has more rights than the next one. */
 export const ROLES = ["admin", "operator", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -29,18 +29,20 @@ export interface KeptUser extends User {
 
 export interface UserPlace {
   readonly kind: (typeof USER_PLACES)[number];
-  /** The file, as an absolute path; null: no file names the user. */
+  /** The absolute path of the file that names the user. Null if the user is not in a file. */
   readonly file: string | null;
 }
 
-/** Returns the users of the configuration, and those of the database whose names the configuration does not have. */
+/**
+ * Returns the users of the configuration, then the users of the database whose names the configuration does not use.
+ */
 export function allUsers(configured: readonly KeptUser[], stored: readonly User[]): readonly KeptUser[] {
   const names = new Set(configured.map(({ name }) => name));
   const keptIn: UserPlace = { kind: "database", file: null };
   return [...configured, ...stored.filter(({ name }) => !names.has(name)).map((user) => ({ ...user, keptIn }))];
 }
 
-/** Returns the place in words. */
+/** Returns a description of the place for messages. */
 export function placeText({ kind, file }: UserPlace): string {
   if (kind === "environment") return "the variables NUTHATCH_ADMIN_USER and NUTHATCH_ADMIN_PASSWORD";
   if (kind === "database") return "the state database";

@@ -14,9 +14,9 @@ export const activityMigrations: Migrations = {
   ],
 };
 
-/** Entries are written together, this long after the first one. A kill may lose them. */
+/** Waiting entries are written together, this long after the first of them. A kill may lose them. */
 const WRITE_MS = 250;
-/** The most entries that wait to be written. */
+/** The most waiting entries. The entry that reaches this number has all of them written at once. */
 const MOST_WAITING = 10_000;
 const INSERTED_AT_ONCE = 100;
 const MOST_ENTRIES = 50_000;
@@ -26,17 +26,17 @@ const LONGEST_MS = 90 * 86_400_000;
 export interface ActivityEntry {
   /** ms since 1970. */
   readonly timeMs: number;
-  /** The account, or the name in a refused log-in; null: the server has no users, or the request named none. */
+  /** The account, or the name in a refused log-in. Null if the server has no users, or the request named none. */
   readonly user: string | null;
   readonly address: string;
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** Why the request was refused; null: it was not. */
+  /** Why the request was refused. Null if it was accepted. */
   readonly reason: string | null;
-  /** The job that was made. */
+  /** The job that the request made. Null if it made no job. */
   readonly jobId: number | null;
-  /** The object of the request with its old and new values; null: the request has none, or was refused. */
+  /** The object of the request with its old and new values. Null if the request changed no object. */
   readonly detail: string | null;
   readonly requestId: string;
 }
@@ -46,17 +46,17 @@ export type ActivityRow = ActivityEntry & { readonly id: number };
 /** The conditions of the entries in a list. */
 export interface ActivityFilter {
   readonly user?: string;
-  /** True: only refused requests; false: only the others. */
+  /** True selects refused requests, false accepted requests. Undefined selects both. */
   readonly refused?: boolean;
   readonly method?: string;
-  /** A part of the user, the path, the address of the client, the reason or the detail; case does not count in ASCII. */
+  /** A part of the user, path, client address, reason or detail. ASCII letters match in either case. */
   readonly text?: string;
 }
 
-/** A list looks at so many entries before it yields. */
+/** The number of entries that a list reads before it yields to other work. */
 const SLICE = 2_000;
 
-/** Records changes with their accounts, and refused requests. */
+/** Records changes and refused requests, each with its account. */
 export class ActivityService {
   readonly #db: Database;
   readonly #now: () => number;
@@ -65,7 +65,7 @@ export class ActivityService {
   #waiting: ActivityEntry[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param parts `fault` is called when entries could not be written, `written` with each entry that was */
+  /** @param parts `fault` is called if entries could not be written, `written` with each entry after its write */
   constructor(parts: {
     readonly db: Database;
     readonly now: () => number;
@@ -85,7 +85,7 @@ export class ActivityService {
     else this.#timer ??= setTimeout(() => this.flush(), WRITE_MS);
   }
 
-  /** Returns entries, the newest first. `after`: the id of the last entry of the page before. */
+  /** Returns entries, the newest first. `after` is the id of the last entry of the previous page. */
   async activity(limit: number, after: number | undefined, filter: ActivityFilter): Promise<readonly ActivityRow[]> {
     this.flush();
     const slices = new Slices();
@@ -115,7 +115,7 @@ export class ActivityService {
       .map(entryOf);
   }
 
-  /** Writes the entries that wait, and deletes the oldest ones. */
+  /** Writes the waiting entries, and deletes the oldest ones. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -132,8 +132,7 @@ export class ActivityService {
   #write(entries: readonly ActivityEntry[]): readonly ActivityRow[] {
     const rows: ActivityRow[] = [];
     for (const some of pagesOf(entries, INSERTED_AT_ONCE)) rows.push(...this.#insert(some));
-    // Trims by the number of rows, not by their ids: after a restore of the database the next id is far above the last
-    // one.
+    // Trims by the number of rows, not by ids: after a restore of the database the next id is far above the last one.
     this.#db
       .prepare(
         `DELETE FROM activity WHERE time_ms < ?
@@ -157,7 +156,7 @@ export class ActivityService {
   }
 }
 
-/** The columns of an entry, in the order of the values of `valuesOf`. */
+/** The columns of an entry, in the order of the values that `valuesOf` returns. */
 const COLUMNS = 'time_ms, "user", address, method, path, status, reason, job_id, detail, request_id';
 
 const valuesOf = (entry: ActivityEntry): SqlValue[] => {
@@ -165,7 +164,7 @@ const valuesOf = (entry: ActivityEntry): SqlValue[] => {
   return [timeMs, user, address, method, path, status, reason, jobId, detail, requestId];
 };
 
-/** Returns the conditions of a filter, each with its values. */
+/** Returns the SQL conditions of a filter, each with its values. */
 function conditionsOf(
   { user, method, refused, text: part }: ActivityFilter,
   dialect: Dialect,
@@ -179,7 +178,7 @@ function conditionsOf(
   ];
 }
 
-/** Returns a text in lower case as the database's `lower` does: only letters of ASCII change. */
+/** Returns a text in lower case as the database's `lower` does: only ASCII letters change. */
 const lowerAscii = (part: string): string => part.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 const textOrNull = (value: SqlValue | undefined): string | null => (typeof value === "string" ? value : null);

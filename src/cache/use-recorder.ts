@@ -4,15 +4,15 @@ import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 
 interface Seen extends TileIndex {
   readonly tileSet: TileSet;
-  /** One bit per tile that was read. */
+  /** One bit per tile, set if the tile was read. */
   readonly tiles: Uint32Array;
   repeats: number;
   reported: boolean;
 }
 
 /**
- * The number of cells remembered in each of two generations. Beyond that, a cell that was not read recently counts as
- * new when it is read again.
+ * The number of cells remembered in each of two generations. Beyond this number, a cell that was not read recently
+ * counts as new when it is read again.
  */
 const CELLS = 8_192;
 
@@ -63,5 +63,5 @@ export class UseRecorder {
 const cellKey = (tileSet: TileSet, x: TileX, y: TileY, z: Zoom): string =>
   `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
 
-/** Returns a tile's number in its cell, 0 to 255. */
+/** Returns a tile's number within its cell, 0 to 255. */
 const tileInCell = (x: number, y: number): number => ((y % CELL_SIDE) << CELL_SHIFT) | (x % CELL_SIDE);

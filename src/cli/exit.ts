@@ -1,4 +1,4 @@
-/** Exit codes that scripts can rely on (78: EX_CONFIG of sysexits). `failedTiles`: done, but some tiles failed. */
+/** Exit codes for scripts (78: EX_CONFIG of sysexits). `failedTiles`: the job is done, but some tiles have failed. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, failedTiles: 3, configuration: 78 } as const;
 
 /** Ends the command with a message for its user and an exit code. */

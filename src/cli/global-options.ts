@@ -4,7 +4,10 @@ import { GROUPS } from "./help-groups.ts";
 
 const DEFAULT_PORT = "8080";
 
-/** The server of this machine: at the port that NUTHATCH_PORT gives to a server, so that both may share one environment. */
+/**
+ * Returns the address of a server on this machine, at the port that NUTHATCH_PORT gives to a server, so that server and
+ * command may share one environment.
+ */
 function defaultUrl(): string {
   const port = process.env["NUTHATCH_PORT"] ?? "";
   return `http://127.0.0.1:${/^[1-9]\d*$/.test(port) ? port : DEFAULT_PORT}`;
@@ -28,14 +31,14 @@ export function addServerOptions(command: Command): Command {
     .configureHelp({ groupItems: withServerLast });
 }
 
-/** Lets the options of `addServerOptions` precede the name of a command too: `nuthatch --url URL status`. */
+/** Permits the options of `addServerOptions` before the name of a command too: `nuthatch --url URL status`. */
 export function addGlobalOptions(program: Command): Command {
   for (const option of globalOptions())
     program.addOption(option.helpGroup("Options of commands to a server, before or after the command:"));
   return program.hook("preAction", (_, command) => takeOuterOptions(command));
 }
 
-/** Gives a command the options that precede its name. The same option behind the name comes first. */
+/** Gives a command the options before its name. The same option after the name takes precedence. */
 function takeOuterOptions(command: Command): void {
   for (let outer = command.parent; outer !== null; outer = outer.parent)
     for (const option of outer.options) {

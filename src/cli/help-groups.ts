@@ -5,6 +5,6 @@ export const GROUPS = {
   how: "How:",
   when: "When:",
   waiting: "Asking and waiting:",
-  /** The options of all commands to a server. The help shows this group last. */
+  /** Options of all commands that use a server. The help shows this group last. */
   server: "Server and output:",
 } as const;

@@ -2,7 +2,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Aborts its signal when the user interrupts the program, so that no unfinished file stays on the disk. When disposed
- * after an interruption, ends the program as the unhandled signal does.
+ * after an interruption, ends the program as the unhandled signal would.
  */
 export class Interruption implements Disposable {
   readonly #abort = new AbortController();

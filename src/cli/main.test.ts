@@ -106,7 +106,7 @@ test("users are added to a file, listed and removed, the password never on the c
   const text = readFileSync(join(directory, name), "utf8");
   expect(text).toContain("# kept");
   expect(await verifyPassword("s3cret pass", parse(text).users[0].passwordHash)).toBe(true);
-  // A new password leaves the roles as they are.
+  // A new password does not change the roles.
   expect(await run(add, {}, "an0ther pass\n")).toMatchObject({ code: 0, stderr: "" });
   expect((await run(["user", "list", "--config", name])).stdout).toBe("ann\tadmin,operator\n");
   expect(await run(["user", "remove", "bob", "--config", name])).toMatchObject({ code: 1 });
@@ -153,7 +153,7 @@ test("the last administrator of a file is neither removed nor demoted without --
 });
 
 test("a command whose reader closes the pipe ends without a message", () => {
-  // The schema is longer than the buffer of a pipe. Descriptor 3 is the output that the test reads.
+  // The schema is longer than the buffer of a pipe. The test reads descriptor 3.
   const script = 'exec 3>&1; { "$0" bin/nuthatch.mjs config schema 2>&3; echo "ended with $?" >&3; } | head -c 1 >&3';
   const output = execFileSync("sh", ["-c", script, process.execPath], { encoding: "utf8" });
   expect(output).toBe("{ended with 0\n");

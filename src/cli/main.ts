@@ -3,8 +3,8 @@ import { programOf } from "./program.ts";
 import { runProgram } from "./run-program.ts";
 
 /**
- * Ends the program without a message when the reader of its output has closed the pipe, as `head` does. A server, which
- * must not end in silence, has another entry file.
+ * Ends the program without a message when the reader of its output has closed the pipe, as `head` does. A server must
+ * not end silently, so it has another entry file.
  */
 function endWithReader(): void {
   process.stdout.on("error", (error) => {

@@ -94,7 +94,7 @@ test("values are chosen by a pattern; the jobs of a request are paused, resumed 
 });
 
 test("--wait waits for all jobs of a request, also after a repeated request; failed tiles of any job end it with 3", async () => {
-  // The only tile of zoom 0 of EPSG:900913 fails, those of zoom 1 do not.
+  // The only tile of zoom 0 of EPSG:900913 fails. The tiles of zoom 1 succeed.
   upstream.behaviour = ({ width, height }, response) => {
     if (width !== height || width > 100) return "render";
     response.writeHead(400).end("no");

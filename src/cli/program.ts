@@ -40,12 +40,12 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
 ];
 
 /**
- * Builds the program. If `name` is a command, loads only this command: loading the others would take half of the time
- * of a short command.
+ * Builds the program. If `name` is a command, loads only this command, because loading all commands would take half of
+ * the time of a short command.
  */
 export async function programWith(name: string | undefined): Promise<Command> {
   const program = bareProgram();
-  // The version needs no command: loading all of them takes most of its time.
+  // The version needs no command, and loading all commands would take most of its time.
   if (name === "--version" || name === "-V") return program;
   const named = COMMANDS.filter(([known]) => known === name);
   for (const [, make] of named.length > 0 ? named : COMMANDS) program.addCommand(await make());

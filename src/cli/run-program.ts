@@ -2,13 +2,13 @@ import { type Command, CommanderError } from "commander";
 import { fileFault, pathOf } from "../lib/file/file-fault.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 
-/** Makes commander throw instead of exiting. Subcommands do not inherit the setting, so each one gets it. */
+/** Makes commander throw instead of exiting. Each command is set, because subcommands do not inherit the setting. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride();
   for (const inner of command.commands) throwInsteadOfExit(inner);
 }
 
-/** Runs the command that the arguments of this process name. Sets its exit code, and prints why a command failed. */
+/** Runs the command in the arguments of this process. Sets its exit code, and prints why a command failed. */
 export async function runProgram(program: Command): Promise<void> {
   throwInsteadOfExit(program);
   try {

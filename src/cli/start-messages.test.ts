@@ -102,7 +102,7 @@ test.each(["EACCES", "EPERM", "EROFS", "ENOSPC", "EEXIST", "ENOTDIR"])("%s is a 
 });
 
 describe("the commands that a start prints", () => {
-  /** Starts a server, and runs the commands that it prints in a shell. Returns the statuses of the answers. */
+  /** Starts a server, and runs the commands that it prints in a shell. Returns the statuses of the responses. */
   async function tried(yaml: string): Promise<{ readonly log: string; readonly statuses: readonly string[] }> {
     const at = await startServer({ configuration: yaml });
     try {

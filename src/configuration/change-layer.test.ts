@@ -152,7 +152,7 @@ test("a change of one layer of a GeoWebCache file comes to the same as a load of
     expect(configuration.objects).toEqual(whole.objects);
   }
   expect(JSON.stringify(configuration.layers)).toContain("somebody");
-  // A layer that is not served: the whole is loaded from then on.
+  // A layer that is not served: from then on each change loads the whole configuration.
   const disabled: ConfiguredObject = {
     kind: "store",
     name: "off",

@@ -29,10 +29,11 @@ import { type ConfigurationProblem, problemText } from "./problem.ts";
 const directoryOf = onceEach(({ name }: Layer): string => directoryName(name));
 
 /**
- * Checks the change of a layer that was made over HTTP or stands in a file of GeoWebCache: decodes this layer alone and
- * checks it against the rest of the configuration in force, which has been checked. Returns undefined if only a load of
- * the whole configuration can check the change: another part names the layer, or the layer needs files.
- * `env`: the variables that replace parameters in a file of GeoWebCache.
+ * Checks the change of a layer that was made over HTTP or is in a file of GeoWebCache. Decodes this layer alone and
+ * checks it against the other objects of the configuration in force, which have been checked before.
+ * @param env the variables that replace parameters in a file of GeoWebCache
+ * @returns undefined if only a load of the whole configuration can check the change: the configuration file has the
+ * layer, another section names the layer, or its source needs files
  */
 export async function changeLayer(
   current: Configuration,
@@ -41,12 +42,12 @@ export async function changeLayer(
 ): Promise<Result<CheckedLayer, readonly ConfigurationProblem[]> | undefined> {
   if (kind !== "layer" || isInFile === true || isInFileNow(current, name) || isNamedElsewhere(current, name))
     return undefined;
-  // The grid set of a cache comes and goes with the layer.
+  // The grid set of an ArcGIS cache is added and removed with the layer.
   if (current.layers.some((layer) => layer.name === name && layer.source.type === "arcgisCache")) return undefined;
   if (document === undefined) return ok({ update: { name, made: undefined }, warnings: [] });
   const { geowebcache } = current;
   const isOwn = ownContent(document) !== undefined;
-  // A layer that GeoWebCache has and this server cannot serve, such as one in a store of another kind.
+  // This server cannot serve the layer, because its store is of a kind that only GeoWebCache has.
   if (geowebcache !== undefined && !isServed(document, current.objects)) return undefined;
   const variables = geowebcache === undefined ? undefined : replacedVariables(env);
   const content = layerContent(isOwn ? document : effectiveLayer(document, settingsOf(current.objects), variables));
@@ -69,7 +70,7 @@ export async function changeLayer(
   const layer = await buildOneLayer(read, path, otherDirectories(current.layers, at), {
     gridSets: new Map(current.gridSets.map((gridSet) => [gridSet.id, gridSet])),
     declared: new Set(),
-    // The source has no files.
+    // The source needs no files.
     inspectArchive: undefined,
     caches: new Map(),
     problems,
@@ -84,15 +85,17 @@ export async function changeLayer(
   });
 }
 
-/** Returns the name of the other layer that has a directory. `at`: the index of the layer that changes. */
+/** Finds the other layer that uses a directory. `at` is the index of the layer that changes. */
 const otherDirectories = (layers: readonly Layer[], at: number): Directories => ({
   get: (directory) => layers.find((layer, i) => i !== at && directoryOf(layer) === directory)?.name,
   set: () => {},
 });
 
-/** Returns whether a layer stands in the configuration file, or replaces or may replace one that does. */
+/**
+ * Returns whether the configuration file has the layer, or may have another layer of the name that comes into force.
+ */
 function isInFileNow({ geowebcache, layers, objects, overridden }: Configuration, name: string): boolean {
-  // Without a layer that is served, another one may come into force, such as one that shares its directory.
+  // A layer that is not served may come into force by this change, for example if both had one directory.
   if (geowebcache !== undefined) return objects.filter(({ kind }) => kind === "layer").length !== layers.length;
   if (overridden.has(overriddenKey({ kind: "layer", name }))) return true;
   return layers.some((layer) => layer.name === name) && documentOf(objects, "layer", name) === undefined;
@@ -100,7 +103,7 @@ function isInFileNow({ geowebcache, layers, objects, overridden }: Configuration
 
 const FILE_SOURCES: ReadonlySet<unknown> = new Set(["mbtiles", "pmtiles", "arcgisCache"]);
 
-/** Returns whether the source of a layer is an archive or a cache on the disk, or has files with certificates. */
+/** Returns whether the source of a layer is an archive or a cache on the disk, or names certificate files. */
 function needsFiles({ source }: Content): boolean {
   if (!isMap(source)) return false;
   const { type } = source;

@@ -1,21 +1,21 @@
-/** How a server works with others on one database, as one of the nodes of a cluster. */
+/** The options of one node of a cluster, whose servers work on one database. */
 export interface ClusterOptions {
-  /** The name of this node, which no other node has. */
+  /** The name of this node, unique in the cluster. */
   readonly node: string;
-  /** Where this node accepts the other nodes while it leads. Port 0: a free one. */
+  /** The address at which this node accepts the other nodes while it leads. Port 0 means a free port. */
   readonly listen: HostPort;
-  /** The address under which the other nodes reach this one; undefined: that of `listen`. */
+  /** The address at which the other nodes reach this node. Undefined for the address of `listen`. */
   readonly advertise: HostPort | undefined;
-  /** Authenticates and encrypts the connections between the nodes. Undefined: plain connections on loopback. */
+  /** Authenticates and encrypts the connections between the nodes. Undefined for plain connections on loopback. */
   readonly secret: string | undefined;
   /**
-   * What a node does that reaches no lead: refuse requests, or serve the tiles that it has and reads, which may be
-   * outdated.
+   * What a node does that cannot reach the lead: refuse requests, or serve the tiles that it has in memory and reads
+   * from the store, which may be outdated.
    */
   readonly cutOff: "refuse" | "serve";
-  /** A node that has not heard from the lead for this time is cut off. */
+  /** A node is cut off if it has received nothing from the lead for this time. */
   readonly nodeLeaseMs: number;
-  /** Another node takes the lead when the one that leads has not renewed its lease for this time. */
+  /** Another node takes the lead if the lead has not renewed its lease for this time. */
   readonly leadLeaseMs: number;
 }
 
@@ -27,7 +27,7 @@ export interface HostPort {
 /** Returns an address as it is written, with brackets around an IPv6 address. */
 export const hostPortText = ({ host, port }: HostPort): string => `${host.includes(":") ? `[${host}]` : host}:${port}`;
 
-/** Parses `host:port`; undefined: the text is something else. */
+/** Parses `host:port`. Returns undefined for any other text. */
 export function parseHostPort(value: string): HostPort | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+)):(\d{1,5})$/.exec(value) ?? [];
   const host = bracketed ?? plain;

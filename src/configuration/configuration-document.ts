@@ -50,13 +50,13 @@ const clusterDocument = ({ listen, advertise, secret, nodeLeaseMs, leadLeaseMs, 
   leadLeaseSeconds: leadLeaseMs / 1000,
 });
 
-/** Returns the document of the place of the state. Masks the account and the password. */
+/** Returns the document of the options of the state. Masks the account and the password. */
 const stateDocument = (state: Configuration["state"]) =>
   state.type === "embedded" ? state : { type: state.type, url: `postgres://${MASKED}@${state.target.name}` };
 
 /**
- * Returns a configuration in the shape of its file, for display: defaults filled in, secrets masked. YAML and JSON leave
- * out undefined keys.
+ * Returns a configuration in the shape of its file, for display: with defaults, and with secrets masked. YAML and JSON
+ * leave out undefined keys.
  */
 export function configurationDocument(configuration: Configuration): Readonly<Record<string, unknown>> {
   const { server, users, layers } = configuration;

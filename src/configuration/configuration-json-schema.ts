@@ -6,24 +6,24 @@ import { valueAt, withoutKey, withValue } from "./internal/read/document-path.ts
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A text with a variable. It may stand where the schema describes a number, `true`, `false` or one of several words. */
+/** A text with a variable. It may replace a number, `true`, `false` or one of several words of the schema. */
 const VARIABLE = { type: "string", pattern: "\\$\\{" } as const;
 
 /**
- * Returns the JSON Schema of configuration files, with which editors complete keys and mark mistakes. All editors can
- * read draft 7. The schema lacks the checks that concern several keys.
+ * Returns the JSON Schema of configuration files, with which editors complete keys and mark mistakes. Uses draft 7,
+ * which all editors can read. The schema lacks the checks that compare several keys.
  */
 export function configurationJsonSchema(): JsonSchema {
   const strict = strictSchema();
   const relaxed = withPartialSources(strict);
-  // In a file with `layerDefaults` a layer may lack required keys.
+  // In a file with `layerDefaults` a layer may omit keys that are required otherwise.
   const { layers } = propertiesOf(strict);
   return { ...relaxed, if: { required: ["layerDefaults"] }, else: { properties: { layers } } };
 }
 
 /**
- * Returns the JSON Schema of files that a configuration includes. Another file may have the defaults of layers, so the
- * schema does not mark keys that a layer lacks.
+ * Returns the JSON Schema of files that a configuration includes. The defaults of layers may be in another file, so no
+ * key of a layer is required.
  */
 export function includedJsonSchema(): JsonSchema {
   const relaxed = withPartialSources(strictSchema());
@@ -52,7 +52,7 @@ function propertiesOf(schema: JsonSchema): JsonSchema {
   return properties;
 }
 
-/** Returns the schema with sources whose keys may all be absent. */
+/** Returns the schema with sources that may omit any key. */
 function withPartialSources(schema: JsonSchema): JsonSchema {
   const inLayer = ["properties", "layers", "items"];
   const required = valueAt(schema, [...inLayer, "required"]);
@@ -71,7 +71,7 @@ function withPartialSources(schema: JsonSchema): JsonSchema {
 function partialSource(source: unknown): unknown {
   const kinds = valueAt(source, ["oneOf"]) ?? valueAt(source, ["anyOf"]);
   if (!Array.isArray(kinds)) throw new Error("the JSON Schema of a source has no kinds");
-  // `anyOf`: a source with some of its keys only may fit several kinds.
+  // `anyOf` and not `oneOf`: a source with only some keys may fit several kinds.
   return withValue(
     withoutKey(source, ["oneOf"]),
     ["anyOf"],

@@ -5,8 +5,8 @@ import { etagOf } from "../lib/http/etag.ts";
 import { layerConfiguration } from "./layer-configuration.ts";
 
 /**
- * Returns the entity tag of a layer's configuration. Secrets do not change the tag: everybody who may read could
- * compare guesses with it.
+ * Returns the entity tag of a layer's configuration. Secrets do not change the tag, because a reader could compare
+ * guesses of a secret with it.
  */
 export const layerTag = (layer: Layer): string => etagOf(JSON.stringify(layerConfiguration(layer)));
 

@@ -18,46 +18,48 @@ export interface GeoWebCacheOptions {
   /** Absolute paths of the directory and of its `geowebcache.xml`. */
   readonly directory: string;
   readonly file: string;
-  /** Undefined: the objects did not come from the file. */
+  /** The file as it was read. Undefined if the objects did not come from the file. */
   readonly read: ReadXmlFile | undefined;
 }
 
 /**
- * The configuration of one running server: validated, defaults filled in. It is plain data, because it is sent to the
- * threads.
+ * The validated configuration of one running server, with defaults. It is plain data, because it is sent to threads and
+ * processes.
  */
 export interface Configuration {
-  /** The configuration file; undefined if the server shows the demo layers. */
+  /** The configuration file. Undefined if the server shows the demo layers. */
   readonly file: string | undefined;
-  /** The directory of GeoWebCache whose file is the configuration; undefined: there is none. */
+  /** The directory of GeoWebCache whose file is the configuration. Absent without such a directory. */
   readonly geowebcache?: GeoWebCacheOptions;
   readonly server: ServerOptions;
   /** An absolute path. */
   readonly dataDir: string;
   readonly users: readonly KeptUser[];
   readonly layers: readonly Layer[];
-  /** The configured grid sets. A configured one hides the built-in one of its id. */
+  /** The configured grid sets. A configured grid set hides the built-in one with the same id. */
   readonly gridSets: readonly GridSet[];
-  /** The objects that requests have made. The other members include those that are enabled. */
+  /** The objects that requests have made. Enabled ones are also in the other members. */
   readonly objects: readonly ConfiguredObject[];
-  /** Whether requests may change what the file defines. The file stays unchanged: stored objects replace its parts. */
+  /**
+   * Whether requests may change objects of the file. The file itself stays unchanged: stored objects replace its parts.
+   */
   readonly isWritable: boolean;
   /** The objects that replace a part of the file, by `overriddenKey`. */
   readonly overridden: ReadonlySet<string>;
-  /** Where each layer of the files stands, by name; see `layerOrigin`. Empty for the demo layers. */
+  /** The file and line of each layer of the files, by name; see `layerOrigin`. Empty for the demo layers. */
   readonly layerOrigins: ReadonlyMap<string, Origin>;
-  /** The files of the grid sets and stores that are in included files, by `overriddenKey`. */
+  /** The included files that have grid sets and stores, by `overriddenKey`. */
   readonly includedIn: ReadonlyMap<string, string>;
   readonly jobs: JobOptions;
   readonly compat: CompatOptions;
   readonly serviceInformation: ServiceInformation;
   readonly state: StateOptions;
-  /** Absent: this server alone uses its database. */
+  /** Absent if this server is the only one that uses its database. */
   readonly cluster?: ClusterOptions;
-  /** At least one. The first is the store of layers that name none. */
+  /** At least one store. The first is the store of layers that name no store. */
   readonly stores: readonly StoreOptions[];
   readonly store: { readonly fsync: boolean; readonly shared: boolean; readonly undoSeconds: number };
-  /** The quota in force until one is stored in the state database. */
+  /** The quota that is in force until the state database has one. */
   readonly diskQuota: QuotaConfiguration;
   readonly eviction: EvictionOptions;
   readonly webhooks: readonly Webhook[];
@@ -65,7 +67,9 @@ export interface Configuration {
   readonly warnings: readonly string[];
 }
 
-/** The parts of a configuration that the coordinator needs. The documents of objects take more than the layers. */
+/**
+ * The parts of a configuration that the coordinator needs. The omitted documents of objects are larger than the layers.
+ */
 export type CoordinatorConfiguration = Omit<Configuration, "objects" | "layerOrigins">;
 
 export function coordinatorConfiguration(configuration: Configuration): CoordinatorConfiguration {

@@ -8,7 +8,7 @@ const statesLegends = (...styles: string[]) => styles.map((style) => ({ style, .
 const formats = ["image/png", "image/png8", "image/jpeg"];
 
 /**
- * The content of a configuration with the layers of GWC's documentation, rendered by Nuthatch itself, so that the
+ * The content of a configuration with the layers of GWC's documentation. Nuthatch renders these layers itself, so the
  * examples work on a fresh start.
  */
 export const DEMO_CONFIGURATION: z.input<typeof ConfigurationSchema> = {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { loadConfiguration } from "./load.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-foreign-"));
-/** Contents of files of others, with a secret where a parser's message would have its characters. */
+/** Files of other programs. A parser that quotes them in a message would reveal a secret. */
 const CONTENTS: Readonly<Record<string, string>> = {
   text: "CANARY:x:0:0",
   json: '{"CANARY": CANARY}',
@@ -34,7 +34,7 @@ test.each(Object.keys(NAMING).flatMap((key) => Object.keys(CONTENTS).map((kind) 
     const yaml = join(directory, `${key}-${kind}.yaml`);
     writeFileSync(yaml, NAMING[key]?.(file) ?? "");
     const report = await loadConfiguration({ cwd: directory, env: {}, flags: { config: yaml } });
-    // A htpasswd file of another form has users who cannot log in.
+    // A htpasswd file with unknown hashes is valid: its users cannot log in.
     if (report.ok) expect(key).toBe("htpasswd");
     expect(JSON.stringify(report.ok ? report.value.warnings : report.error)).not.toContain("CANARY");
   },

@@ -17,7 +17,7 @@ interface Given {
   readonly flags?: Readonly<Record<string, string>>;
 }
 
-/** Loads `main.yaml` of a new directory. */
+/** Loads `main.yaml` of a new directory with these files. */
 function loading({ files, env = {}, flags = {} }: Given) {
   const cwd = join(root, String(++directories));
   for (const [name, text] of Object.entries(files)) {

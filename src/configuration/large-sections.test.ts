@@ -15,7 +15,7 @@ const source = { type: "wms", url: "http://u/" };
 const layer = (fields: object) => ({ layers: [{ name: "a", source, ...fields }] });
 const filter = (i: number, fields: object = {}) => ({ type: "string", key: `K${i}`, values: ["v"], ...fields });
 
-/** Large sections, by what they have many of. */
+/** Large sections, by the part that they repeat. */
 const SECTIONS: Readonly<Record<string, (count: number) => object>> = {
   filters: (count) => layer({ parameterFilters: many(count, (i) => filter(i)) }),
   "filters of one key": (count) => layer({ parameterFilters: many(count, () => filter(1)) }),
@@ -40,7 +40,7 @@ test.for(Object.keys(SECTIONS))("the check of a text takes time in proportion to
   };
   await cpu(250);
   const small = await cpu(500);
-  // Eight times as much: a loop in a loop takes 64 times as long.
+  // The section is eight times as large: a nested loop would take 64 times as long.
   expect(await cpu(4_000)).toBeLessThan(Math.max(small, 20) * 24);
 });
 

@@ -6,14 +6,15 @@ import type { ReadonlyDeep } from "../lib/readonly-deep.ts";
 import { masked } from "../lib/text/masked.ts";
 import type { LayerSchema } from "./fields/layer-schema.ts";
 
-/** A layer as the configuration file has layers. */
+/** A layer in the form of the configuration file. */
 export type LayerKeys = ReadonlyDeep<z.input<typeof LayerSchema>>;
 
-/** Returns a layer as the configuration file has layers: as `layerConfigurationWithSecrets`, with its secrets masked. */
+/** Returns a layer in the form of the configuration file, with defaults and masked secrets. */
 export const layerConfiguration = (layer: Layer): LayerKeys => masked(layerConfigurationWithSecrets(layer));
 
 /**
- * Returns a layer as the configuration file has layers: defaults filled in. No answer and no message has it.
+ * Returns a layer in the form of the configuration file, with defaults and secrets. The result must not be in an answer
+ * or a message.
  */
 export function layerConfigurationWithSecrets({ vectorLayers: _, digest: __, ...layer }: Layer): LayerKeys {
   return {
@@ -45,7 +46,7 @@ function sourceConfiguration(source: SourceOptions): LayerKeys["source"] {
   return { ...plain, ...files, timeoutSeconds: timeoutMs / 1000 };
 }
 
-/** Returns one number if the same seconds hold for all zooms, the usual form in a file, else a list of rules. */
+/** Returns one number if all zooms have the same seconds, which is the usual form in a file, else a list of rules. */
 function expiryConfiguration(rules: ByZoom<number | "no-cache">) {
   const list = rules.map(({ minZoom, value }) => ({ minZoom, seconds: value === "no-cache" ? -1 : value }));
   return list.length === 1 ? list[0]?.seconds : list;

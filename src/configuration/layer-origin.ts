@@ -3,7 +3,7 @@ import { documentOf } from "./gwc/configured-object.ts";
 import { originOfObject } from "./gwc/object-origin.ts";
 import type { Origin } from "./problem.ts";
 
-/** Returns the place of a layer: a file, or the document that a request has made. Undefined for a demo layer. */
+/** Returns where a layer is configured: a file, or the document of a request. Undefined for a demo layer. */
 export function layerOrigin(
   { layerOrigins, objects, geowebcache }: Configuration,
   name: string,

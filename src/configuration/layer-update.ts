@@ -6,22 +6,22 @@ import type { Configuration } from "./configuration.ts";
 import { type ConfiguredObject, changedObjects } from "./gwc/configured-object.ts";
 
 /**
- * The change of one layer of the configuration in force. Each process makes the same change to its own copy of the
- * configuration: with thousands of layers, sending the whole configuration takes far longer than the change.
+ * A change of one layer of the configuration in force. Each process applies it to its own copy of the configuration:
+ * with thousands of layers, sending the whole configuration takes far longer.
  */
 export interface LayerUpdate {
   readonly name: string;
-  /** Undefined: the layer is removed. */
+  /** The new layer. Undefined to remove the layer. */
   readonly made: MadeLayer | undefined;
 }
 
-/** A change of one layer that has been checked. */
+/** A valid change of one layer, with warnings. */
 export interface CheckedLayer {
   readonly update: LayerUpdate;
   readonly warnings: readonly string[];
 }
 
-/** The part of the change of a layer that concerns the list of layers alone. */
+/** The part of a layer's change that affects the list of layers. */
 export interface LayerChange {
   readonly name: string;
   readonly made: Pick<MadeLayer, "layer"> | undefined;
@@ -34,7 +34,7 @@ export interface MadeLayer {
 
 type Layers = Pick<Configuration, "layers" | "gridSets">;
 
-/** Returns the layers of a configuration after a change of one layer. A new layer comes last. */
+/** Returns the layers of a configuration after a change of one layer. A new layer is the last one. */
 export function layersAfter(configuration: Layers, { name, made }: LayerChange): readonly Layer[] {
   const { layers } = configuration;
   const at = layers.findIndex((layer) => layer.name === name);
@@ -50,7 +50,7 @@ export function withLayer(configuration: Configuration, update: LayerUpdate): Co
   return { ...configuration, objects, layers: layersAfter(configuration, update) };
 }
 
-/** Replaces copies of grid sets by those that this process has: a layer that came from another process has copies. */
+/** Replaces the grid sets of a layer from another process, which are copies, by the equal ones of this process. */
 function withSharedGridSets(layer: Layer, { gridSets }: Layers, before: Layer | undefined): Layer {
   const shared = (gridSet: GridSet): GridSet => {
     const known = [

@@ -34,14 +34,14 @@ async function loaded(given: Given): Promise<Configuration> {
   if (!result.ok) throw new Error(result.error.map(problemText).join("\n"));
   return result.value;
 }
-/** Returns the problems as they are printed, without the name of the file. */
+/** Returns the printed problems without the name of the file. */
 async function problems(given: Given): Promise<string[]> {
   const result = await loading(given);
   return result.ok ? [] : result.error.map((p) => problemText(p).replace(/^\d+\.yaml:/, ""));
 }
 const layer = (more: string) => `layers:\n  - { name: a, source: { type: wms, url: "http://u/" }, ${more} }\n`;
 
-/** Word for word. */
+/** The example of the documentation, word for word. */
 const EXAMPLE = `server: { host: 127.0.0.1, port: 8080, mounts: ["/", "/geowebcache"] }
 dataDir: ./data
 users:
@@ -67,7 +67,7 @@ diskQuota: { enabled: true, globalQuota: { value: 20, units: MiB } }   # the ini
 `;
 
 test("the example of the decisions is read word for word", async () => {
-  // The hash of the example is none: the variable gives its administrator a password.
+  // The example's hash is not valid: the variable gives its administrator a password.
   const configuration = await loaded({ yaml: EXAMPLE, env: { NUTHATCH_ADMIN_PASSWORD: "s3cret" } });
   expect(configuration).toMatchObject({
     server: { host: "127.0.0.1", port: 8080, mounts: ["/geowebcache", "/"], memoryTierMiB: 64, workers: 1 },
@@ -652,7 +652,7 @@ test("a source may have several addresses, each of them checked, and shows them 
 });
 
 const tiles = (source: string, more = "") => `layers: [{ name: a, source: { ${source} }${more} }]`;
-/** Returns problems without their positions, which have tests of their own. */
+/** Returns the messages of problems without positions, which other tests check. */
 const sentences = async (yaml: string): Promise<string[]> =>
   (await problems({ yaml })).map((line) => line.replace(/^[\d:]+ /, ""));
 

@@ -55,10 +55,10 @@ export async function loadConfiguration(
   return loadLeniently(content, input.objects ?? directory.objects, loading);
 }
 
-/** The form of a quota's document that GeoWebCache's clients read. */
+/** The form of the quota document that GeoWebCache's clients read. */
 const GEOWEBCACHE_QUOTA = { quotaRoot: "org.geowebcache.diskquota.DiskQuotaConfig", quotaForm: "bytes" };
 
-/** Adds what a directory of GeoWebCache says and the configuration does not. */
+/** Adds values of a directory of GeoWebCache that the configuration lacks. */
 function withDefaultsOf(
   { quota }: GeoWebCacheDirectory,
   content: Readonly<Record<string, unknown>>,
@@ -71,7 +71,7 @@ function withDefaultsOf(
   };
 }
 
-/** Returns the files that a configuration includes. A file that cannot be read has no content to check further. */
+/** Returns the files that a configuration includes. Refuses if one of them cannot be read. */
 async function includedFiles(
   file: ConfigurationFile | undefined,
   name: string | undefined,
@@ -108,8 +108,9 @@ interface Loading {
 }
 
 /**
- * Loads a configuration whose layers come from a file of GeoWebCache. GeoWebCache starts with layers that cannot work, so
- * such a layer is kept, is not served, and causes a warning. The layer that a request changes has to be valid.
+ * Loads a configuration whose layers come from a file of GeoWebCache. GeoWebCache starts with layers that cannot work.
+ * So such a layer stays in the file, is not served, and causes a warning. The layer that a request changes must be
+ * valid.
  */
 async function loadLeniently(
   content: unknown,
@@ -117,7 +118,7 @@ async function loadLeniently(
   loading: Loading,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
   const { changed } = loading.input;
-  /** Returns whether a request changes a layer, and this is another one. */
+  /** Returns whether a request changes a layer other than this one. */
   const isOther = (layer: string | undefined): boolean =>
     changed?.kind === "layer" && layer !== undefined && layer !== changed.name;
   const notServed = new Set<string>();
@@ -137,7 +138,7 @@ async function loadLeniently(
   }
 }
 
-/** Returns the layer of a problem by its origin. */
+/** Returns the layer that has a problem, found by its origin. Undefined if no layer has it. */
 const layerOfOrigin = (
   objects: readonly ConfiguredObject[],
   { directory }: Loading,
@@ -152,7 +153,7 @@ const originText = (object: ConfiguredObject, directory: GeoWebCacheDirectory | 
     directory === undefined ? undefined : { file: directory.file, line: directory.lines.get(lineKey(object)) },
   );
 
-/** Returns a problem of an object of GeoWebCache's file with the names of its elements. */
+/** Returns a problem of an object of GeoWebCache's file with paths of its elements. */
 function inElements(problem: ConfigurationProblem): ConfigurationProblem {
   const elementPathOf = /^layers/.test(problem.path)
     ? elementPath
@@ -169,7 +170,7 @@ async function loadWith(
   notServed: ReadonlySet<string>,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
   let content = base;
-  // If there are objects, the demo layers are part of the content, like the layers of a file.
+  // If there are objects, the demo layers are added to the content, like the layers of a file.
   const isDemo =
     !hasFile && directory === undefined && objects.length > 0 && isMap(content) && content["layers"] === undefined;
   if (isDemo) content = { ...DEMO_CONFIGURATION, ...(isMap(content) ? content : {}) };
@@ -183,7 +184,7 @@ async function loadWith(
   });
   content = added.content;
   const overrideOf = (path: Path) => overridden.overrides.findLast((override) => isWithin(path, override.path));
-  // A value that comes from the defaults of layers may come from a variable too.
+  // A value that comes from the defaults of layers may come from a variable or flag.
   const overrideAt = (path: Path) => overrideOf(path) ?? overrideOf(files.pathIn(added.inFile(path)));
   const origins: Origins = {
     originOf(path, part) {
@@ -219,7 +220,7 @@ async function loadWith(
     overridden: added.overridden,
     directory,
   });
-  // A text whose variable is not set is reported once: its emptiness is not a second problem.
+  // If the variable of a text is not set, only this is reported, and not that the text is empty.
   const placeOf = ({ file, path }: ConfigurationProblem): string => JSON.stringify([file, path]);
   const reported = new Set(files.problems.map(placeOf));
   const found = [
@@ -231,15 +232,15 @@ async function loadWith(
   return ok({ ...built, warnings: [...warnings, ...problems.warnings.map(problemText)] });
 }
 
-/** The problems and warnings of a text. A text without problems is valid. */
+/** The problems and warnings of a configuration's text. A text without problems is valid. */
 export interface TextReport {
   readonly problems: readonly ConfigurationProblem[];
   readonly warnings: readonly ConfigurationProblem[];
 }
 
 /**
- * Checks the text of a configuration by itself: reads no variables and no files. Values that contain variables or
- * depend on files count as correct.
+ * Checks the text of a configuration alone: reads no variables and no files. Accepts all values that contain variables
+ * or depend on files.
  */
 export async function checkText(bytes: Buffer, name: string): Promise<TextReport> {
   const file = readBytes(name, bytes, undefined);
@@ -266,7 +267,7 @@ export async function checkText(bytes: Buffer, name: string): Promise<TextReport
   return { problems: [...file.problems, ...problems.list], warnings: [...problems.warnings, ...plain] };
 }
 
-/** Skips the values that the text alone does not determine: values with variables, and the items of included files. */
+/** Skips values that the text alone does not define: values with variables, and items of included files. */
 function skipUnknown({ content, withVariables }: ConfigurationFile, files: AssembledFiles, problems: Problems): void {
   const layers = valueAt(content, ["layers"]);
   const count = Array.isArray(layers) ? layers.length : 0;

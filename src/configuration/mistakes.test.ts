@@ -20,14 +20,14 @@ interface Mistake {
   readonly yaml?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
   readonly flags?: Readonly<Record<string, string>>;
-  /** The problems, or the warnings of a valid configuration, each with its file and line. */
+  /** Patterns of the problems, or of the warnings of a valid configuration, each with its file and line. */
   readonly says: readonly RegExp[];
   readonly isValid?: true;
 }
 
 /**
- * Usual mistakes, each with the message that names its place and the remedy. Mistakes that only the upstream knows,
- * such as a misspelt layer or wrong credentials, are in `test/clients/doctor.test.ts`.
+ * Common mistakes, each with a message that names its position and the remedy. Mistakes that only the upstream can
+ * detect, such as a misspelt layer or wrong credentials, are in `test/clients/doctor.test.ts`.
  */
 const MISTAKES: readonly Mistake[] = [
   {

@@ -2,18 +2,18 @@
 export interface Origin {
   /** The file as the operator named it, or the variable (`NUTHATCH_PORT`) or flag (`--port`) with the value. */
   readonly file: string;
-  /** Line and column count from 1. Absent: the value does not come from a file. */
+  /** Line and column, counted from 1. Absent if the value is not in a file. */
   readonly line?: number;
   readonly column?: number;
 }
 
 /** A problem of a configuration. All problems are reported at once. */
 export interface ConfigurationProblem extends Origin {
-  /** The path of the value, such as `layers[0].source.url`; empty for the whole configuration. */
+  /** The path of the value, such as `layers[0].source.url`. Empty for the whole configuration. */
   readonly path: string;
-  /** The value as JSON. Absent for a missing value, a map, a list, and any value that may be a secret. */
+  /** The value as JSON. Absent for a missing value, a map, a list, and a value that may be a secret. */
   readonly value?: string;
-  /** One sentence with the path, the expected and the given value. */
+  /** One sentence with the path, the expected and the actual value. */
   readonly message: string;
 }
 

@@ -6,7 +6,7 @@ import { loadConfiguration } from "./load.ts";
 
 const LAYER = "{ source: { type: demo, dataset: states } }";
 
-/** Writes files into a directory of their own, and loads the first one from a directory beside it. */
+/** Writes files into a new directory, and loads the first one from a working directory beside it. */
 async function load(
   files: Readonly<Record<string, string>>,
   { env = {}, flags = {} }: { env?: Record<string, string>; flags?: Record<string, string> } = {},
@@ -86,7 +86,7 @@ layers:
   - { name: a, source: { type: mbtiles, file: a.mbtiles } }
   - { name: b, source: { type: wms, url: "https://127.0.0.1/", layers: b, ca: ca.pem } }
 `,
-    // In the working directory there are files of these names, which are not meant.
+    // The working directory has files with these names, which must not be used.
     "elsewhere/a.mbtiles": "",
     "elsewhere/ca.pem": "",
   });

@@ -1,11 +1,11 @@
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;
-  /** Normalized: "/" or a path such as "/geowebcache" without trailing slash; the longest comes first. */
+  /** Normalized paths, the longest first: "/" or a path such as "/geowebcache" without trailing slash. */
   readonly mounts: readonly string[];
   /**
-   * The connections whose forwarded headers count (`forwarded.ts`): none, all, or those from the listed addresses and
-   * networks (`10.0.0.0/8`).
+   * The connections whose forwarded headers are used (`forwarded.ts`): none, all, or those from the listed addresses
+   * and networks (`10.0.0.0/8`).
    */
   readonly trustProxy: boolean | readonly string[];
   readonly allowedOrigins: readonly string[];

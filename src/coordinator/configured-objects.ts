@@ -4,7 +4,7 @@ import { type Database, type Migrations, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
 
-/** `removed_layer` has the removed layers whose tiles are not truncated yet. */
+/** `removed_layer` has the removed layers whose tiles have not been truncated yet. */
 export const configuredObjectMigrations: Migrations = {
   module: "configured_objects",
   steps: [
@@ -25,7 +25,7 @@ export function storedObjects(db: Database): readonly ConfiguredObject[] {
   });
 }
 
-/** Stores changes of objects. With the removal of a layer, records that its tiles are to be truncated. */
+/** Stores changes of objects. If a layer is removed, also records that its tiles must be truncated. */
 export function storeChanges(db: Database, changes: readonly ObjectChange[]): void {
   db.transaction(() => {
     recordRemovals(db, changes);
@@ -33,16 +33,16 @@ export function storeChanges(db: Database, changes: readonly ObjectChange[]): vo
   });
 }
 
-/** Records the removals of layers, whose tiles are to be truncated. */
+/** Records the removals of layers, so that their tiles will be truncated. */
 export function recordRemovals(db: Database, changes: readonly ObjectChange[]): void {
   const insert = db.prepare("INSERT INTO removed_layer (name) VALUES (?) ON CONFLICT DO NOTHING");
   for (const { kind, name, document } of changes) if (kind === "layer" && document === undefined) insert.run(name);
 }
 
-/** Deletes records of removals that were not carried out. */
+/** Deletes the records of removals that were not carried out. */
 export function deleteRemovals(db: Database, names: readonly string[]): void {
   const remove = db.prepare("DELETE FROM removed_layer WHERE name = ?");
-  // Few of thousands of layers have a record, and each statement is a transaction.
+  // Of thousands of layers only few have a record, and each statement is a transaction.
   const recorded = new Set(removedLayers(db));
   for (const name of names) if (recorded.has(name)) remove.run(name);
 }
@@ -57,7 +57,7 @@ function storeChange(db: Database, { kind, name, document, isInFile }: ObjectCha
   ).run(kind, name, JSON.stringify(document ?? null));
 }
 
-/** Returns the removed layers whose tiles are not truncated yet. */
+/** Returns the removed layers whose tiles have not been truncated yet. */
 const removedLayers = (db: Database): readonly string[] =>
   db
     .prepare("SELECT name FROM removed_layer")
@@ -65,8 +65,8 @@ const removedLayers = (db: Database): readonly string[] =>
     .map((row) => text(row, "name"));
 
 /**
- * Truncates the tiles of removed layers, which a new layer of the name must not serve. `only`: the one layer to
- * truncate. Absent: all layers that the last process has not truncated.
+ * Truncates the tiles of removed layers: a new layer with the same name must not serve them.
+ * @param only the layer to truncate; absent for all layers that the last process has not truncated
  */
 export async function truncateRemovedLayers(
   db: Database,
@@ -77,7 +77,7 @@ export async function truncateRemovedLayers(
   for (const layer of removedLayers(db)) {
     if (only !== undefined && layer !== only) continue;
     await truncations.truncate({ type: "truncateLayer", layer, mode: "hard" }, by);
-    // After a kill in between the layer is truncated again: without a configuration it has no new tiles.
+    // A kill before this statement only repeats the truncation: a layer that is not configured gets no new tiles.
     db.transaction(() => db.prepare("DELETE FROM removed_layer WHERE name = ?").run(layer));
   }
 }

@@ -23,11 +23,11 @@ import type { LayerStoresParts } from "../truncation/layer-stores.ts";
 import type { ServerEvent } from "./server-event.ts";
 import type { StateWriter } from "./state-writer.ts";
 
-/** A file in which the quota is stored. Synchronous: a change of the quota is answered in one turn. */
+/** A file in which the quota is stored. Its methods are synchronous, because a change of the quota is one turn. */
 export interface QuotaFile {
-  /** Returns the quota of the file without those of other layers; undefined: there is no file with a valid one. */
+  /** Returns the quota of the file, without quotas of unknown layers. Undefined if there is no valid file. */
   read(layers: Pick<ReadonlySet<string>, "has">): QuotaConfiguration | undefined;
-  /** Writes a quota, if the file is as it was read last. */
+  /** Writes a quota. Refuses if the file has been edited since it was last read. */
   write(quota: QuotaConfiguration): Result<null, Refusal>;
 }
 
@@ -35,35 +35,38 @@ export interface QuotaFile {
 export interface CoordinatorParts {
   readonly db: Database;
   readonly store: Store;
-  /** The stores of the configuration; absent: it has only the default one. */
+  /** The stores of the configuration. Absent if there is only the default store. */
   readonly stores?: OpenedStores["several"];
   readonly renders: RenderControl;
   readonly catalogue: () => Catalogue;
   readonly jobOptions: () => JobOptions;
   /** Returns the quota of the configuration file. */
   readonly initialQuota: () => QuotaConfiguration;
-  /** The file of GeoWebCache that has the quota. Absent: there is none. */
+  /** The file of GeoWebCache that has the quota. Absent without GeoWebCache's files. */
   readonly quotaFile?: QuotaFile | undefined;
   readonly eviction: () => EvictionOptions;
   /** How long mass truncations can be undone. */
   readonly undoSeconds: () => number;
-  /** As `LayerStoresParts.locations`. Absent: all tiles are in the default store. */
+  /** As `LayerStoresParts.locations`. Absent if all tiles are in the default store. */
   readonly storeLocations?: LayerStoresParts["locations"];
-  /** Where the tiles of layers are stored that name no store. Absent: in the default store. */
+  /** The location of the tiles of layers that name no store. Absent for the location of the default store. */
   readonly firstLocation?: string | undefined;
   /** Whether other programs write to the store. */
   readonly sharedStore: () => boolean;
-  /** Looks after the disk of the state database. Returns whether it has too little space. Absent: there is none. */
+  /**
+   * Checks the free space on the disk of the state database. Returns whether there is too little. Absent if there is no
+   * such disk.
+   */
   readonly lookAtStateDisk?: () => boolean;
-  /** Changes with every boot of the machine; undefined where the boot is unknown. */
+  /** An id of the current boot of the machine. Undefined if the system does not report one. */
   readonly boot: string | undefined;
-  /** Writes of the lead before and of lost nodes; absent: there are none. */
+  /** Writes of the previous lead and of lost nodes. Absent without a cluster. */
   readonly lostWrites?: LostWrites | undefined;
-  /** The parts of the last server's state that are missing. */
+  /** The parts of the last server's state that are missing, if any. */
   readonly stateLoss?: StateLoss | undefined;
   /** ms since 1970 by the wall clock, for points in time. */
   readonly now: () => number;
-  /** ms by a clock that starts at the wall clock's time and never steps, for durations. */
+  /** A clock in ms that starts at the wall clock's time and never steps, for durations. */
   readonly monotonicNow: () => number;
   readonly random: () => number;
   readonly webhooks: () => readonly Webhook[];
@@ -76,7 +79,7 @@ export interface CoordinatorParts {
   readonly log: Logger;
 }
 
-/** The parts of a coordinator that all builders use. */
+/** The parts that all builders of the coordinator use. */
 export interface BuildContext extends CoordinatorParts {
   readonly ledger: Ledger;
   readonly adoption: Adoption;
@@ -91,6 +94,9 @@ export interface CountedParts extends Pick<BuildContext, "ledger" | "catalogue">
   /** Counts all cells that a crash left open. */
   readonly recounted: () => Promise<void>;
   readonly quota: () => QuotaConfiguration;
-  /** Returns the space on the disk of the tiles, the least of several; undefined: the file system has never answered. */
+  /**
+   * Returns the space on the disk of the tiles, or the least of several disks. Undefined until a file system has
+   * answered.
+   */
   readonly diskSpace: () => Promise<DiskSpace | undefined>;
 }

@@ -19,12 +19,15 @@ import { StoreError } from "../store/tile-store.ts";
 import { buildCoordinator, type Coordinator } from "./coordinator.ts";
 import type { CoordinatorParts } from "./coordinator-parts.ts";
 
-/* What a kill -9 at the worst moment leaves: a coordinator whose database is gone from one statement to the next, and a second one. */
+/*
+ * A kill -9 at the worst moment: the first coordinator loses its database between two statements, and a second one
+ * starts.
+ */
 
 const GRID_SET = "EPSG:900913";
 const tileSet = { layer: "a", gridSet: GRID_SET, format: "image/png", parametersId: "" };
 const WEST = { minX: -20_037_508, minY: -20_037_508, maxX: -1, maxY: 20_037_508 };
-/** 256 tiles. */
+/** The range of 256 tiles. */
 const LEVEL = { z: 4, minX: 0, minY: 0, maxX: 15, maxY: 15 };
 const common = { gridSet: GRID_SET, zoomStart: 4, zoomStop: 4, parameters: {}, parametersId: "" };
 const seed = jobRequest({ ...common, ranges: [{ gridSet: GRID_SET, rects: [LEVEL] }], failureLimit: 1_000 });
@@ -41,7 +44,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "nuthatch-coordinator-"));
 });
 afterEach(async () => {
-  // Those whose database is closed cannot write any more, and stop all the same.
+  // Coordinators whose database is closed cannot write any more, and must stop nevertheless.
   await Promise.allSettled(
     coordinators.splice(0).map((coordinator) => coordinator.stop(0).then(() => coordinator.close())),
   );
@@ -53,7 +56,7 @@ interface Life {
   readonly db: Database;
 }
 
-/** `committed`: called after each transaction. `render`: what becomes of each metatile. */
+/** `committed` is called after each transaction. `render` decides the outcome of each metatile. */
 function live(
   store: Store,
   {
@@ -249,12 +252,12 @@ test("a truncate of whole levels that is killed after any commit is done after t
       },
     });
     await ended(first, await submit(first, seedBoth));
-    // A user's writer has a cell open over the truncation, and a new tile arrives with the generation after it.
+    // A user's writer has a cell open during the truncation, and a new tile arrives with the generation after it.
     const opened = await first.coordinator.userWrites.open({ tileSet, rect }, held);
     if (opened === undefined) throw new Error("the cells were not opened");
     const id = await submit(first, truncate);
     left = commits;
-    // Ends with the kill: a check that went on would advance the fake timers of the files that share this process.
+    // Ends with the kill: a check that continued would advance the fake timers of the files that share this process.
     const wasKilled = await vi.waitFor(async () => {
       const seen = await Promise.race([kill, first.coordinator.services.jobs.job(id)]);
       if (seen !== "killed" && (seen === undefined || seen.outcome === null)) throw new Error("it has not ended");
@@ -286,7 +289,7 @@ test("a truncate of whole levels that is killed after any commit is done after t
 });
 
 test("while a truncate of bounds has its layer blocked, it looks at no more tiles for more blocks", async () => {
-  /** Tiles looked up while the layer is blocked. */
+  /** Returns how many tiles are looked up while the layer is blocked. */
   const looksBlocked = async (blocks: number): Promise<number> => {
     const store = createMemoryStore();
     let [looks, isBlocked] = [0, false];
@@ -312,7 +315,7 @@ test("while a truncate of bounds has its layer blocked, it looks at no more tile
       const opened = await life.coordinator.userWrites.open(order, at);
       await store.put({ tileSet, ...at }, new Uint8Array(9), () => true);
       life.coordinator.userWrites.wrote(tileSet, [{ ...at, bytes: 9, replaced: undefined }], undefined);
-      // The last one stays open: only a layer that is being written is blocked.
+      // The last write stays open: only a layer that is being written is blocked.
       if (opened !== undefined && n < blocks - 1) life.coordinator.userWrites.closeCells(opened.id);
     }
     const request = { ...truncateWest, zoomStart: 16, zoomStop: 16, ranges: [{ gridSet: GRID_SET, rects: [rect] }] };
@@ -416,7 +419,7 @@ test("a close writes the use of all blocks, however short ago they were read and
     userWrites.wrote(tileSet, [{ ...at, bytes: 9, replaced: undefined }], undefined);
     if (opened !== undefined) userWrites.closeCells(opened.id);
   }
-  // The periodic flush has written the tiles: of all blocks only the use changes from here on.
+  // The periodic flush has written the tiles. From here on only the use of the blocks changes.
   await vi.waitFor(() => expect(first.db.prepare("SELECT tile_set FROM block").all()).toHaveLength(blocks), 60_000);
   first.coordinator.used(places.map((at) => ({ tileSet, ...at, repeats: 3 })));
   await first.coordinator.stop(0);
@@ -442,7 +445,7 @@ test("a store that stays read-only is logged once, and again when it is writable
     if (message.startsWith("the store can")) lines.push([message, fields]);
   };
   const { coordinator } = live(store, { parts: { log: { info: note, warn: note, error: note } } });
-  // Each change of the ledger has the store marked as in use.
+  // The ledger marks the store as in use with each change.
   const markedAgain = async (n: number): Promise<void> => {
     const before = attempts;
     coordinator.userWrites.wrote(tileSet, [{ x: n, y: 0, z: 4, bytes: 9, replaced: undefined }], undefined);

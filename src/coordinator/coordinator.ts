@@ -21,7 +21,7 @@ import type { UserWrites } from "./user-writes.ts";
 
 const RECOUNT_AGAIN_MS = 1_000;
 
-/** The parts of a coordinator that start and close. */
+/** The parts of a coordinator that need a start or a close. */
 interface Lifecycle extends ServiceContext {
   readonly schedules: ScheduleParts;
   readonly feeds: Feeds;
@@ -29,17 +29,17 @@ interface Lifecycle extends ServiceContext {
 }
 
 /**
- * Owns the ledger, the jobs and the quota, and alone writes them. Lives in one thread beside the server. Every
+ * Owns the ledger, the jobs and the quota, and is their only writer. Lives in one thread beside the server. Every
  * operation answers from committed state.
  */
 export class Coordinator {
   readonly #parts: Lifecycle;
   readonly #closing: AbortController;
-  /** Fires when lost writes may have ended. */
+  /** Fires when the lost writes have ended. */
   #recountTimer: NodeJS.Timeout | undefined;
   /** The services behind the operations. */
   readonly services: Services;
-  /** Accounts the writes of renderers. */
+  /** Accounts for the writes of renderers. */
   readonly userWrites: UserWrites;
 
   constructor(parts: Lifecycle, closing: AbortController, services: Services, userWrites: UserWrites) {
@@ -49,7 +49,9 @@ export class Coordinator {
     this.userWrites = userWrites;
   }
 
-  /** Starts jobs and schedules, the count of cells that a crash left open, and the reclaiming of truncated tiles. */
+  /**
+   * Starts the jobs, the schedules, the count of cells that a crash left open, and the reclaiming of truncated tiles.
+   */
   start(): void {
     const { stateLoss, log, catalogue, jobs, schedules, feeds, adoption, truncations, deliveries } = this.#parts;
     if (stateLoss !== undefined) reportLoss(stateLoss, log);
@@ -65,7 +67,7 @@ export class Coordinator {
     this.services.copies.start();
   }
 
-  /** Records that the writes of a process which cannot be reached may come for a time. */
+  /** Records that a process which cannot be reached may still write for some time. */
   lostWriter(ms: number): void {
     this.#parts.lostWrites?.mayComeFor(ms);
     this.#recountAfterLostWrites();
@@ -89,18 +91,19 @@ export class Coordinator {
     try {
       if (ledger.recountSome(16) && !closing.aborted) setImmediate(() => this.#recountInSlices());
     } catch (error) {
-      // A database on another machine may be away for a while. Cells are counted when they are needed, too.
+      // A database on another machine may be unavailable for a while. An operation that needs the counts also counts
+      // the cells.
       state.fault(error);
       setTimeout(() => !closing.aborted && this.#recountInSlices(), RECOUNT_AGAIN_MS).unref();
     }
   }
 
-  /** Returns why the coordinator cannot work; undefined: it can. */
+  /** Returns why the coordinator cannot work. Undefined if it can. */
   health(): string | undefined {
     return this.#parts.state.health();
   }
 
-  /** Goes on with what has waited for a store: one of them that was away can be used again. */
+  /** Continues work that waited for a store, after a store has become available again. */
   storeIsBack(): void {
     const { adoption, catalogue, truncations } = this.#parts;
     truncations.ledgerTruncations.interrupted.completeSome();
@@ -115,17 +118,17 @@ export class Coordinator {
   }
 
   /**
-   * Applies a reloaded configuration, all of it even if a truncation fails because its store is away. Returns the number
-   * of jobs that were aborted, as their layers are gone.
-   * @param changed the grid sets of layers whose tiles lie at other places now
-   * @param only the layers that may have changed; absent: all
+   * Applies a reloaded configuration. Applies all of it even if a truncation fails because its store is unavailable,
+   * then throws this StoreError. Returns the number of jobs that were aborted because their layers are gone.
+   * @param changed the grid sets of layers whose tiles have moved to other places
+   * @param only the layers that may have changed; absent for all
    */
   async reconfigured(changed: readonly LayerGridSet[], only?: Catalogue): Promise<number> {
     const { catalogue, jobs, feeds, adoption, truncations, deliveries } = this.#parts;
     const names = only && new Set(only.layers.keys());
     const fault = await this.truncateMoved(changed, only);
     for (const layer of await truncations.layerStores.reconfigured(names)) adoption.countAgain(layer);
-    // The change of a layer leaves users and webhooks as they are.
+    // The change of a single layer does not concern users and webhooks.
     if (names === undefined) {
       this.services.accounts.usersChanged();
       deliveries.reconfigured();
@@ -139,10 +142,10 @@ export class Coordinator {
   }
 
   /**
-   * Truncates stored tiles whose grid sets have their tiles at other places now. Returns why some of these tiles are left;
-   * undefined: none are.
+   * Truncates the stored tiles of grid sets that now have other places for their tiles. Returns the first fault of a
+   * store that kept a truncation from ending. Undefined if all tiles were truncated.
    * @param changed grid sets of layers that are known to have changed
-   * @param only the layers that may have changed; absent: all
+   * @param only the layers that may have changed; absent for all
    */
   async truncateMoved(changed: readonly LayerGridSet[], only?: Catalogue): Promise<StoreError | undefined> {
     const { service, places } = this.#parts.truncations;
@@ -156,12 +159,12 @@ export class Coordinator {
         if (!(error instanceof StoreError)) throw error;
         fault ??= error;
       }
-    // Otherwise the next start truncates them.
+    // After a fault the places are not recorded, so the next start truncates the tiles.
     if (fault === undefined) places.record(layers);
     return fault;
   }
 
-  /** Stops the jobs and all background work. Users' writes are accounted until `close`. */
+  /** Stops the jobs and all background work. Users' writes are still accounted for until `close`. */
   async stop(graceMs: number): Promise<void> {
     const { quota, jobs, schedules, feeds, adoption, truncations } = this.#parts;
     await feeds.close();
@@ -174,7 +177,7 @@ export class Coordinator {
     await truncations.reclaim.ended();
   }
 
-  /** Writes all remaining state. Called after `stop` and after the last write. */
+  /** Writes all unsaved state. Called after `stop` and after the last write. */
   async close(): Promise<void> {
     this.services.activity.flush();
     try {
@@ -194,7 +197,7 @@ function reportLoss(stateLoss: NonNullable<CoordinatorParts["stateLoss"]>, log: 
 
 /**
  * Builds a coordinator, and completes the unfinished work of the last process.
- * @throws Error when the database cannot be read or written
+ * @throws Error if the database cannot be read or written
  */
 export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   const closing = new AbortController();

@@ -14,14 +14,16 @@ import { CoverageSquares, type Runs, type SquareState } from "./coverage-squares
 export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "now"> {
   readonly jobs: Pick<JobStore, "find" | "list" | "failedTilePage">;
   readonly evictedCells: Pick<EvictedCells, "in" | "evictedAt">;
-  /** Returns by layer the time before which tiles were truncated softly. */
+  /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
   readonly softTimes: () => ReadonlyMap<string, number>;
 }
 
 export interface CoverageRequest {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
-  /** Only the failed tiles of this job. Undefined: those of the layer's latest jobs that are not stored. */
+  /**
+   * Selects the failed tiles of this job. Undefined for failed tiles of the layer's latest jobs that are not stored.
+   */
   readonly job: number | undefined;
 }
 
@@ -37,9 +39,9 @@ export interface CoverageView extends Readonly<Record<SquareState, Runs>> {
 export interface LevelView {
   readonly z: number;
   readonly total: bigint;
-  /** The stored tiles that are not stale; if `stale` is null, all stored tiles. */
+  /** The stored tiles that are not stale. If `stale` is null, all stored tiles. */
   readonly kept: bigint;
-  /** Null: the levels have too many cells that may hold stale tiles. */
+  /** The stored tiles that are stale. Null if the level has too many cells that may hold stale tiles. */
   readonly stale: bigint | null;
   readonly failed: bigint;
 }
@@ -56,7 +58,7 @@ export class CoverageService {
     this.#parts = parts;
   }
 
-  /** Returns the state of each tile, or each cell, of a rectangle. @throws the reason of the signal */
+  /** Returns the state of each tile, or of each cell, of a rectangle. @throws the reason of the signal */
   async coverage({ tileSet, rect, job }: CoverageRequest, signal: AbortSignal): Promise<CoverageView> {
     const { renders, recounted, evictedCells } = this.#parts;
     const inFlight = await renders.inFlight(tileSet);
@@ -77,13 +79,14 @@ export class CoverageService {
   }
 
   /**
-   * Returns when the quota has evicted a tile, ms since 1970; undefined: not in the last hour, as far as it is remembered.
+   * Returns when the quota evicted a tile, ms since 1970. Undefined if it did not in the last hour, or has forgotten
+   * it.
    */
   async evictedAt(tileSet: TileSet, tile: TileIndex): Promise<number | undefined> {
     return this.#parts.evictedCells.evictedAt(tileSet, tile);
   }
 
-  /** Returns the tiles of each state by level. @throws the reason of the signal */
+  /** Returns the number of tiles of each state by level. @throws the reason of the signal */
   async coverageLevels(tileSet: TileSet, signal: AbortSignal): Promise<readonly LevelView[]> {
     const { ledger, store, recounted } = this.#parts;
     const subset = this.#subsetOf(tileSet);
@@ -117,7 +120,7 @@ export class CoverageService {
     return this.#parts.catalogue().layers.get(name);
   }
 
-  /** Returns the time before which tiles of a level are stale, ms since 1970; 0: none are. */
+  /** Returns the time before which tiles of a zoom are stale, ms since 1970. 0 if no tile is stale. */
   #staleBefore(name: string, z: number): number {
     const { softTimes, now } = this.#parts;
     const layer = this.#layer(name);
@@ -143,7 +146,7 @@ export class CoverageService {
       }
   }
 
-  /** Counts the stored tiles of a level that are stale; null: there are more cells than one answer may look at. */
+  /** Counts the stale tiles of a level. Null if the level has more cells than one answer may count. */
   async #countStale(tileSet: TileSet, rect: TileRect, ages: TileAges, slices: Slices): Promise<bigint | null> {
     const staleBefore = this.#staleBefore(tileSet.layer, rect.z);
     if (staleBefore === 0) return 0n;
@@ -158,7 +161,7 @@ export class CoverageService {
     return stale;
   }
 
-  /** Visits the failed tiles of one job, or those of the layer's latest jobs that are not stored. */
+  /** Visits the failed tiles of one job, or the failed tiles of the layer's latest jobs that are not stored. */
   async #eachFailed(
     tileSet: TileSet,
     job: number | undefined,
@@ -189,7 +192,9 @@ export class CoverageService {
   }
 }
 
-/** Returns the numbers of a tile set's combinations in a job's request; undefined: the job has another tile set. */
+/**
+ * Returns the numbers of a tile set's combinations in a job's request. Undefined if the job does not have the tile set.
+ */
 function combinationNumbers(request: StoredJob["request"], tileSet: TileSet): ReadonlySet<number> | undefined {
   if (request.gridSet !== tileSet.gridSet || request.format !== tileSet.format) return undefined;
   const combinations = combinationsOf(request) ?? [];

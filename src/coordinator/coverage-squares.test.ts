@@ -5,7 +5,7 @@ import { CoverageSquares, MOST_SQUARES, type SquareState } from "./coverage-squa
 const STATES: readonly SquareState[] = ["evicted", "kept", "stale", "failed", "drawing"];
 const rect = (minX: number, minY: number, maxX: number, maxY: number) => ({ z: 5, minX, minY, maxX, maxY });
 
-/** Returns the squares that runs cover. */
+/** Returns the numbers of the squares that runs contain. */
 function squaresOf(runs: readonly number[]): readonly number[] {
   const squares: number[] = [];
   for (let i = 0, at = 0; i < runs.length; i += 2) {

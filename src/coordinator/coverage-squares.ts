@@ -5,23 +5,23 @@ import { CELL_SIDE } from "../layer/tile-set.ts";
 const STATES = ["evicted", "kept", "stale", "failed", "drawing"] as const;
 export type SquareState = (typeof STATES)[number];
 
-/** The most squares of a map. With more tiles, a square is a cell of 16 x 16 tiles. */
+/** The most squares of a map. If there are more tiles, a square is a cell of 16 x 16 tiles. */
 export const MOST_SQUARES = 65_536;
 
-/** Runs of squares: `[gap, run, gap, run, …]`, row by row from the lowest. */
+/** Runs of squares: `[gap, run, gap, run, …]`, row by row from the bottom. */
 export type Runs = readonly number[];
 
 /** The states of the squares of a rectangle of tiles. A square is one tile or one cell. */
 export class CoverageSquares {
-  /** The column and the row of tiles at which the first square begins. */
+  /** The column and the row of tiles at the lower left of the first square. */
   readonly x0: number;
   readonly y0: number;
-  /** Squares. */
+  /** The number of squares in each direction. */
   readonly width: number;
   readonly height: number;
   /** Tiles on the side of a square. */
   readonly step: number;
-  /** The tiles of all squares. */
+  /** The rectangle that all squares cover, in tiles. */
   readonly rect: TileRect;
   readonly #states: Uint8Array;
 

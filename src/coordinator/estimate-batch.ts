@@ -3,7 +3,7 @@ import { addCounts, type Estimated, type EstimateView } from "../plan/estimate.t
 import type { JobRequest, JobView } from "../plan/job/job-request.ts";
 import { addGrowth, fitsOf, type Growth, type GrowthLimits, NO_GROWTH } from "../plan/store-growth.ts";
 
-/** The estimate of several jobs together, and of each. Null: unknown for at least one of them. */
+/** The sum of the estimates of several jobs, and each estimate. Null if a value is unknown for at least one job. */
 export interface EstimatesView extends Omit<EstimateView, "zooms" | "tilesPerSecond"> {
   readonly jobs: readonly EstimateOfJob[];
 }
@@ -15,7 +15,7 @@ interface EstimateOfJob
   readonly parameterSets: JobView["parameterSets"];
 }
 
-/** Sums the estimates of several jobs. The time is that of running them one after the other. */
+/** Sums the estimates of several jobs. The time is that of running the jobs one after the other. */
 export function estimateBatch(
   parts: readonly { readonly request: JobRequest; readonly estimated: Estimated }[],
   limits: GrowthLimits,

@@ -15,7 +15,7 @@ export interface EstimateServiceParts extends CountedParts, Pick<BuildContext, "
   readonly jobs: (filter: JobPage) => Promise<readonly JobView[]>;
 }
 
-/** The number of the layer's last jobs from which an estimate takes the rate. */
+/** The number of the layer's last jobs whose rate an estimate uses. */
 const JOBS_TO_JUDGE = 20;
 
 /** Estimates the tiles, bytes and time of jobs before they are made. */
@@ -26,14 +26,14 @@ export class EstimateService {
     this.#parts = parts;
   }
 
-  /** Estimates a job. @throws when the signal aborts it */
+  /** Estimates a job. @throws the reason of the signal */
   async estimate(request: JobRequest, signal: AbortSignal): Promise<Result<EstimateView, Refusal>> {
     await this.#parts.recounted();
     const estimated = await this.#estimated(request, new Slices(signal));
     return estimated.ok ? ok(estimated.value.view) : estimated;
   }
 
-  /** Estimates several jobs together. @throws when the signal aborts it */
+  /** Estimates several jobs together. @throws the reason of the signal */
   async estimateAll(requests: readonly JobRequest[], signal: AbortSignal): Promise<Result<EstimatesView, Refusal>> {
     await this.#parts.recounted();
     const slices = new Slices(signal);
@@ -58,7 +58,7 @@ export class EstimateService {
       isCounted: isCounted(layer),
       jobs: await jobs({ layer, limit: JOBS_TO_JUDGE }),
     };
-    // Many short requests together would block the coordinator, so it yields between them.
+    // Many short requests would block the coordinator, so it yields between them.
     if (slices.isOver) await slices.next();
     return ok(
       await slices.run(

@@ -14,7 +14,7 @@ export interface JobListParts {
 
 export interface JobList {
   readonly jobs: readonly JobView[];
-  /** Why the jobs that have ended are missing; absent: they are not. */
+  /** Why the list lacks ended jobs. Absent if it does not. */
   readonly endedMissing?: string;
 }
 
@@ -23,7 +23,9 @@ const LISTED_AT_ONCE = 32;
 /** The most ids of jobs that one query searches. */
 const SEARCHED_AT_ONCE = 2_000;
 
-/** The lists of jobs. While the state database is away, they have the jobs that have not ended, which are in memory. */
+/**
+ * Lists jobs. While the state database is unavailable, the lists have only the unfinished jobs, which are in memory.
+ */
 export class JobLists {
   readonly #parts: JobListParts;
 
@@ -39,7 +41,7 @@ export class JobLists {
 
   /**
    * Returns jobs, the newest first.
-   * @throws StateError while the database is away, unless a state is requested in which no job has ended
+   * @throws StateError if the database is unavailable, unless the page selects unfinished jobs only
    */
   async jobs(page: JobPage): Promise<readonly JobView[]> {
     const { jobs, fault } = await this.#listedOrActive(page);
@@ -48,15 +50,16 @@ export class JobLists {
   }
 
   /**
-   * Returns jobs, the newest first. While the database is away, returns those that have not ended, and says so.
-   * @throws StateError then, if only jobs that have ended are requested
+   * Returns jobs, the newest first. While the database is unavailable, returns unfinished jobs and says that ended jobs
+   * are missing.
+   * @throws StateError if the database is unavailable and the page selects ended jobs only
    */
   async jobList(page: JobPage): Promise<JobList> {
     const { jobs, fault } = await this.#listedOrActive(page);
     return fault === undefined ? { jobs } : { jobs, endedMissing: fault.message };
   }
 
-  /** `fault`: the database is away, and the list lacks the jobs that have ended. */
+  /** `fault` is set if the database is unavailable and the list lacks ended jobs. */
   async #listedOrActive(page: JobPage): Promise<{ readonly jobs: readonly JobView[]; readonly fault?: StateError }> {
     try {
       return { jobs: await this.#list(page) };
@@ -68,8 +71,8 @@ export class JobLists {
   }
 
   /**
-   * Lists jobs of the database. Other work runs between the parts of the list. The counts are saved before each part, so
-   * that each job has the state that the filter requests when it is listed.
+   * Lists jobs of the database. Yields to other work between the parts of the list. Saves the counts before each part,
+   * so that each listed job has the state that the filter selects.
    */
   async #list(page: JobPage): Promise<readonly JobView[]> {
     const { jobs, runner, state } = this.#parts;
@@ -88,7 +91,7 @@ export class JobLists {
     return listed;
   }
 
-  /** Counts the jobs that match a filter. Other work runs between the parts of the count. */
+  /** Counts the jobs that match a filter. Yields to other work between the parts of the count. */
   async countJobs(filter: JobFilter): Promise<JobKindCounts> {
     const { jobs, state } = this.#parts;
     const { first, last } = jobs.idRange();

@@ -35,15 +35,15 @@ export interface JobServiceParts {
   readonly counter: Pick<JobCounter, "count" | "storedIn">;
   readonly ledger: Pick<Ledger, "usedCells">;
   readonly state: Pick<StateWriter, "write" | "readSaved">;
-  /** Called when a job was deleted from the history. */
+  /** Called after a job was deleted from the history. */
   readonly deleted: (id: number) => void;
-  /** ms by a clock that never steps. */
+  /** A clock in ms that never steps. */
   readonly monotonicNow: () => number;
 }
 
 const hasEnded = ({ id, outcome, state }: JobView): Refusal => conflict(`Job ${id} has ended: ${outcome ?? state}.`);
 
-/** The operations on jobs. `by` is the account that sends a request; null: the interface is open. */
+/** The operations on jobs. `by` is the account that sent the request. Null if the interface is open. */
 export class JobService {
   readonly #parts: JobServiceParts;
 
@@ -51,26 +51,26 @@ export class JobService {
     this.#parts = parts;
   }
 
-  /** Returns a job with its area, which lists leave out. */
+  /** Returns a job with its area, which lists leave out. Undefined if the job does not exist. */
   async job(id: number): Promise<JobView | undefined> {
     const { jobs, runner, state } = this.#parts;
     const view = await state.readSaved(() => runner.active.view(id));
     if (view === undefined) return undefined;
     const { zooms = [], ...rest } = view;
-    // A job that has not ended is answered from memory, also while the database is away.
+    // An unfinished job is answered from memory, so that the answer does not need the database.
     const active = runner.active.get(id);
     const selection = active === undefined ? jobs.selections.find(id) : active.request.selection;
     return { ...rest, area: areaView(selection), zooms };
   }
 
-  /** Returns the counts of a job by zoom, without its area, which may be large; undefined: no such job. */
+  /** Returns the counts of a job by zoom, without its area, which may be large. Undefined if the job does not exist. */
   async jobZooms(id: number): Promise<Pick<JobView, "type" | "zooms"> | undefined> {
     const { runner, state } = this.#parts;
     const view = await state.readSaved(() => runner.active.view(id));
     return view && { type: view.type, zooms: view.zooms ?? [] };
   }
 
-  /** Returns the events of a job, the oldest first; undefined: no such job. */
+  /** Returns the events of a job, the oldest first. Undefined if the job does not exist. */
   async jobTimeline(id: number): Promise<readonly TimelineEntry[] | undefined> {
     const { jobs, runner, state } = this.#parts;
     return state.readSaved(() => {
@@ -80,7 +80,8 @@ export class JobService {
   }
 
   /**
-   * Returns failed tiles of a job, in the order of failure, from a cursor on (0: the first); undefined: no such job.
+   * Returns failed tiles of a job in the order of failure. Undefined if the job does not exist.
+   * @param after the cursor of the previous page; 0 for the first page
    */
   async failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined> {
     const { jobs, runner } = this.#parts;
@@ -95,7 +96,7 @@ export class JobService {
   async submitAll(planned: PlannedJobs, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
     const counted = await countPlanned(planned, this.#parts.counter);
     if (!counted.ok) return counted;
-    // A known key is answered with the jobs it has made, even if the same request would need a confirmation now.
+    // A known key is answered with its jobs, even if the same request would need a confirmation now.
     const known = origin.key === undefined ? undefined : this.#madeBy(origin.by, origin.key);
     if (known !== undefined) return known;
     const refusal = unconfirmed(counted.value, origin.mostTiles, '"confirm": true');
@@ -114,14 +115,14 @@ export class JobService {
     return submitted;
   }
 
-  /** Looks up the key and makes the jobs synchronously, so that two requests with one key cannot both make jobs. */
+  /** Looks up the key and makes the jobs in one turn, so that two requests with one key cannot both make jobs. */
   #submit(made: readonly Omit<NewJob, "hold">[], { by, key }: JobOrigin): Result<SubmittedJob, Refusal> {
     const { runner, windows } = this.#parts;
     const known = key === undefined ? undefined : this.#madeBy(by, key);
     return known ?? ok(runner.submitAll(made.map((job) => windows.begun(job))));
   }
 
-  /** Returns the job that an account's key has made; undefined: none. Refuses a key that made another request's job. */
+  /** Returns the jobs that an account's key has made. Undefined if the key is new. Refuses a key of another request. */
   async keyed(by: string | null, key: IdempotencyKey): Promise<Result<SubmittedJob, Refusal> | undefined> {
     return this.#madeBy(by, key);
   }
@@ -147,7 +148,7 @@ export class JobService {
     return this.#parts.runner.endings.killScope(scope, layer, by);
   }
 
-  /** Ends one task if it is of that layer. */
+  /** Ends a task. Returns no task if the id is not a task of that layer. */
   killTask(layer: string, taskId: bigint, by: string | null): Promise<readonly KilledTask[]> {
     return this.#parts.runner.endings.kill(
       (job, task) => BigInt(task.id) === taskId && job.request.layer === layer,
@@ -155,7 +156,7 @@ export class JobService {
     );
   }
 
-  /** Ends a job as a kill of all its tasks does. Returns a job that was aborted before unchanged. */
+  /** Cancels a job, as a kill of all its tasks does. Returns a job unchanged that was aborted before. */
   async cancel(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
     const { runner } = this.#parts;
     await runner.endings.kill((job) => job.id === id, by, "cancelled");
@@ -169,8 +170,8 @@ export class JobService {
     const { runner, monotonicNow } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
-    // A job held by its window would continue when the window opens. An operator's pause lasts until an operator ends
-    // it.
+    // A job held by its window would continue when the window opens. A pause by an operator lasts until an operator
+    // resumes the job.
     if (job.paused && job.hold !== "held") await runner.stopped(job);
     else await runner.pause(job, by === null ? "paused" : `paused by ${by}`, null, by);
     const view = job.view(monotonicNow());
@@ -189,9 +190,8 @@ export class JobService {
   }
 
   /**
-   * Changes the given terms and the number of tasks of a job that has not ended. Leaves other terms unchanged. If a
-   * window then holds the job, its tasks stop before its terms change: a job that ends meanwhile keeps its terms, as
-   * the change is refused.
+   * Changes the given terms and the number of tasks of an unfinished job. If the new window holds the job, its tasks
+   * stop before the terms change. A job that ends until then keeps its terms, and the change is refused.
    */
   async change(id: number, { threadCount, ...terms }: JobChange): Promise<Result<JobView, Refusal>> {
     const { runner, windows, monotonicNow } = this.#parts;
@@ -205,19 +205,19 @@ export class JobService {
         return refuse(badField("threadCount", "none for a truncate, which has one task", threadCount));
       const held = windows.holdBefore(job, terms);
       if (held === undefined) {
-        // A new window holds the job even if an operator had released the job from the previous window.
+        // A new window holds the job even if an operator had released it from the previous window.
         if (terms.runWindow !== undefined && job.hold === "released") job.endRelease();
         try {
           runner.setTerms(job, { ...job.terms, ...terms });
         } finally {
-          // Also resumes a job that was held for terms that could not be saved.
+          // Also resumes a job that was held for terms that could then not be saved.
           windows.check(job);
         }
         if (threadCount !== undefined) await runner.setThreadCount(job, threadCount);
         return ok(job.view(monotonicNow()));
       }
       await held;
-      // An operator may have resumed the job meanwhile.
+      // An operator may have resumed the job while it was being held.
     }
   }
 
@@ -230,7 +230,7 @@ export class JobService {
     if (active !== undefined) return refuse(hasNotEnded(id, active.state));
     const stored = jobs.find(id);
     if (stored === undefined) return refuse(unknownJob(id));
-    // `supersede` ends older jobs: those older than the new job are not those older than the original job.
+    // Without `supersede`, which would end jobs that were made after the original one.
     const { supersede: _, ...rest } = stored.request;
     const request = {
       ...rest,
@@ -259,7 +259,7 @@ export class JobService {
     return ok(null);
   }
 
-  /** Returns a job that has not ended. First waits for the end of a job that is just ending. */
+  /** Returns an unfinished job. If the job is just ending, first waits for its end. Undefined if the job has ended. */
   async #live(id: number): Promise<ActiveJob | undefined> {
     const { runner } = this.#parts;
     if (runner.active.get(id)?.tasks.length === 0) await runner.endings.complete();

@@ -9,11 +9,11 @@ import type { BuildContext } from "./coordinator-parts.ts";
 export interface CoordinatorMetrics extends JobMetrics {
   readonly history: ReturnType<HistoryTrimmer["metrics"]>;
   readonly webhooks: ReturnType<Webhooks["metrics"]>;
-  /** Rows of the ledger that were corrupt, and whose blocks were counted from the store. */
+  /** The number of corrupt rows of the ledger. Their blocks were counted from the store. */
   readonly corruptBlocks: number;
-  /** The number of failures of work that no caller waits for. */
+  /** The number of failures of background work, for which no caller waits. */
   readonly failedNotes: number;
-  /** The parts of the state that were missing when this server started. */
+  /** The parts of the state that were missing at the start of this server. Null if the state was complete. */
   readonly stateLoss: StateLoss | null;
 }
 
@@ -32,7 +32,7 @@ export class MetricsService {
     this.#parts = parts;
   }
 
-  /** Counts a failure of work that no caller waits for. */
+  /** Counts a failure of background work, for which no caller waits. */
   countFailedNote(): void {
     this.#failedNotes++;
   }

@@ -4,7 +4,7 @@ import { forwardOperations } from "../app/serving/operations-channel.ts";
 import { Channel } from "../lib/process/channel.ts";
 import { OPERATION_ROWS, OPERATIONS, type Operations, operationsOf, type Services } from "./operations.ts";
 
-/** Services whose operations answer with their service, their name and their arguments. */
+/** Returns services whose operations return their service, their name and their arguments. */
 function services(): Services {
   const fakes = Object.entries(OPERATIONS).map(([service, rows]) => {
     const methods = Object.keys(rows).map((name) => [

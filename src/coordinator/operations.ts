@@ -39,7 +39,8 @@ export interface Services {
 interface OperationRow {
   readonly sending: Sending;
   /**
-   * The answer depends on which tiles are in use, so the calling process first reports the tiles that it has served.
+   * True if the result depends on the use of tiles: the calling process first reports the reads of tiles that it has
+   * collected.
    */
   readonly readsFirst?: true;
 }
@@ -49,9 +50,9 @@ const CALL_READS_FIRST = { sending: "call", readsFirst: true } as const;
 const UNTIL = { sending: "until" } as const;
 
 /**
- * All operations that the coordinator offers to the management interface, by the service that performs them. The type
- * `Operations` and the forwarders between the processes follow from this table. Every answer is true when it is given.
- * Every change is persisted before its promise resolves.
+ * All operations that the coordinator offers to the management interface, by service. The type `Operations` and the
+ * forwarders between the processes are derived from this table. A result is true at the time of the answer. A change is
+ * persisted before its promise resolves.
  */
 export const OPERATIONS = {
   jobs: {
@@ -161,18 +162,18 @@ export const OPERATION_ROWS: ReadonlyMap<string, Row> = new Map(
   ),
 );
 
-/** How each operation is sent. */
+/** How the channel sends each operation. */
 export const OPERATION_SENDINGS = Object.fromEntries(
   [...OPERATION_ROWS].map(([name, { sending }]) => [name, sending]),
 ) as Sendings<Operations>;
 
-/** Returns the operations of services that are looked up at each call, because they are built later. */
+/** Returns operations that look up their service at each call, because the services are built later. */
 export function operationsOf(services: () => Services): Operations {
   const methods = [...OPERATION_ROWS].map(([name, { service }]) => [
     name,
     (...args: readonly unknown[]) => {
       const object = services()[service];
-      // The table's type says that the service has the method.
+      // The type of the table guarantees that the service has this method.
       return Reflect.apply(object[name as keyof typeof object], object, args);
     },
   ]);

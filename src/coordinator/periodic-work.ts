@@ -7,11 +7,9 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const TRUNCATIONS_TRIMMED_AT_ONCE = 500;
-/**
- * The number of empty pyramids that are removed between two turns of the event loop. Each takes several system calls.
- */
+/** Empty pyramids that are removed before the event loop gets a turn. Each takes several system calls. */
 const EMPTIED_AT_ONCE = 8;
-/** Blocks whose use is written between two turns of the event loop. Each takes 0.2 ms. */
+/** Blocks whose use is written before the event loop gets a turn. Each takes 0.2 ms. */
 const USED_AT_ONCE = 16;
 
 type Work = "alive" | "changes" | "disk" | "emptied" | "use";
@@ -21,11 +19,11 @@ export class PeriodicWork {
   readonly #parts: ServiceContext;
   readonly #freeSpace: FreeSpace;
   #timer: NodeJS.Timeout | undefined;
-  /** The work that is under way, by its name. Each runs once at a time. */
+  /** The running work by its name. Each kind of work runs once at a time. */
   readonly #running = new Map<Work, Promise<void>>();
   /**
-   * The error of the last attempt to mark the store as in use, and the number of attempts with this error; undefined:
-   * the attempt succeeded.
+   * The error of the last attempt to mark the store as in use, and the number of attempts that failed with it.
+   * Undefined if the last attempt succeeded.
    */
   #notMarked: { readonly error: string; attempts: number } | undefined;
   #lastTrimMs = 0;
@@ -44,7 +42,7 @@ export class PeriodicWork {
       try {
         this.#tick();
       } catch (error) {
-        // Nothing is lost: a later tick writes what this one could not write.
+        // Nothing is lost: a later tick writes the changes again.
         this.#parts.state.fault(error);
       }
     }, FLUSH_MS);
@@ -83,8 +81,8 @@ export class PeriodicWork {
   }
 
   /**
-   * Reclaims the space of truncations while the state database has too little. Misses do so too, but a server that is
-   * not ready may get none.
+   * Reclaims the space of truncations while the disk of the state database has too little space. Misses check this disk
+   * too, but a server that is not ready may get no misses.
    */
   #lookAtStateDisk(steadyMs: number): void {
     const { lookAtStateDisk, truncations, state } = this.#parts;
@@ -93,12 +91,12 @@ export class PeriodicWork {
     try {
       if (lookAtStateDisk()) truncations.service.giveUp(undefined);
     } catch (error) {
-      // The files are discarded even if the disk has no space for their records, which a later look writes.
+      // The files are removed even if the disk has no space for the record of it. A later check writes the record.
       state.fault(error);
     }
   }
 
-  /** Begins work, unless the same work is still under way. Returns the end of the work, which never rejects. */
+  /** Starts work, unless the same work is still running. Returns a promise of its end, which never rejects. */
   #once(name: Work, work: () => Promise<void>): Promise<void> {
     const known = this.#running.get(name);
     if (known !== undefined) return known;
@@ -109,7 +107,7 @@ export class PeriodicWork {
     return running;
   }
 
-  /** Records that this server owns the store. The next server checks for changes that others made after this time. */
+  /** Records that this server owns the store. The next server looks for changes of other programs after this time. */
   #noteAlive(): Promise<void> {
     const note = (): Promise<void> =>
       this.#parts.adoption.noteAlive().then(
@@ -126,7 +124,7 @@ export class PeriodicWork {
     this.#parts.log.info("the store can be marked as in use again", { failedAttempts: attempts });
   }
 
-  /** Logs each failure once: a read-only volume fails several times a second. */
+  /** Logs each failure once: with a read-only volume the mark fails several times a second. */
   #failedToMark(error: string): void {
     if (this.#notMarked?.error !== error) {
       this.#parts.log.error("the store cannot be marked as in use", { error });
@@ -135,9 +133,7 @@ export class PeriodicWork {
     this.#notMarked.attempts++;
   }
 
-  /**
-   * Examines each pyramid once that may have lost its last tile. A later tick examines those that are being written.
-   */
+  /** Examines each pyramid that may have lost its last tile. Pyramids that are being written wait for a later tick. */
   async #removeEmptied(): Promise<void> {
     const { ledger, closing } = this.#parts;
     for (let left = ledger.truncated.emptied; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
@@ -147,8 +143,8 @@ export class PeriodicWork {
   }
 
   /**
-   * Writes the use of blocks while `hasMore`, a few at a time. A loss of power may undo the writes, as a kill loses
-   * unwritten use.
+   * Writes the use of blocks, a few at a time, while `hasMore` returns true. A loss of power may undo the writes, as a
+   * kill loses unwritten use.
    */
   #writeUse(hasMore: () => boolean): Promise<void> {
     const { db, ledger } = this.#parts;
@@ -172,7 +168,7 @@ export class PeriodicWork {
     });
   }
 
-  /** Writes all remaining state. Called after the last write of a tile. */
+  /** Writes all unsaved state. Called after the last write of a tile. */
   async close(): Promise<void> {
     const { ledger, jobs, deliveries } = this.#parts;
     clearInterval(this.#timer);

@@ -18,7 +18,7 @@ export interface QuotaServiceParts
   readonly enforcer: Enforcer;
 }
 
-/** The quota as a change would leave it. */
+/** The quota after a change that is not applied, and the evictions that the change would cause. */
 export interface QuotaPreview extends QuotaConfiguration {
   readonly wouldEvict: { readonly tiles: bigint; readonly bytes: bigint; readonly bytesOnDisk: bigint };
 }
@@ -31,7 +31,7 @@ export class QuotaService {
     this.#parts = parts;
   }
 
-  /** Applies the stored quota. Called at the start. */
+  /** Puts the stored quota in force. Called at the start. */
   start(): void {
     this.#apply();
     const { quota, log } = this.#parts;
@@ -53,7 +53,7 @@ export class QuotaService {
     this.#parts.enforcer.schedule();
   }
 
-  /** Applies a configuration that was reloaded. */
+  /** Adapts the quota to a reloaded configuration. */
   layersChanged(): void {
     const { quota, enforcer, catalogue, initialQuota, quotaFile, publish } = this.#parts;
     const before = quota.current;
@@ -67,7 +67,7 @@ export class QuotaService {
     return this.#parts.quota.current;
   }
 
-  /** Returns the quota of the configuration file that one set over HTTP overrules; null: there is none. */
+  /** Returns the quota of the configuration file if a quota set over HTTP overrules it. Null if it is in force. */
   async overruledQuota(): Promise<OverruledQuota | null> {
     return this.#overruled ?? null;
   }
@@ -78,8 +78,8 @@ export class QuotaService {
   }
 
   /**
-   * Merges and persists a change of the quota, and returns the whole quota. Refuses it if the file of the quota was edited
-   * meanwhile. The caller has checked the layer names. `by`: the account.
+   * Merges and persists a change of the quota, and returns the whole quota. Refuses the change if the quota's file was
+   * edited since it was read. The caller has checked the layer names. `by` is the account.
    */
   async changeQuota(change: QuotaChange, by: string | null): Promise<Result<QuotaConfiguration, Refusal>> {
     const { quota, quotaFile, now } = this.#parts;
@@ -90,7 +90,7 @@ export class QuotaService {
     return ok(await this.#changed(before, quota.save(merged, { sinceMs: now(), by }), by));
   }
 
-  /** Returns to the quota of the configuration file. Refuses it if each change is written into a file. */
+  /** Returns to the quota of the configuration file. Refuses if the quota is stored in GeoWebCache's file. */
   async resetQuota(by: string | null): Promise<Result<QuotaConfiguration, Refusal>> {
     const { quota, quotaFile } = this.#parts;
     if (quotaFile !== undefined) return refuse(QUOTA_IN_FILE);
@@ -98,13 +98,13 @@ export class QuotaService {
     return ok(await this.#changed(before, quota.reset(), by));
   }
 
-  /** Returns the quota after a reset, and what the reset would evict. Changes nothing. */
+  /** Returns the quota after a reset, and the evictions that the reset would cause. Changes nothing. */
   async previewQuotaReset(): Promise<Result<QuotaPreview, Refusal>> {
     const { quota, quotaFile } = this.#parts;
     return quotaFile !== undefined ? refuse(QUOTA_IN_FILE) : ok(this.#preview(quota.afterReset));
   }
 
-  /** Puts a quota in force that has been saved, and returns it. */
+  /** Puts a saved quota in force, and returns it. */
   async #changed(before: QuotaConfiguration, changed: QuotaConfiguration, by: string | null) {
     const { enforcer, renders, publish, log } = this.#parts;
     const difference = quotaDifference(before, changed);
@@ -113,14 +113,14 @@ export class QuotaService {
       publish({ kind: "quota", quota: changed });
     }
     enforcer.schedule();
-    // Batches with reservations under the old limits end first, so that the next write is under the new limits.
+    // End batches whose reservations were made under the old limits, so that the next write obeys the new limits.
     if (changed.enabled) await renders.endBatches();
-    // Evicts after the answer has been sent.
+    // Start the eviction after the answer has been sent.
     setImmediate(() => void enforcer.cleanUp());
     return changed;
   }
 
-  /** Returns the quota after a change, and what the change would evict. Changes nothing. */
+  /** Returns the quota after a change, and the evictions that the change would cause. Changes nothing. */
   async previewQuota(change: QuotaChange): Promise<QuotaPreview> {
     return this.#preview(applyQuotaChange(this.#parts.quota.current, change));
   }
@@ -131,7 +131,7 @@ export class QuotaService {
     return { ...changed, wouldEvict: { tiles, bytes, bytesOnDisk: allocated } };
   }
 
-  /** Removes quotas of unknown layers, so that a client can always PUT back what a GET has answered. */
+  /** Removes quotas of unknown layers, so that a client can always PUT the document that it got. */
   #removeUnknownLayers(): void {
     const { quota, catalogue, log } = this.#parts;
     const { layers } = catalogue();

@@ -4,12 +4,12 @@ import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { UpstreamView } from "../render/upstream/upstream-limits.ts";
 import type { MassTruncationView } from "../truncation/mass-truncation.ts";
 
-/** A change that the event stream sends to its clients. A persisted change is published after its commit. */
+/** A change that the event stream sends to its clients. A persisted change is sent after its commit. */
 export type ServerEvent =
   | JobEvent
   /** A truncation was made or undone, or its space was reclaimed. */
   | { readonly kind: "truncation"; readonly truncation: MassTruncationView }
-  /** A schedule was put, paused, resumed or removed, or a run of it was made or skipped. */
+  /** A schedule was added, replaced, paused, resumed or removed, or one of its runs was made or skipped. */
   | { readonly kind: "schedule"; readonly name: string }
   /** The state of an upstream has changed. */
   | { readonly kind: "upstream"; readonly upstream: UpstreamView }

@@ -8,7 +8,7 @@ import { StateWriter } from "./state-writer.ts";
 const ZOOMS = [8, 9, 10, 11, 12];
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 
-/** A ledger with a new tile in each zoom, and the zooms of which the database has a block or a sum. */
+/** A ledger with a new tile in each zoom. Returns the zooms of which the database has a block or a sum. */
 function written() {
   const db = openTestDatabase(":memory:");
   db.migrate([ledgerMigrations]);
@@ -35,7 +35,7 @@ function written() {
 
 test("a save in slices writes the blocks of one zoom with their sum, and those of the next in a later slice", async () => {
   const { db, state, zoomsIn } = written();
-  // Each look at the clock finds a slice over.
+  // The clock advances with each call, so that every slice is over at once.
   let ms = 0;
   vi.spyOn(performance, "now").mockImplementation(() => (ms += 10));
   const writing = state.writeInSlices();

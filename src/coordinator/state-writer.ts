@@ -5,12 +5,12 @@ import { Slices } from "../lib/process/slices.ts";
 import type { Database } from "../state/database.ts";
 import { isStateAway } from "../state/state-wait.ts";
 
-/** The records of jobs, as the state writer saves them. */
+/** The methods with which the state writer saves jobs. */
 type SavedJobs = Pick<JobSaver, "needsSave" | "saveChanges" | "saveInSlices" | "report">;
 
-/** A database on another machine can be written again when no write has failed for this time. */
+/** A database on another machine counts as available again if no write has failed for this time. */
 const SETTLED_MS = 3_000;
-/** Failures that are logged between two successes. */
+/** The most failures that are logged between two successes. */
 const MOST_LOGGED = 20;
 
 /**
@@ -23,9 +23,12 @@ export class StateWriter {
   readonly #log: Logger;
   #jobs: SavedJobs | undefined;
   #failure: string | undefined;
-  /** The failures that were logged since the last success: while a database is away, several take turns. */
+  /**
+   * The failures that were logged since the last success. An unavailable database causes several different ones in
+   * turn.
+   */
   readonly #logged = new Set<string>();
-  /** When a database on another machine could not be written the last time, by the monotonic clock. */
+  /** When a write to a database on another machine last failed, ms of the monotonic clock. */
   #awayMs = Number.NEGATIVE_INFINITY;
   /** Completes the interrupted truncations of a layer. */
   #complete: (layer: string) => void = () => {};
@@ -37,22 +40,22 @@ export class StateWriter {
     this.#log = parts.log;
   }
 
-  /** Saves the records of jobs from now on. Called once: the job runner is built later than the state writer. */
+  /** Makes the state writer save jobs, too. Called once: the job runner is built later than the state writer. */
   attach(jobs: SavedJobs): void {
     this.#jobs = jobs;
   }
 
-  /** Has a function called with the layer before a writer may write there. Called once, as `attach`. */
+  /** Sets the function that completes the interrupted truncations of a layer before a writer may write. Called once. */
   completeBefore(complete: (layer: string) => void): void {
     this.#complete = complete;
   }
 
-  /** Whether the ledger or a job has changes that are not written yet. */
+  /** Whether the ledger or a job has unwritten changes. */
   get hasChanges(): boolean {
     return this.#ledger.needsFlush || this.#jobs?.needsSave === true;
   }
 
-  /** Writes the changes of the ledger and those that `also` makes, in one transaction. Then reports the saved jobs. */
+  /** Writes the changes of the ledger and the statements of `also` in one transaction. Then reports the saved jobs. */
   write(also?: () => void): void {
     this.#persist(() => {
       this.#ledger.writeAll();
@@ -71,7 +74,7 @@ export class StateWriter {
     }
   }
 
-  /** Writes the state like `write`, with the changes of the jobs. */
+  /** Writes as `write` does, with the changes of the jobs. */
   writeAll(also?: () => void): void {
     this.write(() => {
       this.saveJobs();
@@ -80,7 +83,7 @@ export class StateWriter {
   }
 
   /**
-   * Writes as `writeAll` does, in as many transactions as the time slices need. The changes of one job are written together, and so
+   * Writes as `writeAll` does, in one transaction per time slice. The changes of one job are in one transaction, and so
    * are the blocks and the sum of one zoom of a tile set.
    */
   async writeInSlices(): Promise<void> {
@@ -104,22 +107,22 @@ export class StateWriter {
   }
 
   /**
-   * Saves the counts of the jobs, then reads them. A kill must not take back what was read
-   * (`docs/reference/wire-format.md`, Durability), so the last changes are saved in the same turn as the read.
+   * Saves the counts of the jobs, then calls `read` in the same turn. Counts that a client has seen must survive a kill
+   * (`docs/reference/wire-format.md`, Durability).
    */
   async readSaved<T>(read: () => T): Promise<T> {
     try {
       if (this.#jobs?.needsSave) await this.writeInSlices();
       if (this.#jobs?.needsSave) this.writeAll();
     } catch {
-      // `write` has recorded the failure. A list is answered even when its counts could not be saved.
+      // `write` has recorded the failure. The list is answered even if its counts could not be saved.
     }
     return read();
   }
 
   /**
-   * Resolves when a writer of a layer may write: its interrupted truncations are complete, and the new marks are
-   * committed. Writers of the same turn of the event loop share one commit.
+   * Resolves when writers of a layer may write: its interrupted truncations are complete, and the new marks are
+   * committed. Writers of one turn of the event loop share one commit.
    */
   async marksCommitted(layer: string): Promise<void> {
     this.#complete(layer);
@@ -141,7 +144,10 @@ export class StateWriter {
     return this.#commit;
   }
 
-  /** Clears the last failure. On a full disk of PostgreSQL some writes succeed, and others fail again and again. */
+  /**
+   * Clears the last failure once writes succeed. On a full disk of PostgreSQL some writes succeed while others keep
+   * failing.
+   */
   #succeeded(): void {
     if (performance.now() - this.#awayMs < SETTLED_MS) return;
     this.#failure = undefined;
@@ -159,8 +165,8 @@ export class StateWriter {
   }
 
   /**
-   * Returns why the state cannot be written; undefined: it can. Writes after a failure, to find out whether it has
-   * passed.
+   * Returns why the state cannot be written. Undefined if it can. After a failure, writes again to find out whether the
+   * database has recovered.
    */
   health(): string | undefined {
     try {

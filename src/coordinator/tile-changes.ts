@@ -3,25 +3,28 @@ import type { CellWriters } from "../ledger/cells/cell-writers.ts";
 import type { CellPosition } from "../ledger/cells/cells.ts";
 import type { TileStore } from "../store/tile-store.ts";
 
-/** The cells of one level of a tile set in which tiles were stored or removed, have failed, or began to be rendered. */
+/**
+ * The cells of one level of a tile set that have changed: a tile was stored or removed, has failed, or is being
+ * rendered.
+ */
 export interface TileChange {
   readonly layer: string;
   readonly gridSet: string;
   readonly format: string;
-  /** Empty: the defaults. Null: the store does not have them yet. */
+  /** The values of the parameters; empty for the defaults. Null if the store does not have them yet. */
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly z: number;
-  /** Cells of 16 x 16 tiles, counted from the lower left. Null: any cell of the level. */
+  /** Cells of 16 x 16 tiles, counted from the lower left. Null if any cell of the level may have changed. */
   readonly cells: readonly (readonly [cx: number, cy: number])[] | null;
 }
 
-/** The least time between two answers. */
+/** The time for which changes are collected before they are returned. */
 const COLLECT_MS = 500;
-/** Without a listener for this time, nothing is collected any more. */
+/** After this time without a caller, changes are no longer collected. */
 const IDLE_MS = 3_000;
-/** The most cells of one level in one answer. */
+/** The most cells of one level in one result. */
 export const MOST_CELLS = 2_000;
-/** The most levels of tile sets in one answer. The changes of further levels are lost. */
+/** The most levels of tile sets in one result. The changes of further levels are lost. */
 export const MOST_LEVELS = 500;
 
 export interface TileChangesParts {
@@ -32,11 +35,11 @@ export interface TileChangesParts {
 interface Level {
   readonly tileSet: TileSet;
   readonly z: number;
-  /** The changed cells, by their text; undefined: too many cells. */
+  /** The changed cells by their key. Undefined if there are too many. */
   cells: Map<string, readonly [number, number]> | undefined;
 }
 
-/** Collects the cells that writers open and close, while a client reads these changes. */
+/** Collects the cells that writers open and close, as long as a client reads the changes. */
 export class TileChanges {
   readonly #parts: TileChangesParts;
   #levels = new Map<string, Level>();
@@ -49,8 +52,8 @@ export class TileChanges {
   }
 
   /**
-   * Waits for changes, and returns those of half a second. Returns none when the signal fires. Changes between two
-   * calls are in the second answer. Several callers that wait get the same answer.
+   * Waits for a change, collects changes for half a second, and returns them. Returns no changes if the signal fires.
+   * The next call returns the changes between both calls. Several waiting callers get the same result.
    */
   tileChanges(signal: AbortSignal): Promise<readonly TileChange[]> {
     clearTimeout(this.#idle);

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The steps of the builds before the first release. */
+/** The migration steps of builds before the first release. */
 const STEPS = {
   "access log": 2,
   account: 2,
@@ -44,7 +44,7 @@ const STEPS = {
 
 const file = (): string => join(directory, "state.db");
 
-/** Makes a database of a build before the first release: today's tables with the old record of steps. */
+/** Makes the database of a build before the first release: today's tables with that build's record of steps. */
 function openOld(steps: Readonly<Record<string, number>>): Database {
   const db = openDatabase(file());
   migrate(db);

@@ -12,7 +12,7 @@ export interface UsageServiceParts extends CountedParts, Pick<BuildContext, "sto
 }
 
 export interface UsageHistoryQuery {
-  /** The layer; undefined: all layers together. */
+  /** Undefined for the sum of all layers. */
   readonly layer: string | undefined;
   /** ms since 1970. */
   readonly sinceMs: number;
@@ -29,7 +29,7 @@ export class UsageService {
     this.#parts = parts;
   }
 
-  /** Returns the usage of one layer or of all. `tileSets`: also by grid set, format, parameters and zoom. */
+  /** Returns the usage of one layer or of all. With `tileSets` also by grid set, format, parameters and zoom. */
   async usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView> {
     const { ledger, quota, trend, counts, recounted, eviction, now } = this.#parts;
     const diskSpace = await this.#parts.diskSpace();
@@ -47,7 +47,7 @@ export class UsageService {
     return usageView(from, options);
   }
 
-  /** Returns the usage at the end of each step since a time; that of the running step is the present one. */
+  /** Returns the usage at the end of each step since a time. For the step in progress, returns the present usage. */
   async usageHistory(history: UsageHistoryQuery): Promise<readonly UsageSample[]> {
     const { ledger, trend, recounted, now } = this.#parts;
     const { layer, sinceMs, stepMs } = history;
@@ -59,7 +59,7 @@ export class UsageService {
     return [...samples, { atMs: nowMs, tiles, bytes, allocated }];
   }
 
-  /** Begins to compare the ledger with the store. Returns false when a comparison is running already. */
+  /** Starts to compare the ledger with the store. Returns false if a comparison is already running. */
   async verify({ repair, layer }: { readonly repair: boolean; readonly layer: string | undefined }): Promise<boolean> {
     const { ledger, store, recounted, now } = this.#parts;
     if (this.#verification?.view().state === "running") return false;
@@ -70,14 +70,14 @@ export class UsageService {
     return true;
   }
 
-  /** Returns the configured layers in their order, then those that have records in the ledger only. */
+  /** Returns the configured layers in their order, then the layers that only the ledger has. */
   #layerNames(): string[] {
     const { ledger, catalogue } = this.#parts;
     const stored = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
     return [...new Set([...catalogue().layers.keys(), ...stored])];
   }
 
-  /** Returns the running comparison, or the last one. */
+  /** Returns the running comparison, or the last one. Undefined before the first. */
   async verification(): Promise<VerificationView | undefined> {
     return this.#verification?.view();
   }

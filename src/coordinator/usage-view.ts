@@ -18,7 +18,7 @@ interface ZoomUsage {
 }
 
 interface TileSetUsage extends TileSet, Omit<ZoomUsage, "z"> {
-  /** The values behind the parameters id; null: the store does not have them. */
+  /** The values of the parameters. Null if the store does not have them. */
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly zooms: readonly ZoomUsage[];
 }
@@ -29,23 +29,23 @@ export interface UsageView {
     readonly layer: string;
     readonly tiles: bigint;
     readonly bytes: bigint;
-    /** The layer's own quota in bytes, null without one. */
+    /** The layer's quota in bytes. Null if the layer has no quota. */
     readonly quota: bigint | null;
-    /** Bytes that the store's disk takes for the tiles. */
+    /** The bytes that the tiles take on the store's disk. */
     readonly bytesOnDisk: bigint;
     /** False while some of the layer's tiles are still being counted. */
     readonly complete: boolean;
   }[];
   readonly bytesOnDisk: bigint;
-  /** The global quota in bytes, null while it is not enforced. */
+  /** The global quota in bytes. Null while it is not enforced. */
   readonly quota: bigint | null;
-  /** The size that the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`). */
+  /** Whether the quotas count `bytesOnDisk` (`allocated`) or `bytes` (`content`). */
   readonly quotaCount: QuotaCount;
-  /** The change of the counted size over the last day at most; null while there is no earlier sample. */
+  /** The change of the counted size over the last day at most. Null without an earlier sample. */
   readonly trend: {
     readonly since: string;
     readonly bytesPerDay: number;
-    /** null: not growing, or no quota. */
+    /** Null if the size does not grow, or there is no quota. */
     readonly secondsUntilFull: number | null;
   } | null;
   readonly disk: {
@@ -54,10 +54,10 @@ export interface UsageView {
     readonly freeInodes: number | null;
     readonly totalInodes: number | null;
   };
-  /** Since the start of the server. */
+  /** Counts since the start of the server. */
   readonly enforcement: EnforcerCounts;
   readonly adoption: AdoptionProgress;
-  /** Present only when requested. */
+  /** Absent unless the request asks for tile sets. */
   readonly tileSets?: readonly TileSetUsage[];
 }
 
@@ -71,7 +71,7 @@ export function usageView(
     readonly layers: readonly string[];
     readonly trend: Trend | undefined;
     readonly counts: EnforcerCounts;
-    /** The space on the disk; undefined: the file system has never answered. */
+    /** The space on the disk. Undefined until the file system has answered. */
     readonly diskSpace: DiskSpace | undefined;
   },
   options: { readonly tileSets: boolean; readonly layer: string | undefined },

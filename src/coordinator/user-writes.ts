@@ -10,16 +10,16 @@ import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/ren
 export interface UserWritesParts {
   readonly ledger: Pick<Ledger, "writers" | "missed">;
   readonly reservations: Reservations;
-  /** Adds to a reservation, after evicting what exceeds the quota. */
+  /** Adds to a reservation, after evicting tiles that exceed the quota. */
   readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
-  /** Adds to a reservation while there is ample space. Returns whether it did. */
+  /** Adds to a reservation if there is ample space. Returns whether it did. */
   readonly reserveAhead: (reservation: Reservation, size: StoredSize) => boolean;
   /** Returns the bytes that the disk takes for a tile of this size. */
   readonly allocated: (bytes: number, layer: string) => number;
   /** Called after tiles were stored. */
   readonly stored: (layer: string, size: StoredSize) => void;
   readonly marksCommitted: (layer: string) => Promise<void>;
-  /** Called when a tile was rendered for a user and cannot be stored. */
+  /** Called if a tile that was rendered for a user cannot be stored. */
   readonly notStored: () => void;
   readonly storeFault: (layer: string, reason: string) => void;
   readonly fault: (error: unknown) => void;
@@ -31,19 +31,20 @@ interface OpenedWrite {
 }
 
 /**
- * The space for the tile that the user missed, which is reserved with the cells. The renderer stores that tile without
- * a further question to the coordinator, while the user waits.
+ * The space that is reserved for the missed tile when its cells are opened. With it the renderer stores the tile at
+ * once, without another request to the coordinator while the user waits.
  */
 const MISSED_TILE: StoredSize = { bytes: 64 * 1024, allocated: 64 * 1024, files: 1 };
 
 /**
- * Accounts writes in the ledger. For a user's miss: opens the cells while the upstream renders, reserves space for the
- * missed tile then and for the others when their sizes are known, counts the written tiles, then closes cells and reservation together. For a
- * job's render: reserves bytes and counts the written tiles; the job opens the cells and ends the reservation.
+ * Accounts for writes in the ledger. For a user's miss: opens the cells and reserves space for the missed tile while
+ * the upstream renders, reserves space for the other tiles when their sizes are known, counts the written tiles, and
+ * closes the cells and the reservation together. For a job's render: reserves bytes and counts the written tiles; the
+ * job opens the cells and ends the reservation.
  */
 export class UserWrites implements LedgerAccess {
   readonly #parts: UserWritesParts;
-  /** Open writes by the ids of their reservations. */
+  /** Open writes by the id of their reservation. */
   readonly #opened = new Map<number, OpenedWrite>();
 
   constructor(parts: UserWritesParts) {
@@ -51,10 +52,10 @@ export class UserWrites implements LedgerAccess {
   }
 
   /**
-   * Opens the cells of a metatile and waits until their marks are on the disk. A reader did not find the tile at
-   * `missed`.
-   * @returns the write's reservation, with space for the missed tile if there is ample space; undefined: the tiles must
-   * not be stored
+   * Opens the cells of a metatile and waits until their marks are committed. `missed` is the tile that a reader did not
+   * find.
+   * @returns the write's reservation, with space for the missed tile if there is ample space; undefined if the tiles
+   * must not be stored
    */
   async open(order: FilledMetatile, missed: TileIndex): Promise<Leave | undefined> {
     const { ledger, reservations, admit, marksCommitted, notStored, fault } = this.#parts;
@@ -71,7 +72,7 @@ export class UserWrites implements LedgerAccess {
       cells.push(...ledger.writers.openAll(tileSetsOf(order).map((tileSet) => ({ tileSet, rect: order.rect }))));
       if (cells.some(({ mustCommit }) => mustCommit)) await marksCommitted(order.tileSet.layer);
     } catch (error) {
-      // A fault of the database must not fail the render: the user gets the tile without storing it.
+      // A fault of the database must not fail the render: the user gets the tile, and it is not stored.
       fault(error);
       return giveUp();
     }
@@ -79,13 +80,13 @@ export class UserWrites implements LedgerAccess {
     return { id: reservation.id, ...(this.#parts.reserveAhead(reservation, MISSED_TILE) ? MISSED_TILE : NO_SIZE) };
   }
 
-  /** Records that a metatile was rendered and that the store failed to store it. */
+  /** Records that the store could not store a rendered metatile. */
   notStored(layer: string, reason: string, who: "user" | "job"): void {
     if (who === "user") this.#parts.notStored();
     this.#parts.storeFault(layer, reason);
   }
 
-  /** Adds to the reservation of a user's write or of a job's. Returns false when the tiles must not be stored. */
+  /** Adds to the reservation of a user's or a job's write. Returns false if the tiles must not be stored. */
   async reserve(id: number, more: StoredSize): Promise<boolean> {
     const { reservations, admit, notStored } = this.#parts;
     const reservation = reservations.find(id);
@@ -95,7 +96,7 @@ export class UserWrites implements LedgerAccess {
     return isStored;
   }
 
-  /** Records written tiles. `id`: the reservation under which they were written. */
+  /** Counts written tiles. `id` is the reservation under which they were written. */
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[], id: number | undefined): void {
     const { ledger, reservations, stored, allocated } = this.#parts;
     const size = { bytes: 0, allocated: 0, files: 0 };
@@ -117,7 +118,7 @@ export class UserWrites implements LedgerAccess {
     opened.reservation.release();
   }
 
-  /** Puts the cells of a writer in doubt that died and may not have reported all that it wrote. */
+  /** Makes the cells of a writer be counted again that has died and may not have reported all its tiles. */
   lost(tileSet: TileSet, rect: TileRect): void {
     const { ledger } = this.#parts;
     const open = ledger.writers.open(tileSet, rect);

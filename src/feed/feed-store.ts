@@ -12,11 +12,11 @@ export const feedMigrations: Migrations = {
 /** The record of a feed in the database. */
 export interface FeedRecord {
   readonly layer: string;
-  /** As configured, with its placeholder. */
+  /** The address as configured, with its placeholder. */
   readonly url: string;
   /** The time of the last poll, ms since 1970. */
   readonly polledMs: number;
-  /** `updated` of the last entry that was taken over; "": none was. */
+  /** `updated` of the newest entry that was processed. Empty before the first entry. */
   readonly lastUpdate: string;
 }
 

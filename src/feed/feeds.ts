@@ -30,26 +30,26 @@ export interface FeedsParts {
   readonly log: Logger;
 }
 
-/** A feed that is polled. */
+/** A configured feed of a layer. */
 interface Polled {
   readonly layer: Layer;
   readonly source: UpdateSource;
 }
 
 const LAST_UPDATE = "{lastUpdate}";
-/** The longest wait of a timer: a clock that is set is noticed after it. */
+/** The longest timer, so that a change of the wall clock delays a poll by at most this time. */
 const LONGEST_MS = 60_000;
-/** Characters that are parsed between two looks at the time: about a millisecond. */
+/** Characters that are parsed before the time slice is checked: about a millisecond of work. */
 const PART = 16_384;
 
 /**
- * Polls the feeds of layers, one after the other. Each has its time by the last poll, which the database keeps, so that a
- * restart neither skips nor repeats one. The time of the last entry is written in the transaction of the jobs.
+ * Polls the feeds of layers, one after the other. The database stores the time of the last poll of each feed, so a
+ * restart neither skips nor repeats a poll. The time of the last entry is written in the transaction of the jobs.
  */
 export class Feeds {
   readonly #parts: FeedsParts;
   readonly #closing = new AbortController();
-  /** The records by layer and address. Read from the database once. */
+  /** The records by layer and address. Undefined until they have been read from the database. */
   #records: Map<string, FeedRecord> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStarted = false;
@@ -59,13 +59,13 @@ export class Feeds {
     this.#parts = parts;
   }
 
-  /** Begins to poll. */
+  /** Starts the timer of the first poll. */
   start(): void {
     this.#isStarted = true;
     this.#arm();
   }
 
-  /** Follows a change of the configuration. */
+  /** Polls the feeds of a changed configuration from now on. */
   reconfigured(): void {
     if (this.#isStarted) this.#arm();
   }
@@ -84,7 +84,7 @@ export class Feeds {
       const next = Math.min(...feeds.map((feed) => this.#dueMs(feed, now)));
       return Math.min(LONGEST_MS, Math.max(0, next - now));
     } catch (error) {
-      // The records cannot be read while the database is away.
+      // The records cannot be read while the database is unavailable.
       this.#parts.log.error("feeds are behind", { error: String(error) });
       return LONGEST_MS;
     }
@@ -117,7 +117,7 @@ export class Feeds {
     const before = this.#recordOf({ layer, source });
     const polled = { layer: layer.name, url: source.url, polledMs: now(), lastUpdate: before?.lastUpdate ?? "" };
     const fields = { layer: layer.name, feed: withoutSecrets(source.url) };
-    // Until it is known that the jobs are stored.
+    // The time of the last entry follows when the jobs are stored.
     this.#remember(polled);
     try {
       const url = source.url.replaceAll(LAST_UPDATE, encodeURIComponent(polled.lastUpdate));
@@ -133,12 +133,12 @@ export class Feeds {
       try {
         persist(() => store.put(polled));
       } catch {
-        // The database is away, which `persist` has reported. The time is in memory.
+        // The database is unavailable, which `persist` has reported. The time of the poll stays in memory.
       }
     }
   }
 
-  /** Makes the jobs of an area; `also` writes in their transaction. Without an area there are none. */
+  /** Makes the jobs of an area; `also` writes in their transaction. Returns no ids for an empty area. */
   async #submit({ layer, source }: Polled, polygons: readonly Polygon[], also: () => void): Promise<readonly number[]> {
     const { options, counter, runner, windows, persist } = this.#parts;
     const planned = polygons.length === 0 ? undefined : planUpdate(polygons, source, layer, options());
@@ -168,11 +168,13 @@ export class Feeds {
       });
       for (const [key] of gone) this.#recordsByKey().delete(key);
     } catch {
-      // The database is away, which `persist` has reported. The next poll tries again.
+      // The database is unavailable, which `persist` has reported. The next poll tries again.
     }
   }
 
-  /** Returns when a feed is due. A time of the future, from before the clock was set back, counts as now. */
+  /**
+   * Returns when a feed is due, ms since 1970. A last poll in the future, before the clock was set back, counts as now.
+   */
   #dueMs(feed: Polled, now: number): number {
     const polledMs = this.#recordOf(feed)?.polledMs;
     return polledMs === undefined ? now : Math.min(polledMs, now) + feed.source.pollSeconds * 1000;
@@ -189,7 +191,7 @@ export class Feeds {
     return this.#records;
   }
 
-  /** Ends the polling. A poll that is under way makes its jobs or none. */
+  /** Ends the polling. A poll in progress makes all its jobs or none. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("the server is closing"));
     clearTimeout(this.#timer);
@@ -222,11 +224,11 @@ async function readFeed(text: string): Promise<readonly FeedEntry[]> {
 interface News {
   readonly count: number;
   readonly polygons: readonly Polygon[];
-  /** The latest time. Times are compared as texts, as GeoWebCache does: the most significant digits come first. */
+  /** The latest time of an entry. Times compare as texts, as in GeoWebCache: the most significant digits come first. */
   readonly lastUpdate: string;
 }
 
-/** Combines the entries after a time. An entry without a time is always new. */
+/** Combines the entries that are newer than a time. An entry without a time is always new. */
 function newer(entries: readonly FeedEntry[], last: string): News {
   const news = entries.filter(({ updated }) => updated === undefined || updated > last);
   let lastUpdate = last;

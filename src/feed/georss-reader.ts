@@ -3,9 +3,9 @@ import { extentAround, type Polygon } from "../grid/area-parts.ts";
 
 /** One entry of a feed. */
 export interface FeedEntry {
-  /** As in the feed, such as `2010-03-02T15:51:55Z`; undefined: the entry has no time. */
+  /** The text of the feed, such as `2010-03-02T15:51:55Z`. Undefined if the entry has no time. */
   readonly updated: string | undefined;
-  /** Points and lines are polygons that are as narrow as can be. */
+  /** A point or a line is a very narrow polygon. */
   readonly polygons: readonly Polygon[];
 }
 
@@ -16,10 +16,12 @@ const isGml = (uri: string): boolean =>
   uri === "http://www.opengis.net/gml" || uri.startsWith("http://www.opengis.net/gml/");
 
 const MOST_ENTRIES = 100_000;
-/** The most corners of all geometries. Beyond them each entry is the box around its geometry. */
+/** The most corners of all geometries. Beyond it, the box around its geometries replaces the geometries of an entry. */
 const MOST_CORNERS = 100_000;
 const MOST_DEPTH = 64;
-/** The width of points and lines, as a share of their coordinates: an area needs a height. */
+/**
+ * The width of the polygon of a point or a line, as a share of its coordinates. An empty area would select no tiles.
+ */
 const NARROW = 1e-9;
 
 type Coordinates = readonly (readonly [x: number, y: number])[];
@@ -29,7 +31,7 @@ interface OpenEntry {
   readonly polygons: Polygon[];
 }
 
-/** The rings of the polygon that is being read; undefined: a geometry outside of polygons. */
+/** The rings of the open polygon. Undefined for a geometry outside of a polygon. */
 interface OpenPolygon {
   readonly rings: Float64Array[];
 }
@@ -41,7 +43,7 @@ interface OpenPolygon {
 export class GeoRssReader {
   readonly #parser = new SaxesParser({ xmlns: true });
   readonly #entries: FeedEntry[] = [];
-  /** The numbers of coordinates of each open element: that of the element, else of those around it. */
+  /** The number of coordinates per point for each open element, inherited from the element around it. */
   readonly #dimensions: number[] = [];
   #entry: OpenEntry | undefined;
   #entryDepth = 0;
@@ -67,12 +69,12 @@ export class GeoRssReader {
     parser.on("closetag", (tag) => this.#close(tag));
   }
 
-  /** @throws Error when the text is no feed */
+  /** @throws Error if the text is not a feed */
   write(text: string): void {
     this.#parser.write(text);
   }
 
-  /** Ends the feed and returns its entries. @throws Error when it is not complete */
+  /** Ends the feed and returns its entries. @throws Error if the feed is incomplete */
   end(): readonly FeedEntry[] {
     this.#parser.close();
     return this.#entries;
@@ -157,7 +159,7 @@ export class GeoRssReader {
     return taken;
   }
 
-  /** Adds a polygon to an entry; the box around it, if the feed has too many corners. */
+  /** Adds a polygon to an entry. If the feed has too many corners, one box replaces the polygons of the entry. */
   #found(entry: OpenEntry, polygon: Polygon): void {
     if (polygon.length === 0) throw new Error("a polygon of the feed has no ring");
     for (const ring of polygon) this.#corners += ring.length / 2;
@@ -187,7 +189,7 @@ function boxRing(minX: number, minY: number, maxX: number, maxY: number): Float6
   return Float64Array.of(left, bottom, right, bottom, right, top, left, top);
 }
 
-/** Returns a ring that goes along a line, and back a little beside it. */
+/** Returns a ring that follows a line, and returns a little beside the line. */
 function lineRing(line: Coordinates): Float64Array {
   const back = [...line].reverse().map(([x, y]) => [x + narrow(x), y + narrow(y)]);
   return Float64Array.from([...line, ...back].flat());

@@ -4,17 +4,17 @@ import { masked } from "../lib/text/masked.ts";
 import type { JobRequest } from "../plan/job/job-request.ts";
 import type { Reply } from "./resource.ts";
 
-/** The most characters of one value, and of a whole detail. */
+/** The most characters of a value, and of a whole detail. */
 const MOST_VALUE = 80;
 export const MOST_DETAIL = 500;
 
-/** Returns an answer with a detail for the record of activity; a refusal has its reason alone. */
+/** Adds a detail for the record of activity to an answer. A refusal stays unchanged: the record has its reason. */
 export const withDetail = (reply: Reply, detail: string | undefined): Reply =>
   "ok" in reply || detail === undefined ? reply : { ...reply, detail };
 
 type NamedJob = Pick<JobRequest, "layer" | "type" | "gridSet" | "format" | "zoomStart" | "zoomStop">;
 
-/** Names a job by its type, its layer and its range. */
+/** Describes a job by its type, its layer and its range. */
 export const jobDetail = ({ layer, type, gridSet, format, zoomStart, zoomStop }: NamedJob): string =>
   [
     `${type} of ${layer}`,
@@ -23,7 +23,7 @@ export const jobDetail = ({ layer, type, gridSet, format, zoomStart, zoomStop }:
     `levels ${zoomStart} to ${zoomStop}`,
   ].join(", ");
 
-/** Names a truncation by its id, its layer and its kind. */
+/** Describes a truncation by its id, its layer and its kind. */
 export const truncationDetail = ({
   id,
   layer,
@@ -37,8 +37,9 @@ export const truncationDetail = ({
 }): string => `truncation ${id} of ${layer}: ${type}, ${mode}`;
 
 /**
- * Returns the fields in which two states of an object differ, each with its old and its new value, with secrets masked.
- * @param path the place of the object in the configuration, as `masked` takes it
+ * Describes the differences between two states of an object: each differing field with its old and its new value. Masks
+ * secrets.
+ * @param path the position of the object in the configuration, as for `masked`
  */
 export function differences(before: unknown, after: unknown, path: readonly string[] = []): string {
   const changes = [...changesOf(before, after, path)];

@@ -7,20 +7,20 @@ import type { PublicRequest } from "./resource.ts";
 import { isNotModified } from "./tiles/conditional.ts";
 import { accepts, packedTag } from "./tiles/content-coding.ts";
 
-/** A file that the build has made. */
+/** A file that the build has written. */
 interface BuiltFile {
   readonly type: string;
-  /** Whether the name changes with the content. */
+  /** Whether the name changes when the content changes. */
   readonly isNamedByContent: boolean;
-  /** Whether the build has written a compressed twin. */
+  /** Whether the build has also written a compressed file. */
   readonly isCompressible: boolean;
   /** A quoted strong tag of the uncompressed bytes. */
   readonly etag: string;
-  /** Reads the bytes, compressed by gzip or not. */
+  /** Reads the bytes, compressed with gzip or not. */
   readonly read: (isCompressed: boolean) => Buffer;
 }
 
-/** Markdown and examples are shown by browsers as text, instead of being downloaded. */
+/** Browsers show this type as text. They would download Markdown and examples under their own types. */
 const TEXT = "text/plain; charset=utf-8";
 const TYPES: Readonly<Record<string, string>> = {
   html: HTML_TYPE,
@@ -33,29 +33,29 @@ const TYPES: Readonly<Record<string, string>> = {
 const COMPRESSED = /\.(?:html|css|js|json|svg|md)$/;
 
 /**
- * The files of a folder that the build has made. Only they are found: the path of a request never becomes a path of the
+ * The files of a folder that the build has written. Looks up only their names: a request never determines a path of the
  * file system.
  */
 export class BuiltFiles {
-  /** The folder beside the built program, and in `dist` when the sources run, with a slash at the end. */
+  /** The folder beside the built program, and, when the sources run, in `dist`; with a slash at the end. */
   readonly #folders: readonly string[];
   readonly #mark: string;
   #found: ReadonlyMap<string, () => BuiltFile> | undefined;
 
-  /** @param mark a file that is not there while the build runs; "": the folder itself */
+  /** @param mark a file that is missing while the build runs; "" if the folder itself is such a mark */
   constructor(name: string, mark: string) {
     const paths = [`./${name}/`, `../../dist/${name}/`];
     this.#folders = paths.map((path) => fileURLToPath(new URL(path, import.meta.url)));
     this.#mark = mark;
   }
 
-  /** The paths of the files; undefined: they have not been built. A build is noticed while the server runs. */
+  /** The paths of the files. Undefined until they have been built. A build is noticed while the server runs. */
   get paths(): readonly string[] | undefined {
     const files = this.#files();
     return files && [...files.keys()];
   }
 
-  /** Returns the file of a path such as `how-to/install.html`. Undefined: there is no such file. */
+  /** Returns the file with a path such as `how-to/install.html`. Undefined if the file does not exist. */
   get(path: string): BuiltFile | undefined {
     return this.#files()?.get(path)?.();
   }
@@ -81,7 +81,7 @@ function list(folder: string | undefined): ReadonlyMap<string, () => BuiltFile> 
   return files;
 }
 
-/** Returns the function that returns a file; the tag is computed by the first call. */
+/** Returns a function that reads a file. The first call computes the tag. */
 function readOnce(folder: string, path: string): () => BuiltFile {
   let file: BuiltFile | undefined;
   const read = (isCompressed: boolean): Buffer => readFileSync(`${folder}${path}${isCompressed ? ".gz" : ""}`);
@@ -102,7 +102,7 @@ export function fileAnswer(file: BuiltFile, { headers }: PublicRequest): Answer 
   const etag = packedTag(file.etag, coding);
   const kept = {
     ETag: etag,
-    // A page has the same address in the next version: browsers ask whether it has changed.
+    // A page keeps its address in the next version, so browsers must revalidate it.
     "Cache-Control": file.isNamedByContent ? "public, max-age=31536000, immutable" : "no-cache",
     ...(file.isCompressible ? { Vary: "Accept-Encoding" } : {}),
   };

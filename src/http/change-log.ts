@@ -10,22 +10,22 @@ import { refusalOfHeader } from "./auth/rights.ts";
 import { STATUS } from "./errors.ts";
 import { requestIdOf } from "./request-id.ts";
 
-/** A request for a change, or a refused log-in, and its answer. */
+/** A request for a change or a refused log-in, with its answer. */
 export interface AnsweredChange {
   readonly requestId: string;
-  /** The account, or the name in a refused log-in; null: the request named none. */
+  /** The account, or the name in a refused log-in. Null if the request named no account. */
   readonly user: string | null;
   readonly address: string;
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** The reason of the refusal; undefined: the request was not refused. */
+  /** The reason of the refusal. Undefined if the request was accepted. */
   readonly refusal: Refusal | undefined;
-  /** The job that was made. */
+  /** The job that the request made, if any. */
   readonly jobId: number | undefined;
   /** The object of the request with its old and new values, as in `Answer`. */
   readonly detail?: string | undefined;
-  /** The work of which the request is a part, as in `Answer`. Absent: the request is a change of its own. */
+  /** The work that the request is a part of, as in `Answer`. Absent if the request is a change by itself. */
   readonly repeats?: string | undefined;
   readonly ms: number;
 }
@@ -60,8 +60,8 @@ export function refusedLogIn(
 }
 
 /**
- * The most lines of refused requests in a minute, of one address and of all. Further ones are only counted: any client
- * may send refused requests, and lines fill the disk.
+ * The most log lines about refused requests in a minute, of one address and of all. Further refusals are only counted:
+ * any client may send refused requests, and lines fill the disk.
  */
 const MOST_OF_ADDRESS = 20;
 const MOST_OF_ALL = 300;
@@ -70,17 +70,17 @@ const MOST_ADDRESSES = 1_000;
 const MOST_REASON = 500;
 const MOST_NAME = 100;
 
-/** After this time another request for the same work is logged again. */
+/** After this time a further request for the same work is logged again. */
 const REPEATS_MS = 10 * MINUTE_MS;
 
-/** Logs requests for changes and refused log-ins, and passes them on to the record of activity. */
+/** Logs requests for changes and refused log-ins, and records them as activity. */
 export class ChangeLog {
   readonly #log: Logger;
   readonly #record: (entry: ActivityEntry) => Promise<void>;
   readonly #more: RepeatedLog;
   /** Lines of refused requests in the current minute, by address. */
   readonly #lines = new LRUCache<string, number>({ max: MOST_ADDRESSES });
-  /** Work of which a request was logged, by user, address and name. */
+  /** Work for which a request was logged, by user, address and name. */
   readonly #repeated = new LRUCache<string, true>({ max: MOST_ADDRESSES, ttl: REPEATS_MS });
   #allLines = 0;
   #minute = 0;
@@ -91,12 +91,12 @@ export class ChangeLog {
     this.#more = new RepeatedLog((fields) => log.warn("more requests were refused", fields));
   }
 
-  /** Logs how many requests were refused without a line of their own. */
+  /** Logs how many refused requests had no line. */
   close(): void {
     this.#more.close();
   }
 
-  /** Logs an answer in a later turn, so that the client does not wait for the log. */
+  /** Logs a change in a later turn, so that the client does not wait for the log. */
   answered(change: AnsweredChange): void {
     const { repeats, refusal, user, address } = change;
     if (repeats !== undefined && refusal === undefined) {
@@ -120,7 +120,7 @@ export class ChangeLog {
         reason,
       });
     } else {
-      // The record of activity has the same limit, so that a flood does not push older entries out of it.
+      // The record of activity has the same limit, so that a flood of refusals does not remove older entries.
       this.#more.add("", { address });
       return;
     }

@@ -6,8 +6,8 @@ type CrossSiteOptions = Pick<ServerOptions, "allowedOrigins" | "trustProxy">;
 
 /**
  * Returns the refusal of a request that a browser sent from another site (`docs/reference/wire-format.md`,
- * Authentication). Undefined: the request is of this site or of an allowed origin. A request with neither `Origin` nor
- * `Sec-Fetch-Site` does not come from a browser.
+ * Authentication). Undefined if the request is from this site or from an allowed origin. A request with neither
+ * `Origin` nor `Sec-Fetch-Site` is not from a browser.
  * @param own scheme, host and port of this server, as the client addressed it
  */
 export function crossSiteRefusal(
@@ -22,7 +22,7 @@ export function crossSiteRefusal(
   return refusalOf("Sec-Fetch-Site", "same-origin or none", `${shown(site)}${from}`, server);
 }
 
-/** Returns a refusal that names the compared values, and the keys of the configuration that would admit the request. */
+/** Returns a refusal with the compared values, and with the configuration keys that would permit the request. */
 function refusalOf(header: string, expected: string, got: string, { trustProxy }: CrossSiteOptions): Refusal {
   const proxy =
     trustProxy === false
@@ -32,7 +32,10 @@ function refusalOf(header: string, expected: string, got: string, { trustProxy }
   return { code: "forbidden", message };
 }
 
-/** Compares two origins. Case and default ports do not matter. The opaque origin `null` equals no origin. */
+/**
+ * Returns whether two origins are equal. Case and default ports do not matter. The opaque origin `null` equals no
+ * origin.
+ */
 function sameOrigin(a: string, b: string): boolean {
   if (!URL.canParse(a) || !URL.canParse(b)) return false;
   const one = new URL(a).origin;

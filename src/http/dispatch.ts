@@ -32,7 +32,10 @@ export function createDispatch(
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const readiness = (): Readiness => (isDraining() ? { ready: false, reason: "shutting down" } : options.readiness());
   let manager: Promise<Manager> | undefined;
-  /** The management interface is loaded by its first request: a server that serves tiles starts without it. */
+  /**
+   * The first request of the management interface loads its code, so that a server that only serves tiles starts
+   * faster.
+   */
   const manage: Manager = async (requested) => {
     manager ??= import("./management.ts").then((management) => management.createManagement({ ...options, readiness }));
     return (await manager)(requested);
@@ -60,7 +63,7 @@ export function createDispatch(
 
   const hasAccounts = (): boolean => options.authenticator.usersConfigured();
   const shownToAll = (reason: string): string => (hasAccounts() ? publicReason(reason) : reason);
-  /** Answers a health check. The details of a trouble are for accounts. */
+  /** Answers a health check. Only authenticated clients get the details of a fault. */
   const answerHealth = async (
     resource: HealthResource,
     request: IncomingMessage,
@@ -100,9 +103,7 @@ export function createDispatch(
   };
 }
 
-/**
- * Returns the path and the query of a request. Refuses an address that cannot be served, before a route reads its path.
- */
+/** Returns the path and the query of a request. Refuses an unusable address before a route reads its path. */
 function addressOf({ url = "/", rawHeaders, httpVersion }: IncomingMessage): Result<Address, Answer> {
   const refused = (code: ErrorCode, text: string) => refuse(httpError(code, text, { Connection: "close" }));
   const address = splitTarget(url);
@@ -119,8 +120,8 @@ function addressOf({ url = "/", rawHeaders, httpVersion }: IncomingMessage): Res
 }
 
 /**
- * Counts the Host lines of a request (RFC 9112, 3.2: more than one is 400). Node keeps the first and drops the others,
- * while a proxy before this server may have routed or checked the request by another one.
+ * Counts the Host lines of a request (RFC 9112, 3.2: several are answered with 400). Node uses the first and drops the
+ * others, while a proxy in front of this server may have used another one to route or check the request.
  */
 function hostLines(rawHeaders: readonly string[]): number {
   let lines = 0;
@@ -131,7 +132,7 @@ function hostLines(rawHeaders: readonly string[]): number {
   return lines;
 }
 
-/** Answers a health check, as the readiness is. */
+/** Answers a health check according to the readiness. */
 type HealthResource = (readiness: Readiness) => Answer;
 
 /**
@@ -140,7 +141,7 @@ type HealthResource = (readiness: Readiness) => Answer;
  */
 function healthResource(path: string): HealthResource | undefined {
   const end = path.indexOf("/", 1);
-  // A slash at the end is tolerated, as everywhere.
+  // A slash at the end is tolerated, as in all paths.
   if (end >= 0 && end < path.length - 1) return undefined;
   switch (firstSegment(path)) {
     case "livez":

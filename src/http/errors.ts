@@ -8,12 +8,12 @@ import { textAnswer, textType } from "./reply.ts";
 import type { Dialect, OgcException } from "./tiles/ogc-exception.ts";
 import type { ProtocolRefusal } from "./tiles/tile-parts.ts";
 
-/** Refusals of HTTP itself, which no module below knows. */
+/** Refusals of HTTP itself, which no lower module knows. */
 type HttpCode = "address_too_long" | "expectation_failed" | "starting" | "internal_error";
 
 export type ErrorCode = RefusalCode | TileFailureCode | HttpCode;
 
-/** The status of every code. No other file chooses a status for an error; a code without one does not compile. */
+/** The status of every code. No other file chooses a status for an error. A code without a status does not compile. */
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
   bad_field: 400,
   malformed: 400,
@@ -59,12 +59,12 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   disk_full: 507,
 };
 
-/** Under `/api/v1` and in the paths of tiles a layer is a resource, so an unknown one is not found. */
+/** Under `/api/v1` and in the paths of tiles a layer is a resource, so an unknown layer is answered with 404. */
 const resourceStatus = (code: ErrorCode): number => (code === "unknown_layer" ? 404 : STATUS[code]);
 
 /**
- * Returns the status of a refusal in the form of a tile protocol. WMTS by key and value answers 400 to every mistake,
- * and so does WMS except for tiles outside the coverage.
+ * Returns the status of a refusal in a tile protocol. WMTS by key and value answers 400 to every mistake; WMS too,
+ * except for tiles outside of the coverage.
  */
 export function protocolStatus(code: RefusalCode, dialect: Dialect): number {
   if (dialect === "ows") return 400;
@@ -72,13 +72,13 @@ export function protocolStatus(code: RefusalCode, dialect: Dialect): number {
   return STATUS[code];
 }
 
-/** An error of a tile protocol, which writes it in its own format. */
+/** An error of a tile protocol, which encodes it in its own format. */
 export interface ProtocolError {
   readonly status: number;
   readonly text: string;
-  /** The exception of the standard; undefined: the standard has none for this error. */
+  /** The exception of the standard. Undefined if the standard has none for this error. */
   readonly exception: OgcException | undefined;
-  /** Names and values of further headers, in turns. */
+  /** Further headers, as alternating names and values. */
   readonly headers: readonly string[];
 }
 
@@ -89,7 +89,7 @@ export const refusalError = (refusal: ProtocolRefusal, dialect: Dialect): Protoc
   headers: [],
 });
 
-/** Returns the failure of an upstream as an error. Caches must not store it: the next request may succeed. */
+/** Converts the failure of an upstream to an error. Caches must not store it, because the next request may succeed. */
 export function failureError({ code, message, retryAfterSeconds }: TileFailure): ProtocolError {
   const wait = retryAfterSeconds === undefined ? [] : ["Retry-After", String(Math.ceil(retryAfterSeconds))];
   return { status: STATUS[code], text: message, exception: undefined, headers: ["Cache-Control", "no-store", ...wait] };
@@ -113,7 +113,7 @@ const UNAVAILABLE =
 
 /**
  * Returns the refusal for a fault of the disk, recognized by the code of SQLite, of the operating system or of the
- * store; undefined for any other fault.
+ * store. Undefined for any other fault.
  */
 export function refusalOfFault(error: unknown): StatedRefusal | undefined {
   const code = codeOf(error);
@@ -128,7 +128,7 @@ export function refusalOfFault(error: unknown): StatedRefusal | undefined {
 }
 
 /**
- * Returns a list, or an empty one while a fault of the disk keeps it from being read.
+ * Returns a list, or an empty list if a fault of the disk prevents reading it.
  * @throws any other fault
  */
 export async function unlessDiskFault<T>(list: Promise<readonly T[]>): Promise<readonly T[]> {
@@ -141,7 +141,7 @@ export async function unlessDiskFault<T>(list: Promise<readonly T[]>): Promise<r
 }
 
 /**
- * Returns a refusal as text/plain, as all resources of the classic interface answer: the message, then one line for
+ * Returns a refusal as text/plain, the form of all resources of the classic interface: the message, then one line for
  * each detail.
  */
 export function refusalText(refusal: Refusal): Answer {
@@ -158,15 +158,15 @@ export const httpError = (code: ErrorCode, text: string, headers: Readonly<Recor
 
 export const NOT_FOUND: Refusal = { code: "not_found", message: "There is nothing at this path." };
 
-/** Returns the answer to a method that a resource does not support. */
+/** Returns the answer to an unsupported method. */
 export const methodAnswer = (method: string, allow: string, refused = refusalText): Answer => ({
   ...refused({ code: "method_not_allowed", message: `Method ${method} is not allowed here; allowed: ${allow}` }),
   headers: { Allow: allow },
 });
 
 /**
- * Returns a refusal as a problem document (RFC 9457), as all resources under `/api/v1` answer. There an unknown layer
- * is a 404, while the classic resources answer 400.
+ * Returns a refusal as a problem document (RFC 9457), the form of all resources under `/api/v1`. There an unknown layer
+ * is a 404, in the classic interface a 400.
  */
 export function refusalProblem(refusal: Refusal): Answer {
   const status = resourceStatus(refusal.code);
@@ -185,7 +185,7 @@ export function refusalProblem(refusal: Refusal): Answer {
 function headersOf({ code }: Refusal): Readonly<Record<string, string>> {
   if (code === "too_many_attempts" || code === "too_many_requests") return { "Retry-After": "1" };
   if (code === "unavailable") return { "Retry-After": "5" };
-  // The server does not read the rest of the body, so the connection cannot be used again.
+  // The server does not read the remaining body, so the connection cannot be used again.
   if (code === "too_large") return { Connection: "close" };
   return {};
 }

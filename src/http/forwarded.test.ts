@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { forwardedBy, parseForwarded } from "./forwarded.ts";
 
-/** Returns a request that came over a connection from an address. */
+/** Returns a request on a connection from an address. */
 function requestOf(headers: Readonly<Record<string, string>>, remote = "10.0.0.1"): IncomingMessage {
   const socket = new Socket();
   Object.defineProperty(socket, "remoteAddress", { value: remote });

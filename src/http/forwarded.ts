@@ -3,14 +3,14 @@ import { BlockList, isIP } from "node:net";
 import type { ServerOptions } from "../configuration/server-options.ts";
 import { onceEach } from "../lib/once-each.ts";
 
-/** The parts of a request as a trusted proxy reports them. A value that is not valid counts as not reported. */
+/** The facts of a request that a trusted proxy reports. An invalid value counts as not reported. */
 export interface Forwarded {
   readonly scheme: "http" | "https" | undefined;
-  /** The host, with the port where there is one. */
+  /** The host, with its port if the proxy reports one. Undefined if it is not reported. */
   readonly host: string | undefined;
-  /** The path below which the proxy offers this server, such as `/maps`; "" if there is none. */
+  /** The path at which the proxy serves this server, such as `/maps`. Empty if it is not reported. */
   readonly prefix: string;
-  /** The address of the client; undefined: not reported. An obfuscated identifier (RFC 7239, 6.3) is one, too. */
+  /** The address of the client, or an obfuscated identifier (RFC 7239, 6.3). Undefined if it is not reported. */
   readonly client: string | undefined;
 }
 
@@ -19,9 +19,9 @@ type Trust = ServerOptions["trustProxy"];
 const NOTHING: Forwarded = { scheme: undefined, host: undefined, prefix: "", client: undefined };
 
 /**
- * Reads the headers of the proxy before the server, if `server.trustProxy` trusts the connection. `Forwarded`
- * (RFC 7239) counts in a request without X-Forwarded-For, -Host and -Proto only: a proxy that writes one kind passes
- * the other one on as the client sent it.
+ * Reads the headers of the proxy in front of the server, if `server.trustProxy` trusts the connection. `Forwarded` (RFC
+ * 7239) is used only in a request without X-Forwarded-For, -Host and -Proto, because a proxy that writes one kind of
+ * headers passes the other kind on as the client sent it.
  */
 export function forwardedBy({ headers, socket }: IncomingMessage, trust: Trust): Forwarded {
   if (!trustsConnection(trust, socket.remoteAddress)) return NOTHING;
@@ -37,20 +37,20 @@ export function forwardedBy({ headers, socket }: IncomingMessage, trust: Trust):
   };
 }
 
-/** Returns the value of a header. Node joins the values of a repeated one with a comma. */
+/** Returns the value of a header. Node joins the values of a repeated header with commas. */
 function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(",") : value;
 }
 
-// The patterns below accept one value each: a header with several does not say which of them the proxy has written.
+// The patterns below accept one value, because several values do not tell which of them the proxy has written.
 
 const schemeOf = (value: string | undefined): Forwarded["scheme"] => {
   const scheme = value?.trim().toLowerCase();
   return scheme === "http" || scheme === "https" ? scheme : undefined;
 };
 
-/** Returns a host of RFC 3986 without percent-escapes, with a port or without. */
+/** Returns a host of RFC 3986 without percent-escapes, with or without port. Undefined for any other text. */
 function hostOf(value: string | undefined): string | undefined {
   const host = value?.trim() ?? "";
   return host.length <= 260 && /^(?:\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.test(host) ? host : undefined;
@@ -58,7 +58,10 @@ function hostOf(value: string | undefined): string | undefined {
 
 const SEGMENT = /^(?:[\w.~-]|%[\da-f]{2})+$/i;
 
-/** Returns a path of plain segments, without a slash at the end. `//host` would be a link to another server. */
+/**
+ * Returns a path of plain segments without a trailing slash. Empty for any other text: `//host` would link to another
+ * server.
+ */
 function prefixOf(value: string | undefined): string {
   const [first, ...segments] = (value ?? "").trim().replace(/\/$/, "").split("/");
   const isPath = segments.every((segment) => SEGMENT.test(segment) && !/^(?:\.|%2e){1,2}$/i.test(segment));
@@ -67,7 +70,7 @@ function prefixOf(value: string | undefined): string {
     : "";
 }
 
-/** Returns an address without its port, or an obfuscated identifier; undefined for any other text. */
+/** Returns an address without its port, or an obfuscated identifier. Undefined for any other text. */
 function addressOf(value: string): string | undefined {
   const [, inBrackets, ...others] =
     /^(?:\[([\da-f:.]+)\](?::\w+)?|([\d.]+)(?::\w+)?|([\da-f:.]+)|(_[\w.-]{1,100}))$/i.exec(value.trim()) ?? [];
@@ -75,13 +78,13 @@ function addressOf(value: string): string | undefined {
   return address !== undefined && (address.startsWith("_") || isIP(address) !== 0) ? address : undefined;
 }
 
-/** A parameter of a `Forwarded` element, or nothing, and the separator behind it (RFC 7239, 4). */
+/** One parameter of a `Forwarded` element, or nothing, with the separator after it (RFC 7239, 4). */
 const PARAMETER =
   /[ \t]*(?:([!#$%&'*+.^_`|~\w-]+)=(?:([!#$%&'*+.^_`|~\w-]+)|"((?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*)")[ \t]*)?([;,]|$)/y;
 
 type Element = ReadonlyMap<string, string>;
 
-/** Parses a `Forwarded` header. Undefined: it is not valid, or an element has a parameter twice. */
+/** Parses a `Forwarded` header. Undefined if it is invalid, or an element repeats a parameter. */
 export function parseForwarded(header: string): readonly Element[] | undefined {
   const elements: Element[] = [];
   let element = new Map<string, string>();
@@ -101,7 +104,7 @@ export function parseForwarded(header: string): readonly Element[] | undefined {
   }
 }
 
-/** Returns the facts of the element that the outermost trusted proxy has written: it knows the client. */
+/** Returns the facts in the element of the outermost trusted proxy, which knows the client. */
 function standardFacts(header: string | undefined, trust: Trust): Omit<Forwarded, "prefix"> {
   const elements = (header === undefined ? undefined : parseForwarded(header)) ?? [];
   const clients = elements.map((element) => addressOf(element.get("for") ?? ""));
@@ -113,13 +116,16 @@ function standardFacts(header: string | undefined, trust: Trust): Omit<Forwarded
   };
 }
 
-/** Returns the index of the right-most address that is not a trusted proxy's, else of the left-most. */
+/**
+ * Returns the index of the right-most address that is not of a trusted proxy. If all are, the index of the left-most
+ * address.
+ */
 function outermost(addresses: readonly (string | undefined)[], trust: Trust): number {
   const known = addresses.findLastIndex((address) => address === undefined || !isTrustedProxy(trust, address));
   return Math.max(0, known);
 }
 
-/** Returns the right-most address that is not a trusted proxy's. If that one is not valid, the proxy is the client. */
+/** Returns the right-most address that is not of a trusted proxy. If it is invalid, the proxy counts as the client. */
 function nearestUntrusted(addresses: readonly (string | undefined)[], trust: Trust): string | undefined {
   const at = outermost(addresses, trust);
   return addresses[at] ?? addresses[at + 1];
@@ -142,6 +148,8 @@ const isListed = (trusted: readonly string[], address: string): boolean =>
 const trustsConnection = (trust: Trust, remote: string | undefined): boolean =>
   typeof trust === "boolean" ? trust : remote !== undefined && isListed(trust, remote);
 
-/** Returns whether an address that a trusted proxy reports is a trusted proxy, too. `true` trusts one proxy only. */
+/**
+ * Returns whether an address that a trusted proxy reports is itself of a trusted proxy. `true` trusts only one proxy.
+ */
 const isTrustedProxy = (trust: Trust, address: string): boolean =>
   typeof trust !== "boolean" && isListed(trust, address);

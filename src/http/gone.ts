@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * The controllers of waiting requests, by connection. Node emits `close` only for the first response of a connection
- * that is closed; pipelined responses behind it would not be aborted.
+ * The controllers of waiting requests, by connection. When a connection is closed, Node emits `close` only for its
+ * first response, so pipelined responses after it would not be aborted.
  */
 const waiting = new WeakMap<Socket, Set<AbortController>>();
 

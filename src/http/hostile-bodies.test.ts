@@ -10,12 +10,13 @@ import { decodeMassTruncate } from "./management/mass-truncate-codec.ts";
 import { decodeSeedForm, decodeSeedRequest } from "./management/seed-request-codec.ts";
 import { parseForm } from "./query.ts";
 
-/** An eighth of the longest allowed body. Code with quadratic time would still take many seconds. */
+/** An eighth of the longest allowed body. Code with quadratic time would take many seconds even for this length. */
 const LENGTH = 128 * 1024;
 const filled = (text: string): string => text.repeat(Math.floor(LENGTH / text.length));
 
 /**
- * Texts for which a regular expression takes minutes if it has two adjacent quantifiers or is tried at every position.
+ * Texts for which a regular expression with two adjacent quantifiers, or one that is tried at every position, takes
+ * minutes.
  */
 const HOSTILE = [
   " ",

@@ -1,14 +1,14 @@
 import type { Refusal } from "../lib/refusal.ts";
 import { type Result, refuse } from "../lib/result.ts";
 
-/** Runs work, or refuses it while too much of its kind is running. */
+/** Runs work, or refuses it if too much work of its kind is running. */
 export type Bounded = <T>(
   work: () => Promise<T>,
 ) => Promise<T | Extract<Result<never, Refusal>, { readonly ok: false }>>;
 
 /**
- * Returns a function that runs at most `most` pieces of work at the same time in this process. It refuses further
- * ones, and their clients can send them again.
+ * Returns a function that runs at most `most` pieces of work at the same time in this process. It refuses further work,
+ * which clients can request again.
  * @param running the subject and verb of the refusal, such as "estimates are being worked out"
  */
 export function limitConcurrency(most: number, running: string): Bounded {

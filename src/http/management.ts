@@ -34,7 +34,7 @@ export interface ManagementOptions extends RouteOptions {
   readonly log: Logger;
 }
 
-/** A request to the management interface, with its address without mount. */
+/** A request to the management interface, whose address has no mount. */
 export interface ManagementRequest {
   readonly request: IncomingMessage;
   readonly target: Target;
@@ -46,15 +46,15 @@ export interface ManagementRequest {
 /** Answers a request to the management interface. */
 export type Manager = (requested: ManagementRequest) => Promise<Answer>;
 
-/** The parts of a request's log line that its answer does not have. */
+/** The facts for a request's log line that are not in its answer. */
 interface Outcome {
   user: string | null;
   refusal: Refusal | undefined;
-  /** Whether the handler only reads, as that of a POST may do. */
+  /** Whether the handler only reads, as some POST handlers do. */
   isRead: boolean;
 }
 
-/** Returns the answer to a refusal, in the form of the route. */
+/** Converts a refusal to an answer in the form of the route. */
 type AnswerRefusal = (refusal: Refusal) => Answer;
 
 /**
@@ -160,8 +160,8 @@ const CSRF_TOKEN_NEEDED: Refusal = {
 };
 
 /**
- * Returns whether a change was sent with the cookie of a session, but without its CSRF token. A sign-in needs none: its
- * password proves who sent it.
+ * Returns whether a change was sent with a session cookie, but without its CSRF token. A sign-in needs no token,
+ * because its password proves who sent it.
  */
 function lacksToken(caller: Caller, request: IncomingMessage, resource: Resource | undefined): boolean {
   if (caller.kind !== "user" || caller.csrfToken === undefined || !mayChange(request)) return false;
@@ -169,7 +169,7 @@ function lacksToken(caller: Caller, request: IncomingMessage, resource: Resource
   return request.headers["x-csrf-token"] !== caller.csrfToken;
 }
 
-/** Returns the handler of a method, or the answer if the method is OPTIONS or not allowed. */
+/** Returns the handler of a method, or the answer to OPTIONS or an unsupported method. */
 function handlerFor(
   resource: Resource,
   { method = "GET", headers }: IncomingMessage,
@@ -190,7 +190,7 @@ function handlerFor(
   return methodAnswer(method, allow, refused);
 }
 
-/** The log for a fault of the disk, and the request that met it. */
+/** The log for a fault of the disk, and the request that had the fault. */
 interface FaultReport {
   readonly log: Logger;
   readonly requestId: string;
@@ -211,7 +211,7 @@ async function run(handler: Handler, exchange: Exchange, faults: FaultReport, re
 }
 
 /**
- * Turns a fault of the disk into a refusal, so that the client learns the cause.
+ * Converts a fault of the disk to a refusal, so that the client learns the cause.
  * @throws any other fault
  */
 async function withoutDiskFault<T>(

@@ -3,9 +3,9 @@ import type { ServerOptions } from "../configuration/server-options.ts";
 
 /**
  * Returns whether a Host header names this server: a loopback name, the host that the server listens on, or the host of
- * an allowed origin. This stops DNS rebinding: a page whose own name resolves to 127.0.0.1 has the same origin as this
- * server, but the browser still sends the page's name as Host. A request without Host does not come from a browser:
- * only HTTP/1.0 allows it.
+ * an allowed origin. This prevents DNS rebinding: a page whose name resolves to 127.0.0.1 has the same origin as this
+ * server, but the browser sends the page's name as Host. A request without Host is not from a browser: only HTTP/1.0
+ * permits it.
  */
 export function isOwnHost(
   host: string | undefined,

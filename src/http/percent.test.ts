@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { decodePercent, firstSegment, segmentsOf } from "./percent.ts";
 
-/** The text as Node hands over its UTF-8 bytes. */
+/** Returns the text as Node represents its UTF-8 bytes. */
 const raw = (text: string): string => Buffer.from(text).toString("latin1");
 
 test.each([

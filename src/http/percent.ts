@@ -1,13 +1,13 @@
 import { ok, type Result, refuse } from "../lib/result.ts";
 
-/** Node hands over raw bytes beyond ASCII one by one, as Latin-1. */
+/** Node represents raw bytes beyond ASCII as Latin-1 characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the class covers all of ASCII
 const BEYOND_ASCII = /[^\u0000-\u007f]/;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Decodes the percent-escapes of a raw text once; undefined for an invalid escape or bytes that are not UTF-8. `+` stays
- * a plus.
+ * Decodes the percent-escapes of a raw text once. Undefined for an invalid escape, or bytes that are not UTF-8. `+`
+ * stays a plus.
  */
 export function decodePercent(raw: string): string | undefined {
   try {
@@ -19,8 +19,8 @@ export function decodePercent(raw: string): string | undefined {
 }
 
 /**
- * Returns the decoded segments of a raw path, which is split at raw `/`. Removes one trailing slash; keeps empty
- * segments inside. `..` has no special meaning. The error is the raw segment that cannot be decoded.
+ * Returns the decoded segments of a raw path, which is split at raw `/`. Removes one trailing slash, keeps empty
+ * segments. `..` has no special meaning. The error is the raw segment that cannot be decoded.
  */
 export function segmentsOf(path: string): Result<readonly string[], string> {
   const raw = path.split("/").slice(1);
@@ -34,7 +34,7 @@ export function segmentsOf(path: string): Result<readonly string[], string> {
   return ok(segments);
 }
 
-/** Returns the first segment of a raw path: decoded if that is possible, else raw. */
+/** Returns the first segment of a raw path, decoded if possible. */
 export function firstSegment(path: string): string {
   const raw = path.split("/", 2)[1] ?? "";
   return decodePercent(raw) ?? raw;

@@ -9,7 +9,7 @@ let close = async (): Promise<void> => {};
 afterEach(() => close());
 
 /**
- * A server whose requests wait until the test ends them, the lists of begun and refused requests, and a connection to
+ * A server whose requests wait until the test ends them, the lists of started and refused requests, and a connection to
  * the server.
  */
 async function serving() {

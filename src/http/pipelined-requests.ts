@@ -1,28 +1,28 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** The limit of concurrent requests of one connection that wait, for example for a render. */
+/** The most concurrent requests of one connection that wait, for example for a render. */
 const AT_WORK = 32;
-/** The limit of requests of one connection that have not begun. */
+/** The most queued requests of one connection. */
 const HELD = 1_000;
 
 interface Connection {
   atWork: number;
-  /** Functions that begin the held requests, in the order of arrival. */
+  /** Functions that start the queued requests, in the order of arrival. */
   readonly held: (() => void)[];
 }
 
 /**
- * Limits the concurrent requests of one connection. Node emits all requests that a client sends without waiting for
- * answers (pipelining, RFC 9112, 9.3.2), thousands at a time. The answers are sent in the order of the requests, so a
- * request behind many waiting ones loses no time if it begins later.
+ * Limits the concurrent requests of one connection. Node emits all pipelined requests (RFC 9112, 9.3.2) at once,
+ * perhaps thousands. Their responses are sent in order, so a request after many waiting ones loses no time by starting
+ * later.
  */
 export class PipelinedRequests {
   readonly #connections = new WeakMap<Socket, Connection>();
 
   /**
-   * Begins a request now, or when enough requests before it have ended. Never begins it if the client has disconnected.
-   * @param refuse answers a request if the limit of held requests is reached
+   * Starts a request now, or after enough earlier requests have ended. Never starts it if the client has disconnected.
+   * @param refuse answers a request if too many are queued
    */
   begin(
     response: ServerResponse,
@@ -41,7 +41,7 @@ export class PipelinedRequests {
     });
   }
 
-  /** Runs a request. `serve` never throws. A request that ends synchronously is not counted. */
+  /** Runs a request. `serve` must never throw. A request that ends synchronously is not counted. */
   #serve(socket: Socket, known: Connection | undefined, serve: () => Promise<void> | void): Promise<void> | void {
     const serving = serve();
     if (!(serving instanceof Promise)) return;

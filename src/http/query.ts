@@ -1,10 +1,10 @@
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { decodePercent } from "./percent.ts";
 
-/** The parameters of a tile protocol's query; keys in upper case. */
+/** The parameters of a tile protocol's query. Keys are in upper case. */
 export type Query = ReadonlyMap<string, string>;
 
-/** Returns the raw pairs of a query or of a form. A name without `=` has the value "". */
+/** Yields the raw pairs of a query or of a form. A name without `=` has the value "". */
 function* rawPairs(text: string): Generator<readonly [name: string, value: string, pair: string]> {
   for (const pair of text.split("&")) {
     if (pair === "") continue;
@@ -14,15 +14,16 @@ function* rawPairs(text: string): Generator<readonly [name: string, value: strin
 }
 
 /**
- * Parses the pairs of a form, or of a query of the management interface (WHATWG URL, 5.1): an invalid escape stays as it
- * is. Every name is given its `=`: Node 24 takes seconds to parse hundreds of thousands of names without `=`.
+ * Parses the pairs of a form, or of a query of the management interface (WHATWG URL, 5.1). An invalid escape stays
+ * unchanged. Adds a missing `=` to each name, because Node 24 takes seconds to parse hundreds of thousands of names
+ * without `=`.
  */
 export const parseForm = (text: string): URLSearchParams =>
   new URLSearchParams(Array.from(rawPairs(text), ([name, value]) => `${name}=${value}`).join("&"));
 
 /**
- * Parses a query of a tile protocol; keys become upper case. Of a key given several times the first value counts, as in
- * GWC. `+` is a space, as forms write it. The error is the raw pair that cannot be decoded.
+ * Parses a query of a tile protocol. Keys become upper case. If a key is repeated, the first value counts, as in GWC.
+ * `+` is a space, as in forms. The error is the raw pair that cannot be decoded.
  */
 export function parseQuery(query: string): Result<Query, string> {
   const found = new Map<string, string>();
@@ -35,5 +36,5 @@ export function parseQuery(query: string): Result<Query, string> {
   return ok(found);
 }
 
-/** Returns the number of an id in a path or a query; undefined if the text is not an id. */
+/** Parses an id in a path or a query. Undefined if the text is not an id. */
 export const parseId = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);

@@ -6,7 +6,7 @@ import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../
 import { checkQuotaConfiguration } from "../quota/quota-validation.ts";
 import { differences } from "./activity-detail.ts";
 
-/** Returns the disk quota as a change would leave it, and what the change would evict. */
+/** Returns the disk quota after a change that is not applied, and the evictions that the change would cause. */
 export async function previewQuota(
   operations: Pick<Operations, "quota" | "previewQuota">,
   change: QuotaChange,
@@ -15,7 +15,7 @@ export async function previewQuota(
   return wrong === undefined ? ok(await operations.previewQuota(change)) : refuse(wrong);
 }
 
-/** A disk quota after a change, and what the change was, for the record of activity. */
+/** A disk quota after a change, and the description of the change for the record of activity. */
 interface ChangedQuota {
   readonly quota: QuotaConfiguration;
   readonly detail: string;
@@ -27,7 +27,7 @@ export async function changeQuota(
   change: QuotaChange,
   by: string | null,
 ): Promise<Result<ChangedQuota, Refusal>> {
-  // The change may have a value without units. Together with the units already configured it can be too large.
+  // The change may have a value without units. With the configured units it may be too large.
   const before = await operations.quota();
   const wrong = checkQuotaConfiguration(applyQuotaChange(before, change));
   if (wrong !== undefined) return refuse(wrong);

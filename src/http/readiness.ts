@@ -5,18 +5,18 @@ export type Readiness =
       readonly ready: false;
       readonly reason: string;
       /**
-       * True: only health requests are answered, because a truncation that the last process did not finish may still be
-       * running.
+       * True if only health requests are answered, because a truncation that the last process did not finish may still
+       * be running.
        */
       readonly isStarting?: true;
     };
 
 export const STARTING: Readiness = { ready: false, reason: "starting", isStarting: true };
 
-/** A store in a reason: with its id, if it is not the only one. */
+/** A store in a reason, with its id if there are several. */
 const STORE = /^(?:the )?store(?: (?:"([^"]*)"|([\w.-]+)(?=:)))?/;
 
-/** The beginnings of reasons that say nothing of the machine or its network. */
+/** The beginnings of reasons that reveal nothing about the machine or its network. */
 const PUBLIC_REASONS = [
   "starting",
   "shutting down",
@@ -27,8 +27,8 @@ const PUBLIC_REASONS = [
 ];
 
 /**
- * Returns what anybody may read of a reason, which has a line per kind of trouble: the part that has the trouble, and the
- * id of a store. Paths, addresses and the words of libraries are for accounts.
+ * Returns the public form of a reason, which has a line for each kind of fault: the part that has the fault, and the id
+ * of a store. Only authenticated clients see paths, addresses and messages of libraries.
  */
 export const publicReason = (reason: string): string => [...new Set(reason.split("\n").map(publicLine))].join("\n");
 

@@ -8,25 +8,26 @@ export interface Answer {
   /** An iterable is sent as a stream, without Content-Length. */
   readonly body: string | Uint8Array | AsyncIterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The account that the request signed in, for the record of activity. */
+  /** The account that the request has signed in, for the record of activity. */
   readonly signedIn?: string;
-  /** True: the request was a preview of a change. Nothing was changed, so it is not recorded as a change. */
+  /** True if the request was a preview. It changed nothing, so it is not recorded as a change. */
   readonly isPreview?: true;
   /**
-   * Names the work of which the request is a part: thousands of requests of a client that have the same name are
-   * recorded as one change.
+   * Names the work that the request is a part of. Thousands of requests of a client with one name are recorded as one
+   * change.
    */
   readonly repeats?: string;
   /** The first job that the request has made, for the log and the record of activity. */
   readonly jobId?: number;
-  /** The object of the request with its old and new values, for the record of activity. It has no secret. */
+  /** The object of the request with its old and new values, for the record of activity. It contains no secret. */
   readonly detail?: string;
-  /** Fields of the request that the resource does not know and has ignored, for the log. */
+  /** Unknown fields of the request that the resource has ignored, for the log. */
   readonly ignored?: readonly string[];
 }
 
 /**
- * Returns the type of a text: with a charset only if the text is not ASCII (`docs/reference/wire-format.md`, Bodies).
+ * Returns the content type of a text. It has a charset only if the text is not ASCII (`docs/reference/wire-format.md`,
+ * Bodies).
  */
 export const textType = (text: string): string =>
   /^[\0-\x7f]*$/.test(text) ? "text/plain" : "text/plain; charset=utf-8";
@@ -40,7 +41,7 @@ export const textAnswer = (status: number, body: string, headers: Readonly<Recor
   headers,
 });
 
-/** Sends an answer of the management interface. Caches must not store it. Sends no body to HEAD. */
+/** Sends an answer of the management interface, without a body for HEAD. Caches must not store it. */
 export async function send(
   response: ServerResponse,
   answer: Answer,
@@ -79,9 +80,9 @@ const DISCARD_MS = 10_000;
 const DISCARD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the rest of a refused body, up to a limit of time and of bytes. Closing a connection with unread bytes resets
- * it, and a client that writes its whole body before it reads (Python's, Java's) would see the reset instead of the
- * answer.
+ * Reads the remaining body of a refused request, up to a limit of time and bytes. Closing a connection with unread
+ * bytes resets it. A client that writes its whole body before it reads (Python's, Java's) would then see the reset, not
+ * the response.
  */
 function discardRest(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
@@ -101,8 +102,8 @@ function discardRest(request: IncomingMessage): Promise<void> {
 }
 
 /**
- * Sends a stream. Waits while the client does not read, so nothing piles up in memory. Ends when the client has
- * disconnected.
+ * Sends a stream. Waits while the client does not read, so that the stream does not fill the memory. Ends when the client
+ * has disconnected.
  */
 async function sendStream(response: ServerResponse, parts: AsyncIterable<string>): Promise<void> {
   response.flushHeaders();

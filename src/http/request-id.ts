@@ -5,8 +5,8 @@ import { type TraceContext, traceIdOf } from "../lib/http/trace-context.ts";
 export const ID_HEADER = "X-Request-Id";
 
 /**
- * Returns the id of a request for logs and for its answer: the `X-Request-Id` of the client or its proxy, else the id
- * of its trace, else a new id.
+ * Returns the id of a request for logs and for its response: the `X-Request-Id` of the client or its proxy, else its
+ * trace id, else a new id.
  */
 export function requestIdOf(headers: IncomingHttpHeaders, trace: TraceContext | undefined): string {
   const given = headers["x-request-id"];

@@ -6,7 +6,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { forwardedBy } from "./forwarded.ts";
 import { decodePercent } from "./percent.ts";
 
-/** A request's path and query, both raw, with its mount. */
+/** The path and query of a request, both raw. The path includes the mount. */
 export interface Address {
   /** Begins with "/". */
   readonly path: string;
@@ -16,7 +16,7 @@ export interface Address {
 
 /** A request's address without its mount. */
 export interface Target extends Address {
-  /** "" for the mount "/", else such as "/geowebcache". */
+  /** "" for the mount "/", otherwise for example "/geowebcache". */
   readonly mount: string;
 }
 
@@ -24,8 +24,8 @@ export interface Target extends Address {
 export const BODY_LIMIT = 1024 * 1024;
 
 /**
- * Splits a request target (RFC 9112, 3.2) in origin form or absolute form into path and query; the path begins with `/`.
- * Undefined: the target begins neither with `/` nor with `http://` or `https://`.
+ * Splits a request target (RFC 9112, 3.2) in origin form or absolute form into path and query. The path begins with
+ * `/`. Undefined if the target begins neither with `/` nor with `http://` or `https://`.
  */
 export function splitTarget(target: string): Address | undefined {
   const absolute = /^https?:\/\/[^/?#]*/i.exec(target);
@@ -39,7 +39,7 @@ export function splitTarget(target: string): Address | undefined {
 }
 
 /**
- * Removes the longest matching mount; undefined if the path is under no mount. `mounts` are in order of length, the
+ * Removes the longest matching mount. Undefined if the path is under no mount. `mounts` must be sorted by length, the
  * longest first.
  */
 export function underMount(path: string, query: string, mounts: readonly string[]): Target | undefined {
@@ -52,10 +52,10 @@ export function underMount(path: string, query: string, mounts: readonly string[
   return undefined;
 }
 
-/** Returns how many characters of a raw path spell a mount; undefined if the path is not under the mount. */
+/** Returns how many characters of a raw path are the mount. Undefined if the path is not under the mount. */
 function lengthOfMount(path: string, mount: string): number | undefined {
   if (path === mount || path.startsWith(`${mount}/`)) return mount.length;
-  // The end of as many segments as the mount has. The path is not split, because every hit comes here.
+  // The end of as many segments as the mount has. Does not split the path, because every hit runs this code.
   let end = 0;
   for (let slash = 0; slash >= 0; slash = mount.indexOf("/", slash + 1)) {
     end = path.indexOf("/", end + 1);
@@ -65,28 +65,28 @@ function lengthOfMount(path: string, mount: string): number | undefined {
   return encoded >= 0 && encoded < end && decodePercent(path.slice(0, end)) === mount ? end : undefined;
 }
 
-/** The address of this server as the client sees it. */
+/** The address of this server in the view of the client. */
 export interface OwnAddress {
   /** Scheme, host and port, such as `http://host:8080`. */
   readonly origin: string;
-  /** The path before the mounts, which a proxy has removed; "" if there is none. */
+  /** The path before the mounts that a proxy has removed. Empty without such a proxy. */
   readonly prefix: string;
 }
 
 /**
  * Returns the address of this server as the client addressed it: as the trusted proxy reports it, else as the request
- * names it; the address of the socket if the client named no valid host.
+ * names it. If the client named no valid host, returns the address of the socket.
  */
 export function ownAddress(request: IncomingMessage, { trustProxy }: Pick<ServerOptions, "trustProxy">): OwnAddress {
   const forwarded = forwardedBy(request, trustProxy);
-  // An absolute request target takes precedence over Host (RFC 9112, 3.2.2).
+  // The host of an absolute request target overrides Host (RFC 9112, 3.2.2).
   const absolute = /^https?:\/\/([^/?#]+)/i.exec(request.url ?? "")?.[1];
   const host = forwarded.host ?? absolute ?? request.headers.host ?? "";
   const clean = /^[\w.:[\]-]+$/.test(host) ? host : socketHost(request.socket);
   return { origin: `${forwarded.scheme ?? "http"}://${clean}`, prefix: forwarded.prefix };
 }
 
-/** Returns the local address of the connection. The configured port is not used, because it can be 0. */
+/** Returns the local address of the connection. The configured port may be 0, so it is not used. */
 function socketHost({ localAddress = "localhost", localPort = 80 }: Socket): string {
   const address = localAddress.replace(/^::ffff:/, "");
   return `${address.includes(":") ? `[${address}]` : address}:${localPort}`;
@@ -94,13 +94,13 @@ function socketHost({ localAddress = "localhost", localPort = 80 }: Socket): str
 
 /**
  * Returns the client's address for limits by client and for the log. Behind trusted proxies this is the right-most
- * address that they report and that is not one of theirs: clients can invent those further left.
+ * address that they report and that is not of a trusted proxy: clients can invent addresses further left.
  */
 export const clientAddress = (request: IncomingMessage, { trustProxy }: Pick<ServerOptions, "trustProxy">): string =>
   forwardedBy(request, trustProxy).client ?? request.socket.remoteAddress ?? "";
 
 /**
- * Reads the whole body. Refuses one that is longer than `limit` bytes.
+ * Reads the whole body. Refuses a body with more than `limit` bytes.
  * @throws ClientGone if the client disconnects
  */
 export async function readBody(request: IncomingMessage, limit = BODY_LIMIT): Promise<Result<Uint8Array, Refusal>> {
@@ -131,12 +131,12 @@ export async function readBody(request: IncomingMessage, limit = BODY_LIMIT): Pr
   });
 }
 
-/** The client disconnected before its request was complete, so there is no answer to send. */
+/** The client disconnected before its request was complete, so no response is sent. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
 
-/** Returns the types that an Accept header names, by weight and then by order (RFC 9110, 12.5.1). */
+/** Returns the types in an Accept header, by weight and then by order (RFC 9110, 12.5.1). */
 export function acceptedTypes(accept: string | undefined): readonly string[] {
   return (accept ?? "")
     .split(",")

@@ -31,7 +31,7 @@ import type { Address, Target } from "./request.ts";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 type Method = (typeof METHODS)[number];
 
-/** A problem of the text of a configuration. */
+/** A problem in the text of a configuration. */
 export interface CheckedProblem {
   readonly file: string;
   readonly line: number | null;
@@ -42,7 +42,7 @@ export interface CheckedProblem {
   readonly severity: "error" | "warning";
 }
 
-/** The place of a layer's configuration: the file as the operator named it, or the variable or flag. */
+/** Where a layer is configured: the file as the operator named it, or the variable or flag. */
 export interface LayerOrigin {
   readonly file: string;
   readonly line?: number;
@@ -50,10 +50,10 @@ export interface LayerOrigin {
 
 /** The files and the processes of this server. */
 export interface Installation {
-  /** The configuration file; undefined: the server has the demo layers. */
+  /** The configuration file. Undefined if the server has the demo layers. */
   readonly configurationFile: string | undefined;
   readonly dataDir: string;
-  /** The address of the state database without the account; undefined: it is in the data directory. */
+  /** The address of the state database without the account. Undefined if it is in the data directory. */
   readonly remoteState: string | undefined;
   /** The directories of the stores. */
   readonly tiles: readonly string[];
@@ -71,49 +71,49 @@ export interface RouteOptions {
   readonly authenticator: Authenticator;
   readonly events: ServerEvents;
   readonly metrics: () => Promise<ServerMetrics>;
-  /** Returns the metrics of this process alone. */
+  /** Returns the metrics of this process only. */
   readonly ownMetrics: () => Promise<ServingMetrics>;
   readonly traffic: (query: TrafficQuery) => Promise<TrafficView>;
-  /** Returns how many requests for tiles users have sent, in all and a second. */
+  /** Returns how many requests for tiles users have sent, in total and per second. */
   readonly trafficRates: () => Promise<TrafficRatesView>;
   readonly upstreams: () => Promise<readonly UpstreamView[]>;
   readonly nodes: () => Promise<readonly NodeView[]>;
-  /** Returns the lead of the cluster; undefined: the server is alone, or the lead does not tell. */
+  /** Returns the lead of the cluster. Undefined without a cluster, or if the lead does not respond. */
   readonly lead: () => Promise<LeadView | undefined>;
-  /** The node that answers; undefined: the server is no cluster. */
+  /** The answering node. Undefined without a cluster. */
   readonly node: OwnNode | undefined;
   readonly drainNode: (name: string, drained: boolean) => Promise<DrainOutcome>;
   readonly removeNode: (name: string) => Promise<NodeRemoval>;
-  /** Asks an upstream for one tile; undefined: there is no upstream with this id. */
+  /** Requests one tile of an upstream. Undefined if no upstream has this id. */
   readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;
-  /** Renders one tile, which is not stored; undefined: the layer has been removed. */
+  /** Renders one tile, and does not store it. Undefined if the layer has been removed. */
   readonly testLayer: (order: TestOrder, gone: AbortSignal) => Promise<TestRender | undefined>;
   readonly readiness: () => Readiness;
   readonly installation: () => Installation;
   readonly users: () => readonly Pick<KeptUser, "name" | "roles" | "keptIn">[];
-  /** Returns where a layer is configured; undefined for a demo layer. */
+  /** Returns where a layer is configured. Undefined for a demo layer. */
   readonly layerOrigin: (layer: string) => LayerOrigin | undefined;
-  /** Checks the text of a configuration. Loads nothing of it. */
+  /** Checks the text of a configuration. Does not load it. */
   readonly checkConfiguration: (text: Uint8Array) => Promise<readonly CheckedProblem[]>;
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;
   readonly configured: () => ConfiguredParts;
-  /** Changes an object of the configuration. The change is stored and in force when this resolves. */
+  /** Changes an object of the configuration. When it resolves, the change is stored and in force. */
   readonly changeObject: (change: ObjectChange, by: string | null) => Promise<Result<null, Refusal>>;
-  /** Loads rasters of a request filter again in all processes; stores a new picture of one before. */
+  /** Reloads rasters of a request filter in all processes. First stores a new picture, if one is given. */
   readonly updateMasks: (update: MaskUpdate) => Promise<Result<null, Refusal>>;
-  /** Checks a change of an object of the configuration, and returns what the change would do. */
+  /** Checks a change of an object of the configuration, and returns its effect. Changes nothing. */
   readonly previewObject: (change: ObjectChange) => Promise<Result<ObjectEffect, Refusal>>;
 }
 
-/** The rasters of a request filter that are to be loaded again. */
+/** The rasters of a request filter to reload. */
 export interface MaskUpdate extends MaskRenewal {
-  /** The new picture of the only raster, for the filter's directory. */
+  /** The new picture of the only raster, to store in the filter's directory. */
   readonly picture?: Uint8Array;
 }
 
 /** The parts of the configuration in force that the configuration interface shows. */
 export interface ConfiguredParts {
-  /** The configuration file; undefined: there is none. */
+  /** The configuration file. Undefined if the server has the demo layers. */
   readonly file: string | undefined;
   readonly dataDir: string;
   readonly layers: readonly Layer[];
@@ -123,21 +123,21 @@ export interface ConfiguredParts {
   /** The description of the server in capabilities. */
   readonly serviceInformation: ServiceInformation;
   readonly compat: { readonly wmtsCiteCompliant: boolean };
-  /** Whether requests may change what the configuration file defines. */
+  /** Whether requests may change objects of the configuration file. */
   readonly isWritable: boolean;
-  /** The directory of GeoWebCache whose file is the configuration; undefined: there is none. */
+  /** The directory of GeoWebCache whose file is the configuration. Absent without such a directory. */
   readonly geowebcache?: { readonly directory: string };
-  /** The node of a cluster that this server is; undefined: it is alone. */
+  /** The node of a cluster. Absent without a cluster. */
   readonly cluster?: { readonly node: string };
   /** The objects that replace a part of the file, by `overriddenKey`. */
   readonly overridden: ReadonlySet<string>;
-  /** The files of the grid sets and stores that are in included files, by `overriddenKey`. */
+  /** The included files that have grid sets and stores, by `overriddenKey`. */
   readonly includedIn: ReadonlyMap<string, string>;
 }
 
-/** A request that has passed all checks before the body, as a handler gets it. */
+/** A request that has passed all checks before its body. It is the input of a handler. */
 export interface Exchange {
-  /** The mount begins with the path that a trusted proxy has removed: links need both. */
+  /** The mount includes the path that a trusted proxy has removed, because links need both. */
   readonly target: Target;
   readonly headers: IncomingHttpHeaders;
   readonly query: URLSearchParams;
@@ -147,25 +147,25 @@ export interface Exchange {
   readonly base: string;
   readonly catalogue: Catalogue;
   readonly caller: Caller;
-  /** The user's name; null if no users are configured. */
+  /** The user's name. Null if the server has no users. */
   readonly by: string | null;
   /** The client's address. */
   readonly address: string;
   /** Fires when the client has disconnected. */
   readonly signal: AbortSignal;
   /**
-   * Returns whether the caller still has the right that the handler needs. An answer that lasts, such as a stream of
-   * events, asks again.
+   * Returns whether the caller still has the right that the handler needs. A long answer, such as a stream of events,
+   * checks again.
    */
   readonly isStillPermitted: () => boolean;
   /**
-   * Reads the whole body and decodes it. `limit`: the most bytes of the body. Absent: the limit of the management
-   * interface.
+   * Reads the whole body and decodes it.
+   * @param limit the most bytes of the body; absent for the limit of the management interface
    */
   body<T>(decode: (bytes: Uint8Array) => Result<T, Refusal>, limit?: number): Promise<Result<T, Refusal>>;
 }
 
-/** The result of a handler: an answer, or a refusal, which the route writes as text or problem+json. */
+/** The result of a handler: an answer, or a refusal that the route encodes as text or problem+json. */
 export type Reply = Answer | { readonly ok: false; readonly error: Refusal };
 
 export interface Handler {
@@ -173,7 +173,7 @@ export interface Handler {
   readonly handle: (exchange: Exchange) => Promise<Reply>;
 }
 
-/** Returns a handler that everybody may call. */
+/** Returns a handler that needs no right. */
 export const anybody = (handle: Handler["handle"]): Handler => ({ need: "none", handle });
 /** Returns a handler that needs the right to read. */
 export const reading = (handle: Handler["handle"]): Handler => ({ need: "read", handle });
@@ -182,19 +182,19 @@ export const operating = (handle: Handler["handle"]): Handler => ({ need: "opera
 /** Returns a handler that needs the right to administer. */
 export const administering = (handle: Handler["handle"]): Handler => ({ need: "administer", handle });
 
-/** The parts of a request that a public resource may read. */
+/** The parts of a request that a public resource may use. */
 export interface PublicRequest {
-  /** The path before the mount that a trusted proxy has removed, and the mount. */
+  /** The path that a trusted proxy has removed, followed by the mount. */
   readonly mount: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A document for everybody, at one path. Supports GET, HEAD and OPTIONS. */
+/** A public document at one path. Supports GET, HEAD and OPTIONS. */
 export interface PublicResource {
   readonly document: (request: PublicRequest) => Answer;
 }
 
-/** The handlers at one path. Each names the right that it needs. */
+/** The handlers at one path, each with the right that it needs. */
 export interface Resource {
   readonly methods: Readonly<Partial<Record<Method, Handler>>>;
   /** The layer in the path. It is checked before the body is read. */
@@ -208,30 +208,30 @@ export interface Resource {
 /** A family of resources. */
 export interface Route {
   /**
-   * Returns whether all paths with this first segment belong to the route. The 404 of an unknown one needs an account,
-   * and so does the refusal of one that cannot be decoded.
+   * Returns whether all paths with this first segment belong to the route. Then the 404 of an unknown path, and the
+   * refusal of an undecodable path, need an account.
    */
   readonly owns?: (first: string) => boolean;
-  /** True: refusals are problem+json instead of text. */
+  /** True if refusals are problem+json. Absent if they are text. */
   readonly problems?: true;
-  /** Returns the resource of a path; undefined if there is none. */
+  /** Returns the resource of a path. Undefined if the path has none. */
   readonly resourceAt: (segments: readonly string[], address: Address) => Resource | PublicResource | undefined;
 }
 
-/** Returns the answer of a public resource to any method. */
+/** Returns the answer of a public resource to a request with any method. */
 export function publicAnswer({ document }: PublicResource, method: string, request: PublicRequest): Answer {
   const allow = "GET, HEAD, OPTIONS";
   if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: allow } };
   return method === "GET" || method === "HEAD" ? document(request) : methodAnswer(method, allow);
 }
 
-/** Returns the Allow header of a resource: HEAD is added where GET is, and OPTIONS always. */
+/** Returns the Allow header of a resource. Adds HEAD to GET, and always OPTIONS. */
 export function allowOf({ methods }: Resource): string {
   const names = Object.keys(methods);
   return [...names.flatMap((m) => (m === "GET" ? ["GET", "HEAD"] : [m])), "OPTIONS"].join(", ");
 }
 
-/** Returns the handler of a method; undefined if the answer is 405. HEAD uses the handler of GET. */
+/** Returns the handler of a method. Undefined if the method is not supported. HEAD uses the handler of GET. */
 export function handlerOf({ methods }: Resource, method: string): Handler | undefined {
   const offered = method === "HEAD" ? "GET" : METHODS.find((known) => known === method);
   return offered === undefined ? undefined : methods[offered];

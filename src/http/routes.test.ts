@@ -5,7 +5,7 @@ import { type Caller, forbiddenTo, type Need } from "./auth/rights.ts";
 import { allowOf, type RouteOptions } from "./resource.ts";
 import { createRouting } from "./routes.ts";
 
-/** The routes, none of whose handlers is called. */
+/** The routes. The test calls no handler. */
 const routing = createRouting({} as RouteOptions);
 const find = (address: string) => {
   const [path = "", query = ""] = address.split("?", 2);

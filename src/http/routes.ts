@@ -21,17 +21,19 @@ import { firstSegment, segmentsOf } from "./percent.ts";
 import type { Address } from "./request.ts";
 import type { PublicResource, Resource, Route, RouteOptions } from "./resource.ts";
 
-/** The resource of a path, with the rules that hold for the path. */
+/** The resource of a path, and the rules for the path. */
 interface PathInfo {
-  /** The resource; undefined: there is none. A refusal: the path has invalid percent-escapes. */
+  /** The resource. Undefined if the path has none. A refusal if the path has invalid percent-escapes. */
   readonly resource: Result<Resource | PublicResource | undefined, Refusal>;
-  /** True: the path belongs to the management interface, whether or not there is a resource. */
+  /** Whether the path belongs to the management interface, even if it has no resource. */
   readonly isOwned: boolean;
-  /** True: refusals are problem+json instead of text. */
+  /** Whether refusals are problem+json. Otherwise they are text. */
   readonly problems: boolean;
 }
 
-/** Returns the function that finds the resource of a path, among all but the health checks and the tile protocols. */
+/**
+ * Returns the function that finds the resource of a path. The health checks and the tile protocols are not among them.
+ */
 export function createRouting(options: RouteOptions): (address: Address) => PathInfo {
   const routes: readonly Route[] = [
     seedRoute(options),

@@ -16,12 +16,12 @@ export interface HttpServer {
   listen(host: string, port: number): Promise<{ readonly port: number }>;
   /**
    * Stops accepting connections and waits until requests in flight have finished. Closes the remaining connections
-   * after the grace.
+   * after `graceMs`.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** The time that a connection made just before the shutdown has for its first request. */
+/** Time for the first request of a connection that was opened just before the shutdown. */
 const LAST_WORD_MS = 500;
 
 /** Creates the HTTP server. */
@@ -56,7 +56,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     async close(graceMs) {
       draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // `server.close` waits for keep-alive connections. One that becomes idle now would delay it by its whole
+      // `server.close` waits for keep-alive connections. A connection that becomes idle now would delay it by its whole
       // time-out.
       const idle = setInterval(() => server.closeIdleConnections(), 50);
       const unheard = setTimeout(() => silent.close(), Math.min(LAST_WORD_MS, graceMs));
@@ -70,7 +70,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   };
 }
 
-/** Answers a request whose handling threw: 500, if the head of another answer has not been sent. */
+/** Answers a request whose handler has thrown with 500, unless another response has already begun. */
 function answerFault(
   error: unknown,
   request: IncomingMessage,
@@ -98,10 +98,7 @@ function answerFault(
   });
 }
 
-/**
- * Answers a CONNECT like any other method that the resource does not allow. Node emits the bare socket for it, without
- * a response.
- */
+/** Answers a CONNECT like any other unsupported method. Node emits only the socket for it, without a response. */
 function serveConnect(server: Server, request: IncomingMessage, socket: Socket): void {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -114,7 +111,7 @@ function rawAnswer(status: string, text: string): string {
   return `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(text)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${text}`;
 }
 
-/** Answers a request that Node's parser refused, in the same form as other refusals. */
+/** Answers a request that Node's parser has refused, in the form of other refusals. */
 function refuseRaw(code: string | undefined, socket: Socket): void {
   if (code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 
 /**
  * Tracks connections that have not sent a request yet. Browsers and connection pools open some in advance. Node does
- * not count them as idle, so each would delay a shutdown by its whole grace.
+ * not count them as idle, so each would delay a shutdown by its whole grace time.
  */
 export class SilentConnections {
   readonly #sockets = new Set<Socket>();

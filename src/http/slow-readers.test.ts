@@ -5,11 +5,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { EVENT_STREAM_TYPE, send } from "./reply.ts";
 import { endInParts, SlowReaders } from "./slow-readers.ts";
 
-/** More bytes than the socket buffers of both sides hold. */
+/** More bytes than the socket buffers of both sides can hold. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024);
 const MINUTE_MS = 60_000;
 
-/** Returns a client that has sent its request and does not read. The handler is the only one of its server. */
+/** Returns a client that has sent its request and does not read the response. */
 async function clientOf(listener: RequestListener): Promise<{ readonly client: Socket; readonly slow: SlowReaders }> {
   const server = createServer(listener);
   const slow = new SlowReaders(server);
@@ -29,7 +29,7 @@ async function clientOf(listener: RequestListener): Promise<{ readonly client: S
   return { client, slow };
 }
 
-/** Sweeps with a clock that goes a minute further each time, until the condition holds. */
+/** Sweeps with a clock that advances by a minute each time, until the condition holds. */
 async function sweepUntil(slow: SlowReaders, isOver: () => boolean): Promise<number> {
   let nowMs = 0;
   while (!isOver()) {
@@ -95,7 +95,7 @@ test("a handler that takes longer than any limit answers", async () => {
   expect(text).toContain("late");
 });
 
-/** A connection with unsent bytes, of which the system accepts what the test says. */
+/** A connection with unsent bytes. The test determines how many of them the system accepts. */
 function waitingConnection() {
   const server = new EventEmitter();
   const slow = new SlowReaders(server as never);
@@ -112,7 +112,9 @@ function waitingConnection() {
   let nowMs = 0;
   slow.sweep(nowMs);
   return {
-    /** Lets time pass with a sweep every five seconds. The client reads `bytes` in each interval of `everySeconds`. */
+    /**
+     * Advances the time with a sweep every five seconds. The client reads `bytes` in each interval of `everySeconds`.
+     */
     read(bytes: number, everySeconds: number, seconds: number): number {
       for (let second = 5; second <= seconds; second += 5) {
         nowMs += 5_000;

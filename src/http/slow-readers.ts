@@ -1,31 +1,31 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** The bytes per second that a client must read on average while parts of an answer wait for it. */
+/** The bytes per second that a client must read on average while parts of a response wait for it. */
 const LEAST_BYTES_PER_SECOND = 1_000;
-/** The time that a client has for its first bytes. */
+/** Time for a client to read its first bytes. */
 const FIRST_MS = 60_000;
 /**
- * The longest time without progress. A system with large buffers accepts bytes in bursts of a megabyte and more, so a
- * client that reads steadily can show no progress for minutes.
+ * The longest time without progress. A system with large buffers accepts bytes in bursts of a megabyte or more, so a
+ * client that reads steadily may show no progress for minutes.
  */
 const LONGEST_MS = 300_000;
 const SWEEP_MS = 5_000;
 
 /**
- * The largest part of an answer that is written at once. The progress of a write is not visible before its end, and a
- * client at the lowest rate reads such a part in `FIRST_MS`.
+ * The most bytes of a response that are written at once. The progress of a write is visible only at its end, and a
+ * client at the lowest rate reads such a part within `FIRST_MS`.
  */
 const PART_BYTES = (LEAST_BYTES_PER_SECOND * FIRST_MS) / 1_000;
 
-/** The last event stream of a connection. It has no lowest rate: few bytes of it wait, and any progress is enough. */
+/** The last event stream of a connection. It has no lowest rate: few of its bytes wait, and any progress suffices. */
 const eventStreams = new WeakMap<Socket, ServerResponse>();
 export const markEventStream = (response: ServerResponse): void => void eventStreams.set(response.req.socket, response);
 
-/** Returns whether the answer that a connection is sending at present is an event stream. */
+/** Returns whether a connection is sending an event stream now. */
 const isSendingEvents = (socket: Socket): boolean => eventStreams.get(socket)?.socket === socket;
 
-/** Ends a response with a body. Writes a large body in parts, each when the client has read the one before. */
+/** Ends a response with a body. Writes a large body in parts, each after the client has read the previous one. */
 export function endInParts(response: ServerResponse, bytes: Uint8Array): void {
   if (bytes.byteLength <= PART_BYTES) {
     response.end(bytes);
@@ -47,16 +47,16 @@ export function endInParts(response: ServerResponse, bytes: Uint8Array): void {
 }
 
 interface Connection {
-  /** The bytes that the system had accepted at the last sweep. */
+  /** The number of bytes that the system had accepted at the last sweep. */
   accepted: number;
-  /** The time until which the client may leave bytes unread; undefined while no bytes wait. */
+  /** Until this time the client may leave bytes unread. Undefined if no bytes wait. */
   untilMs: number | undefined;
 }
 
 /**
- * Resets the connections of clients that read an answer too slowly, so that no client can hold the bodies of many
- * answers in memory. Each byte that the system accepts for a client prolongs its time; a byte of an event stream renews
- * it. A connection without unsent bytes has no limit: its handler may be waiting for a map server or for a job.
+ * Resets the connections of clients that read a response too slowly, so that no client can hold the bodies of many
+ * responses in memory. Each byte that the system accepts for a client prolongs its time; a byte of an event stream
+ * restarts it. A connection without unsent bytes has no limit, because its handler may wait for a map server or a job.
  */
 export class SlowReaders {
   readonly #connections = new Map<Socket, Connection>();

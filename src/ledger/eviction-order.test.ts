@@ -13,7 +13,7 @@ import { ledgerMigrations } from "./ledger-migrations.ts";
 
 const tileSetOf = (layer: string): TileSet => ({ layer, gridSet: "g", format: "image/png", parametersId: "" });
 const Z = 14;
-/** Cell `n` is the first cell of its own block, so that many cells are many blocks. */
+/** Cell `n` is the first cell of a separate block, so that many cells are in as many blocks. */
 const place = (n: number) => ({ x: n * 128, y: 0, z: Z });
 
 let databases: Database[] = [];

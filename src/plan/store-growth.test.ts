@@ -6,7 +6,9 @@ const MIB = 2 ** 20;
 const size = (bytes: number, allocated: number) => ({ bytes: BigInt(bytes), allocated: BigInt(allocated) });
 const sum = (tiles: number, bytes: number, allocated: number) => ({ tiles: BigInt(tiles), ...size(bytes, allocated) });
 
-/** A store of 10 MiB of content in 100 MiB of blocks, on a disk with 1000 MiB and 5000 files left beyond its reserve. */
+/**
+ * A store of 10 MiB of content in 100 MiB of blocks, on a disk with 1000 MiB and 5000 files left beyond its reserve.
+ */
 const limits = (quotaMiB: number | undefined, more: Partial<GrowthLimits> = {}): GrowthLimits => ({
   ledger: { total: sum(25_600, 10 * MIB, 100 * MIB), sumOf: () => sum(25_600, 10 * MIB, 100 * MIB) },
   quota: {

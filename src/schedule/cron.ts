@@ -41,7 +41,7 @@ export function parseCron(expression: string, timeZone: string): Result<CronTime
 /** Returns a time with another expression or time zone. A valid expression is valid in each time zone. */
 export const changedTime = (time: CronTime, change: Partial<CronTime>): CronTime => ({ ...time, ...change });
 
-/** Returns the first time after a moment, both in ms since 1970; undefined: there is none. */
+/** Returns the first time after a moment, both in ms since 1970. Undefined if the expression has no further time. */
 export function nextTime(time: CronTime, afterMs: number): number | undefined {
   for (const first of timesAfter(time, afterMs)) return first;
   return undefined;
@@ -70,7 +70,9 @@ function hourByHour(expression: string): readonly string[] {
   return hours === undefined ? [expression] : hours.map((one) => [minute, one, ...days].join(" "));
 }
 
-/** Returns the hours that a field names; undefined: the field names all hours, or cannot be read here. */
+/**
+ * Returns the hours that a field lists. Undefined if the field means all hours, or has a form that only croner reads.
+ */
 function hoursOf(field: string): readonly number[] | undefined {
   const hours = new Set<number>();
   for (const part of field.split(",")) {

@@ -9,7 +9,7 @@ import type { SchedulePlan } from "./schedule.ts";
 
 export interface RunWindowsParts {
   readonly runner: JobRunner;
-  /** Returns the times of a schedule; undefined: there is no such schedule. */
+  /** Returns the times of a schedule. Undefined if the schedule does not exist. */
   readonly hours: (schedule: string) => Pick<SchedulePlan, "time" | "window"> | undefined;
   readonly now: () => number;
   readonly log: Logger;
@@ -22,7 +22,7 @@ interface Timed {
 }
 
 /**
- * Holds jobs while their own run window, or that of their schedule, is closed. It has no state of its own: schedules
+ * Holds jobs while their own run window, or the window of their schedule, is closed. Stores nothing itself: schedules
  * and jobs store the windows, and jobs store whether an operator has released them.
  */
 export class RunWindows {
@@ -33,7 +33,7 @@ export class RunWindows {
     this.#parts = parts;
   }
 
-  /** Returns why a job must not work now; undefined: it may work. */
+  /** Returns why a window keeps a job from working now. Undefined if the job may work. */
   #closedReason({ schedule: name, terms }: Timed): string | undefined {
     const nowMs = this.#parts.now();
     const { window = null, time } = (name === null ? undefined : this.#parts.hours(name)) ?? {};
@@ -52,8 +52,8 @@ export class RunWindows {
   }
 
   /**
-   * Holds and resumes all jobs whose windows have closed or opened since. Yields to other work, because each change is
-   * persisted by itself.
+   * Holds the jobs whose windows have closed, and resumes the jobs whose windows have opened. Yields to other work
+   * between jobs, because each change is a transaction.
    */
   async checkAll(): Promise<void> {
     const { active } = this.#parts.runner;
@@ -83,8 +83,8 @@ export class RunWindows {
   }
 
   /**
-   * Holds a job for a window that is closed under the changed terms, before they change. Resolves when its tasks have
-   * stopped. Undefined: there is nothing to wait for.
+   * Holds a job for a window that is closed under the changed terms, before the terms change. Resolves when its tasks
+   * have stopped. Undefined if no task has to stop.
    */
   holdBefore(job: ActiveJob, change: Partial<JobTerms>): Promise<void> | undefined {
     const { runner } = this.#parts;

@@ -3,12 +3,12 @@ import type { JobOutcome } from "../plan/job/job-request.ts";
 import { MOST_RUNS, type ScheduleRun } from "./schedule.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
 
-/** How the last runs of a schedule have gone. */
+/** The results of the last runs of a schedule. */
 export interface ScheduleHealth {
   readonly name: string;
-  /** The end of the last run whose jobs all ended as done, ms since 1970; null: none of the stored runs. */
+  /** When the last run ended whose jobs were all done, ms since 1970. Null if no stored run is such a run. */
   readonly lastSuccessMs: number | null;
-  /** Why the last run has failed; null: it has not, or has not ended. Skipped runs do not count. */
+  /** Why the last run has failed. Null if it succeeded or has not ended. Skipped runs do not count. */
   readonly failure: { readonly atMs: number; readonly reason: string } | null;
 }
 
@@ -21,11 +21,13 @@ export interface JobEnding {
 
 export interface ScheduleHealthParts {
   readonly schedules: Pick<ScheduleStore, "runs"> & { times(): readonly { readonly name: string }[] };
-  /** Returns the ends of those of the jobs that have ended and are in the history. */
+  /** Returns the endings of the given jobs. Leaves out jobs that have not ended or are no longer in the history. */
   readonly endings: (ids: readonly number[]) => readonly JobEnding[];
 }
 
-/** Returns the health of all schedules. Looks at a run after the other, the newest first, and yields in between. */
+/**
+ * Returns the health of all schedules. Reads the runs of each schedule from the newest on, and yields to other work.
+ */
 export async function scheduleHealth({ schedules, endings }: ScheduleHealthParts): Promise<readonly ScheduleHealth[]> {
   const slices = new Slices();
   const all: ScheduleHealth[] = [];
@@ -45,10 +47,15 @@ export async function scheduleHealth({ schedules, endings }: ScheduleHealthParts
   return all;
 }
 
-/** Outcomes from the best to the worst. An aborted job is no failure, but its tiles are not all there. */
+/**
+ * Outcomes from the best to the worst. An aborted job is better than a failed one, but has not rendered all its tiles.
+ */
 const FROM_BEST: readonly JobOutcome[] = ["done", "aborted", "done_with_failures", "failed"];
 
-/** Returns the worst outcome of the jobs of a run; null: no job, or one that has not ended or is not in the history. */
+/**
+ * Returns the worst outcome of the jobs of a run. Null if it has no job, or one that has not ended or is not in the
+ * history.
+ */
 export function outcomeOf(run: ScheduleRun, endings: ScheduleHealthParts["endings"]): JobOutcome | null {
   if (run.result !== "started" || run.jobIds.length === 0) return null;
   const ended = endings(run.jobIds);
@@ -56,7 +63,7 @@ export function outcomeOf(run: ScheduleRun, endings: ScheduleHealthParts["ending
   return FROM_BEST.findLast((one) => ended.some(({ outcome }) => outcome === one)) ?? null;
 }
 
-/** Returns the failure of a run; null: it has not failed. */
+/** Returns the failure of a run. Null if it has not failed. */
 function failureOf(run: ScheduleRun, ended: readonly JobEnding[]): ScheduleHealth["failure"] {
   if (run.result !== "started") return { atMs: run.atMs, reason: run.reason };
   const failed = ended.find(({ outcome }) => outcome !== "done");
@@ -64,7 +71,7 @@ function failureOf(run: ScheduleRun, ended: readonly JobEnding[]): ScheduleHealt
   return { atMs: failed.endedMs, reason: `job ${failed.id} ended as ${failed.outcome.replaceAll("_", " ")}` };
 }
 
-/** Returns the end of a run; null: a job has failed, has not ended, or is not in the history any more. */
+/** Returns when a run ended, ms since 1970. Null unless all its jobs are in the history as done. */
 function successOf(run: ScheduleRun, ended: readonly JobEnding[]): number | null {
   if (run.result !== "started" || ended.length < run.jobIds.length) return null;
   return ended.every(({ outcome }) => outcome === "done")

@@ -25,7 +25,7 @@ export interface ScheduleRunsParts {
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
-  /** Called with the name of a schedule that was changed or removed, or that has run. */
+  /** Called with the name of a schedule after a change, a removal or a run. */
   readonly changed: (name: string) => void;
   readonly now: () => number;
   readonly log: Logger;
@@ -36,8 +36,8 @@ const MISSED_AFTER_MS = 60_000;
 
 /**
  * Makes the jobs of schedules. Planning may take a second and yields to other work, so runs are made one after the
- * other, and two runs of one schedule never overlap. The run and the next time are written in the transaction of the
- * jobs. A kill before that leaves the time due.
+ * other, and two runs of one schedule never overlap. One transaction writes the run, its jobs and the next time. After
+ * a kill before this transaction, the run is still due.
  */
 export class ScheduleRuns {
   readonly #parts: ScheduleRunsParts;
@@ -87,14 +87,14 @@ export class ScheduleRuns {
     };
     const lateMs = nowMs - dueMs;
     if (plan.missed === "skip" && lateMs > MISSED_AFTER_MS) {
-      // A later time of the schedule may be late by so little that it is not missed.
+      // A later time of the schedule may be due, too, and not be missed yet.
       const lastMs = nextTime(plan.time, nowMs - MISSED_AFTER_MS - 1);
       const thenMs = lastMs !== undefined && lastMs <= nowMs ? lastMs : nextMs;
       skip("skipped", `missed: its time was ${Math.round(lateMs / 1000)} s before`, thenMs);
       return;
     }
     const counted = await this.#prepared(schedule, nowMs);
-    // An operator has paused, replaced or removed the schedule meanwhile.
+    // An operator has paused, replaced or removed the schedule while this run waited.
     if (schedules.nextMs(name) !== dueMs) return;
     if (!counted.ok) {
       const { code, details = [] } = counted.error;
@@ -129,7 +129,7 @@ export class ScheduleRuns {
   async #prepared({ name, plan }: Schedule, nowMs: number): Promise<Result<CountedJobs, Refusal>> {
     const before = this.#parts.runner.active.all().find(({ schedule }) => schedule === name);
     if (before !== undefined) return refuse(conflict(`Job ${before.id} of the schedule ${name} has not ended.`));
-    // A layer that has lost levels since the schedule was made is seeded in those that are left.
+    // The layer may have lost levels since the schedule was made: seed only the levels that it still has.
     const at: Moment = { options: this.#parts.options(), nowMs, missingLevels: "reduced" };
     const planned = await planBatch(plan.job.many, this.#parts.catalogue(), at);
     if (!planned.ok) return planned;

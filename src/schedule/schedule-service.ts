@@ -42,7 +42,7 @@ export class ScheduleService {
     return views;
   }
 
-  /** Returns how the last runs of all schedules have gone. */
+  /** Returns the results of the last runs of all schedules. */
   scheduleHealth(): Promise<readonly ScheduleHealth[]> {
     return scheduleHealth(this.#parts);
   }
@@ -88,19 +88,19 @@ export class ScheduleService {
     return ok(this.#put(name, { ...plan, ...change, time: changedTime(plan.time, time) }, by).view);
   }
 
-  /** Returns why the jobs of a plan could not be made now; undefined: they could. */
+  /** Returns why the jobs of a plan could not be made now. Undefined if they could. */
   async #refusalOf({ job: { many, confirmed } }: Pick<SchedulePlan, "job">): Promise<Refusal | undefined> {
     const { runs, options, now } = this.#parts;
     const planned = await runs.plan(many, now());
     if (!planned.ok) return planned.error;
     const mostTiles = confirmed ? undefined : options().confirmTiles;
-    // The count of existing tiles is needed only if it has to be confirmed.
+    // The existing tiles are counted only to compare their number with the limit for confirmation.
     if (mostTiles === undefined && many.request.onlyExisting === true) return undefined;
     const counted = await runs.count(planned.value);
     return counted.ok ? unconfirmed(counted.value, mostTiles, '"confirm": true in its job') : counted.error;
   }
 
-  /** Adds or replaces a schedule. A paused schedule stays paused, and the records of its runs stay. */
+  /** Adds or replaces a schedule. A paused schedule stays paused, and keeps the records of its runs. */
   #put(name: string, plan: SchedulePlan, by: string | null): { readonly view: ScheduleView; readonly isNew: boolean } {
     const { schedules, persist, changed, now } = this.#parts;
     const before = schedules.find(name);

@@ -3,7 +3,7 @@ import { replacing } from "../state/dialect.ts";
 import { MOST_RUNS, type Schedule, type ScheduledJob, type SchedulePlan, type ScheduleRun } from "./schedule.ts";
 import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
 
-/** `plan` has the hours of a schedule, which are read for each of its jobs; `place` has an area or tiles, read for a run. */
+/** `plan` is read for each job of a schedule. `place` has an area or tiles, which are large and read only for a run. */
 export const scheduleMigrations: Migrations = {
   module: "schedules",
   steps: [
@@ -34,13 +34,13 @@ export class ScheduleStore {
       : scheduleOf(row, readScheduledJob(text(row, "job"), textOrNull(row, "place")));
   }
 
-  /** Returns the times of a schedule and the window of its jobs; undefined: there is no such schedule. */
+  /** Returns the times of a schedule and the window of its jobs. Undefined if the schedule does not exist. */
   hours(name: string): Pick<Timing, "time" | "window"> | undefined {
     const row = this.#db.prepare("SELECT plan FROM schedule WHERE name = ?").get(name);
     return row === undefined ? undefined : timingOf(row);
   }
 
-  /** Returns the next time of a schedule; null: it is paused, or does not exist any more. */
+  /** Returns the next time of a schedule, ms since 1970. Null if it is paused, or does not exist any more. */
   nextMs(name: string): number | null {
     const row = this.#db.prepare("SELECT next_ms FROM schedule WHERE name = ?").get(name);
     return row === undefined ? null : intOrNull(row, "next_ms");
@@ -83,7 +83,7 @@ export class ScheduleStore {
       .map((row) => text(row, "name"));
   }
 
-  /** Writes a schedule that is new or has a new plan. */
+  /** Inserts a schedule, or replaces its plan. */
   put({ name, plan, createdBy, createdMs, nextMs, lastDueMs }: Schedule): void {
     const { job: scheduledJob, ...timing } = plan;
     const { job, selection } = writeScheduledJob(scheduledJob);
@@ -132,7 +132,7 @@ export class ScheduleStore {
 }
 
 function timingOf(row: Row): Timing {
-  // Written by this file.
+  // `put` has written the text, so it needs no validation.
   return JSON.parse(text(row, "plan"));
 }
 
@@ -148,7 +148,7 @@ const scheduleOf = (row: Row, job: ScheduledJob): Schedule => ({
 function runOf(row: Row): ScheduleRun {
   const when = { atMs: int(row, "at_ms"), dueMs: intOrNull(row, "due_ms"), by: textOrNull(row, "account") };
   const result = text(row, "result");
-  // Written by this file.
+  // `addRun` has written the text, so it needs no validation.
   if (result === "started") return { ...when, result, jobIds: JSON.parse(text(row, "jobs")) };
   if (result === "skipped" || result === "refused") return { ...when, result, reason: text(row, "reason") };
   throw new TypeError(`the database holds the result ${result} of a schedule's run`);

@@ -3,7 +3,7 @@ import type { SeedRequest } from "../plan/seed-request.ts";
 import type { RequestedChoice } from "../plan/value-choice.ts";
 import type { ScheduledJob } from "./schedule.ts";
 
-/** JSON has no maps. */
+/** Entries of a map, because JSON has no maps. */
 type WrittenSet = readonly (readonly [string, string])[];
 
 /** The area or tiles that limit a job. They may be nearly as large as a whole request. */
@@ -17,7 +17,7 @@ interface WrittenJob {
   readonly confirmed: boolean;
 }
 
-/** Encodes a schedule's job for the database. Large limits are in `place`, so that lists need not read them. */
+/** Encodes a schedule's job for the database. `selection` has large limits apart, so that lists need not read them. */
 export function writeScheduledJob({ many, confirmed }: ScheduledJob): { job: string; selection: string | null } {
   const { request: whole, parameterSets, ...choices } = many;
   const { parameters, area, tiles, ...rest } = whole;
@@ -42,7 +42,9 @@ export function writeScheduledJob({ many, confirmed }: ScheduledJob): { job: str
   };
 }
 
-/** Decodes what `writeScheduledJob` has written. `selection`: null if the job has none, or to leave it out. */
+/**
+ * Decodes a job that `writeScheduledJob` has encoded. `selection` is null if the job has no large limit, or to omit it.
+ */
 export function readScheduledJob(written: string, selection: string | null): ScheduledJob {
   // `writeScheduledJob` has written both, so they need no validation.
   const { many, request, parameters, parameterSets, confirmed }: WrittenJob = JSON.parse(written);

@@ -63,7 +63,7 @@ const endless: Work = {
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true })),
 };
 
-/** Starts the parts of schedules as a start of the server does. The next call opens the same database. */
+/** Starts the schedules as a start of the server does. The next call opens the same database. */
 function live() {
   const db = openTestDatabase(join(directory, "state.db"));
   db.migrate([jobMigrations, scheduleMigrations]);
@@ -143,7 +143,7 @@ function live() {
 }
 type Life = ReturnType<typeof live>;
 
-/** Starts the parts again as after a kill: the previous ones are not closed. */
+/** Starts the schedules as after a kill: the previous ones are not closed. */
 const relive = (): Life => live();
 
 function plan(cron: string, more: Partial<SchedulePlan> & { zone?: string; hours?: readonly [string, string] } = {}) {
@@ -167,7 +167,7 @@ function plan(cron: string, more: Partial<SchedulePlan> & { zone?: string; hours
   };
 }
 
-/** Looks at a moment; answers how many jobs there are then. */
+/** Checks the schedules at a time, and returns the number of jobs afterwards. */
 async function lookAt(life: Life, iso: string): Promise<number> {
   nowMs = Date.parse(iso);
   await life.scheduler.check();
@@ -331,7 +331,7 @@ describe("a window over midnight", () => {
     at("2026-07-02T10:00Z");
     let life = live();
     await life.service.addSchedule("nightly", plan("0 23 * * *", { zone: "Europe/Zurich", hours }), null);
-    // A run outside of it waits for it.
+    // A run outside of the window waits for the window.
     await life.service.runSchedule("nightly", null);
     expect(renderStatus(life)).toEqual(held);
     await life.jobService.unpause(1, null);
@@ -345,7 +345,7 @@ describe("a window over midnight", () => {
     await lookAt(life, "2026-07-02T20:01Z");
     await lookAt(life, "2026-07-03T04:00Z");
     await vi.waitFor(() => expect(renderStatus(life)).toEqual(held), 60_000);
-    // The operator's pause takes the place of the window's.
+    // The operator's pause replaces the pause of the window.
     await life.jobService.pause(1, "ann");
     await lookAt(life, "2026-07-03T20:00Z");
     expect(renderStatus(life)).toMatchObject({ paused: true, reason: "paused by ann" });
@@ -393,7 +393,7 @@ test("a paused schedule makes no jobs over restarts and changes, and what passed
   });
   expect(await lookAt(life, "2026-05-03T15:31Z")).toBe(0);
   expect(await lookAt(life, "2026-05-04T00:00Z")).toBe(1);
-  // Its plan came back from the disk whole.
+  // The plan was read back from the disk unchanged.
   expect((await life.service.schedule("nightly"))?.schedule.plan).toEqual(plan("@daily"));
 });
 
@@ -637,7 +637,7 @@ describe("a schedule of several jobs", () => {
     nowMs = Date.parse("2026-05-01T13:00Z");
     void life.scheduler.check();
     await isPlanned;
-    // A second check does not begin a run again that is being planned.
+    // A second check does not start a run that is already being planned.
     void life.scheduler.check();
     const next = relive();
     expect(await lookAt(next, "2026-05-01T13:01Z")).toBe(1);

@@ -10,14 +10,14 @@ export interface SchedulerParts
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /**
- * Starts the due runs of schedules and checks the windows of jobs, once a minute. It has no state but its timer, the
- * time of its last check, and the schedules whose runs it is making.
+ * Starts the due runs of schedules and checks the windows of jobs, once a minute. Its only state is its timer, the time
+ * of its last check, and the schedules whose runs it is making.
  */
 export class Scheduler {
   readonly #parts: SchedulerParts;
   #timer: NodeJS.Timeout | undefined;
   #checkedMs: number | undefined;
-  /** Names of schedules whose run is being made or waits for another run. */
+  /** Names of schedules whose run is being made or queued. */
   readonly #making = new Set<string>();
 
   constructor(parts: SchedulerParts) {
@@ -75,7 +75,7 @@ export class Scheduler {
 
   /**
    * Recomputes next times that are too late because the clock was ahead. If the clock was set back by less than a day,
-   * times that have been run already are not repeated.
+   * times that were run before are not repeated.
    */
   async #bringForward(nowMs: number): Promise<void> {
     const { schedules, persist, changed } = this.#parts;
@@ -85,7 +85,7 @@ export class Scheduler {
       const isRepeated = lastDueMs !== null && lastDueMs > nowMs && lastDueMs - nowMs < DAY_MS;
       const next = nextTime(time, isRepeated ? lastDueMs : nowMs);
       if (nextMs === null || next === undefined || next >= nextMs) continue;
-      // An operator may have paused, replaced or removed the schedule meanwhile.
+      // An operator may have paused, replaced or removed the schedule since the list was read.
       if (schedules.nextMs(name) !== nextMs) continue;
       persist(() => schedules.setNext(name, next));
       changed(name);

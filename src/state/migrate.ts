@@ -10,9 +10,9 @@ interface Step {
 }
 
 /**
- * Runs the steps that the database has not had yet, in one transaction.
- * @throws StateError when the database was written by a newer version, or by a build before the first release that this
- * version does not know
+ * Runs the steps that the database does not have yet, in one transaction.
+ * @throws StateError when a newer version wrote the database, or a build before the first release that this version
+ * does not know
  */
 export function migrate(migrating: Migrating, migrations: readonly Migrations[]): void {
   const { db, beforeSteps } = migrating;
@@ -45,7 +45,7 @@ export function migrate(migrating: Migrating, migrations: readonly Migrations[])
     db.prepare(`INSERT INTO written_by VALUES (1, ?) ${replacing(["id"], ["version"])}`).run(version);
 }
 
-/** Returns the steps that the database has had. */
+/** Returns the steps that the database already has. */
 const stepsOf = (db: Migrating["db"]): readonly Step[] =>
   db
     .prepare("SELECT module, step FROM schema_step ORDER BY module, step")
@@ -53,7 +53,7 @@ const stepsOf = (db: Migrating["db"]): readonly Step[] =>
     .map((row) => ({ module: text(row, "module"), step: int(row, "step") }));
 
 interface Versions extends Pick<Migrating, "name" | "copy"> {
-  /** The version that opened the database last; undefined: it did not record itself. */
+  /** The version that opened the database last. Undefined if that version did not record itself. */
   readonly lastVersion: string | undefined;
   readonly version: string;
 }

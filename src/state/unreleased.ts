@@ -2,8 +2,8 @@ import { StateError } from "./data-directory.ts";
 import { int, type Migrating, type Migrations, text } from "./database.ts";
 
 /**
- * The number of steps that each module had before its tables were made in one. Databases with all of these steps have
- * the tables of today. This file can be deleted once no such database is left.
+ * The number of steps of each module before its tables were created in one step. Databases with all these steps have
+ * the current tables. This file can be deleted once no such database remains.
  */
 const STEPS: ReadonlyMap<string, number> = new Map([
   ["access log", 2],
@@ -30,23 +30,23 @@ const STEPS: ReadonlyMap<string, number> = new Map([
 /** The last commit of Nuthatch that brings a database of an older build to the steps above. */
 const LAST_COMMIT = "825144c1";
 
-/** A job whose record has a form of the first day: without the size of its metatiles, or without all of its counts. */
+/** A job whose record has the earliest form, without the size of its metatiles or without some of its counts. */
 const OLD_JOB = `(type <> 'truncate' AND request NOT LIKE '%"metatile":%')
   OR progress NOT LIKE '%"zooms":%' OR progress NOT LIKE '%"abortedBy":%' OR progress NOT LIKE '%"workedMs":%'
   OR (progress LIKE '%"zooms":[{%' AND progress NOT LIKE '%"unchanged":%')`;
 
-/** Names that PostgreSQL has left where a table got another name. */
+/** Renames constraints and sequences that have the old name of a renamed table in PostgreSQL. */
 const RENAMED = `ALTER TABLE selection_body RENAME CONSTRAINT job_selection_pkey TO selection_body_pkey;
   ALTER TABLE job_selection RENAME CONSTRAINT job_selection_pkey1 TO job_selection_pkey;
   ALTER SEQUENCE job_selection_job_seq RENAME TO selection_body_id_seq;
   ALTER SEQUENCE job_selection_job_seq1 RENAME TO job_selection_job_seq;`;
 
-/** Tables with rows of a job, which is their column `job`. */
+/** Tables whose rows belong to a job, by their column `job`. */
 const OF_JOBS = ["task", "failed_tile", "job_key", "job_together", "job_hot", "job_selection", "job_event"];
 
 /**
- * Takes over a database that builds before the first release have made: it gets the first step of each module, and its
- * rows get the form that this version writes. Does nothing in a new database.
+ * Converts a database of a build before the first release: records the first step of each module as done, and rewrites
+ * rows to the form of this version. Does nothing in a new database.
  * @throws StateError when the database has other steps
  */
 export function takeOver(
@@ -65,7 +65,7 @@ export function takeOver(
       .all()
       .map((row) => [text(row, "floor"), int(row, "steps")]),
   );
-  // A start that was killed before its first step.
+  // The database belongs to a start that was killed before its first step.
   if (steps.size === 0) return;
   const others = [...new Set([...STEPS.keys(), ...steps.keys()])]
     .filter((module) => steps.get(module) !== STEPS.get(module))
@@ -79,15 +79,15 @@ export function takeOver(
   db.transaction(() => {
     for (const { module } of migrations) db.prepare("INSERT INTO schema_step VALUES (?, 0)").run(module);
     db.exec("DROP TABLE access_batch");
-    // A sample, a time or a size that was not recorded.
+    // Samples, times and sizes that older builds did not record.
     db.exec("DELETE FROM usage_sample WHERE allocated IS NULL OR tiles IS NULL");
     db.prepare("UPDATE quota_configuration SET set_ms = ? WHERE set_ms IS NULL").run(Date.now());
-    // No disk has blocks of this size: the tiles are counted again.
+    // No disk has blocks of this size, so the next start counts the tiles again.
     db.exec("UPDATE ledger_boot SET block_bytes = -1 WHERE block_bytes IS NULL");
-    // A wrong checksum: the block is counted from the store when it is read.
+    // A wrong checksum makes the ledger count the block from the store when it reads the block.
     db.exec("UPDATE block SET checksum = -1 WHERE checksum IS NULL OR ages IS NULL");
     db.prepare("UPDATE block SET ages = ? WHERE ages IS NULL").run(new Uint8Array(1));
-    // Areas that were not compared with others are shared with none.
+    // A digest that no area has: areas that were never compared are not shared.
     const digest = db.prepare("UPDATE selection SET digest = ? WHERE id = ?");
     for (const row of db.prepare("SELECT id FROM selection WHERE digest IS NULL").all())
       digest.run(new TextEncoder().encode(`selection ${int(row, "id")}`), int(row, "id"));

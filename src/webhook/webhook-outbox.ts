@@ -40,8 +40,8 @@ export class WebhookOutbox {
   }
 
   /**
-   * Returns the due deliveries of a webhook, the longest due first. A delivery whose time is later than the longest
-   * pause was written before the wall clock was set back and the server started again: it is due too.
+   * Returns the due deliveries of a webhook, the longest due first. A delivery that is scheduled later than now plus
+   * the longest pause is due too: it was scheduled before the wall clock was set back and the server restarted.
    */
   due(webhook: string, nowMs: number, longestWaitMs: number, limit: number): Delivery[] {
     return this.#db
@@ -66,7 +66,7 @@ export class WebhookOutbox {
       .run(dueMs, number);
   }
 
-  /** Removes a delivery. Returns false when it has been removed before. */
+  /** Removes a delivery. Returns false if it had been removed before. */
   remove(number: number): boolean {
     return this.#db.prepare("DELETE FROM webhook_delivery WHERE number = ?").run(number).changes > 0;
   }
@@ -83,7 +83,8 @@ export class WebhookOutbox {
   removeOldest(webhook: string): void {
     this.#db
       .prepare(
-        // The expression keeps SQLite from sorting all deliveries of the webhook by way of the index.
+        // `webhook || ''` keeps SQLite from using the index of the webhook, with which it would sort all its
+        // deliveries.
         "DELETE FROM webhook_delivery WHERE number = (SELECT number FROM webhook_delivery WHERE webhook || '' = ? ORDER BY number LIMIT 1)",
       )
       .run(webhook);

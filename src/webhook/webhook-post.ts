@@ -8,17 +8,16 @@ import { isoTime } from "../lib/time/iso-time.ts";
 import type { Delivery } from "./webhook-outbox.ts";
 
 const TIMEOUT_MS = 10_000;
-/** Bytes that are read of an answer, so that its connection can be used again. The content is ignored. */
+/** Bytes of a response that are read, so that the connection can be used again. The content is ignored. */
 const ANSWER_BYTES = 16_384;
-/** Connections to one server. */
+/** The most connections to one server. */
 const CONNECTIONS = 8;
 
 /** Sends deliveries to webhooks. */
 export interface WebhookPost extends AsyncDisposable {
   /**
-   * Sends a delivery. Returns undefined when the receiver answers with a status of 200 to 299; otherwise the reason of
-   * the failure, without address, credentials or secret. Does not follow redirects: the signature is for one server
-   * only.
+   * Sends a delivery. Returns undefined if the receiver answers with a status of 200 to 299, else the reason of the
+   * failure, without address, credentials or secret. Does not follow redirects: the signature is for one server only.
    */
   send(webhook: Webhook, delivery: Delivery, sentMs: number, signal: AbortSignal): Promise<string | undefined>;
 }
@@ -52,7 +51,7 @@ export function createWebhookPost(): WebhookPost {
         const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES, server: "configured" } as const;
         return refusalOf((await client.request(new URL(webhook.url), question, signal)).status);
       } catch (error) {
-        // The status decides the outcome, even if the rest of the answer does not arrive.
+        // The status decides the outcome, even if the body does not arrive.
         const isLate = error instanceof TooLate;
         if ((isLate || error instanceof BrokenAnswer) && error.status !== undefined) return refusalOf(error.status);
         if (isLate) return `no answer in ${TIMEOUT_MS / 1000} seconds`;

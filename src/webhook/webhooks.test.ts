@@ -53,7 +53,7 @@ const hook = (id: string, more: Partial<Webhook> = {}): Webhook => ({
   ...more,
 });
 
-/** Webhooks whose server is a function; a failure is its words. */
+/** Webhooks whose server is a function. It returns the text of a failure, or undefined. */
 function life(
   webhooks: readonly Webhook[],
   answer: (webhook: Webhook, delivery: Delivery) => Promise<string | undefined>,
@@ -119,7 +119,7 @@ test("a failed delivery is repeated with growing pauses under the same id, for a
     at.webhooks.tick();
     await settled();
     at.clock.ms += 500;
-    // Nothing is due sooner than the longest pause from some point on.
+    // No delivery is due before the longest pause ends from here on.
     if (at.sent.length > 12) at.clock.ms += 600_000;
   }
   const pauses = at.sent.slice(1).map(({ ms }, i) => ms - (at.sent[i]?.ms ?? 0));

@@ -16,7 +16,7 @@ export interface WebhooksParts {
   readonly transaction: (body: () => void) => void;
   /** Registers a function that is called if the current transaction is rolled back. */
   readonly onRollback: (undo: () => void) => void;
-  /** Called when the database could not be written. */
+  /** Called if the database could not be written. */
   readonly fault: (error: unknown) => void;
   /** The wall clock in ms since 1970, for the times in messages. */
   readonly now: () => number;
@@ -55,10 +55,10 @@ interface AttemptOutcome {
  */
 export class Webhooks {
   readonly #parts: WebhooksParts;
-  /** Deliveries by number, until their outcome has been written. */
+  /** Deliveries in flight by number. A delivery stays here until its outcome has been written. */
   readonly #inFlight = new Map<number, { readonly webhook: string; readonly done: Promise<void> }>();
   #outcomes: AttemptOutcome[] = [];
-  /** The number of pending deliveries by webhook. To count thousands of rows at each event would take too long. */
+  /** The number of pending deliveries by webhook. Counting thousands of rows at each event would take too long. */
   readonly #pending = new Map<string, number>();
   /** Webhooks whose last attempt failed, and webhooks whose oldest deliveries were removed. Each is logged once. */
   readonly #failing = new Set<string>();
@@ -70,7 +70,7 @@ export class Webhooks {
 
   constructor(parts: WebhooksParts) {
     this.#parts = parts;
-    // Each delivery in flight listens to the signal. More than ten listeners are no leak, but Node would warn of one.
+    // Each delivery in flight listens to the signal. Node would warn of a leak at more than ten listeners.
     setMaxListeners(0, this.#closing.signal);
   }
 
@@ -117,7 +117,7 @@ export class Webhooks {
     log.warn("deliveries to webhooks that are no longer configured were discarded", { deliveries: gone });
   }
 
-  /** Writes outcomes, and sends the due deliveries within the limits. */
+  /** Writes the outcomes of attempts, and sends the due deliveries within the limits. */
   tick(): void {
     if (this.#closing.signal.aborted) return;
     this.#write();
@@ -173,8 +173,8 @@ export class Webhooks {
   }
 
   /**
-   * Writes the outcomes of attempts. If the database fails, a later tick writes them. The deliveries are not sent again
-   * before that.
+   * Writes the outcomes of attempts. If the database fails, a later tick writes them. Until then these deliveries are
+   * not sent again.
    */
   #write(): void {
     const { outbox, transaction, fault } = this.#parts;

@@ -36,9 +36,9 @@ interface Waiting {
 }
 
 /**
- * Simulates a cache of a size and a policy from reads. The simulation evicts at a write as the enforcer does, without
- * tiles: before a metatile is stored at or above the limit, the coldest cells are evicted until usage is below the
- * limit (`access-frequency.ts` for LFU).
+ * Simulates a cache of a given size and policy from reads. Evicts at a write like the enforcer, without tiles. Before a
+ * metatile is stored at or above the limit, the least used cells are evicted until usage is below the limit
+ * (`access-frequency.ts` for LFU).
  */
 export class CacheSimulation {
   readonly #limit: number;

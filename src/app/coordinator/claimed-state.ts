@@ -11,26 +11,26 @@ import { RunningMark, type StateLoss } from "../../state/running-mark.ts";
 import { copiedAtMs, raiseIds } from "../../state/state-copies.ts";
 import { probeOf } from "./file-probe.ts";
 
-/** The data directory, locked for this process, with the state database open. */
+/** The data directory, locked by this process, with the open state database. */
 export interface ClaimedState {
   readonly db: Database;
-  /** Connects to the database, if it is not in a file. @throws StateError */
+  /** Connects to a database server. Does nothing for a database in a file. @throws StateError */
   connect(): void;
-  /** Returns why the state cannot be used; undefined: it can. */
+  /** Returns why the state cannot be used. Undefined if it can. */
   trouble(): Promise<string | undefined>;
   /**
-   * Makes the reserve of the database's disk again when there is space for it. Returns whether the disk has too little
-   * space for the database. Called on a timer.
+   * Restores the reserve on the database's disk if there is space for it. Returns whether the disk has too little space
+   * for the database. Called on a timer.
    */
   lookAtDisk(): boolean;
-  /** The part of the last server's state that is missing; undefined: no part is missing. */
+  /** The part of the last server's state that is missing. Undefined if the state is complete. */
   readonly loss: StateLoss | undefined;
   /**
-   * Makes a restored copy the database of this server. Called when the checks for changes that the copy may lack have
+   * Makes a restored copy the database of this server. Called after the checks for changes that the copy may lack have
    * been planned.
    */
   adopted(): void;
-  /** Marks the data directory as in use, after the first transaction has been committed. */
+  /** Marks the data directory as in use. Called after the first committed transaction. */
   begun(): void;
   release(): void;
 }
@@ -80,7 +80,7 @@ export function claimState(dataDir: string): ClaimedState {
   };
 }
 
-/** Removes the write-ahead log of the database that a copy has replaced, and returns what the start reports. */
+/** Removes the write-ahead log of the database that a copy has replaced. Returns the loss that the start reports. */
 function restored(file: string, copiedMs: number): StateLoss {
   for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true });
   return { file, reason: `it is a copy of ${isoTime(copiedMs)} that was put in place` };
@@ -89,25 +89,26 @@ function restored(file: string, copiedMs: number): StateLoss {
 export interface PostgresState {
   readonly target: PostgresTarget;
   readonly use: SessionUse;
-  /** Called when the database differs from what this server wrote last. */
+  /** Called if the database differs from the last state that this server wrote. */
   readonly diverged: (reason: string) => void;
 }
 
 /**
- * Prepares the connection to a state database in PostgreSQL. Locks the data directory, unless a node of a cluster, which
- * holds the lock, has started this process.
+ * Prepares the connection to a state database in PostgreSQL. Locks the data directory, unless this process was started
+ * by a node of a cluster, which holds the lock.
  * @throws StateError
  */
 export async function claimPostgres(dataDir: string, { target, use, diverged }: PostgresState): Promise<ClaimedState> {
   const lock = use === "lead" ? undefined : lockTilesDirectory(dataDir);
-  // Not loaded by a server whose state is in a file.
+  // A server whose state is in a file need not load this code.
   const { openPostgres } = await import("../../state/postgres/postgres-database.ts");
   const db = openPostgres(target, { use, diverged });
   return {
     db,
-    // A database that lacks tiles of the store has no record of their tile sets: they are counted as an older cache.
+    // If the database is older than the store, it has no record of some tile sets. They are counted as tiles of an
+    // older cache.
     loss: undefined,
-    // The disk of PostgreSQL is not this machine's to look after.
+    // PostgreSQL's disk is not on this machine.
     lookAtDisk: () => false,
     connect: () => db.connect(),
     adopted() {},
@@ -123,7 +124,7 @@ export async function claimPostgres(dataDir: string, { target, use, diverged }: 
   };
 }
 
-/** Locks the data directory of a server whose state is elsewhere. @throws StateError */
+/** Locks the data directory of a server whose state is not there. @throws StateError */
 export function lockTilesDirectory(dataDir: string): ReturnType<typeof lockDataDirectory> {
   secureDataDirectory(dataDir, ["lock.db"]);
   return lockDataDirectory(dataDir, join(dataDir, "lock.db"));

@@ -40,7 +40,7 @@ export interface CoordinatorData {
   readonly use: SessionUse;
 }
 
-/** Returns Linux's id of this boot. Without an id every start counts as a reboot. */
+/** Returns Linux's id of this boot. Undefined without one: every start then counts as a reboot. */
 function bootId(): string | undefined {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -51,16 +51,16 @@ function bootId(): string | undefined {
 
 const monotonicNow = (): number => performance.timeOrigin + performance.now();
 
-/** A renderer of a lead that has ended notices it within this time, and stores nothing more. */
+/** After this time each renderer of a lead that has ended has noticed the end, and stores nothing more. */
 const NOTICE_MS = 5_000;
 
-/** Returns how long a put that a renderer has begun may take to reach a store. */
+/** Returns the longest time, ms, that a put may still take after a renderer has begun it. */
 function latestPutMs(stores: readonly StoreOptions[]): number {
   const seconds = stores.map((store) => (store.type === "s3" ? store.putSeconds : 0));
   return Math.max(...seconds) * 1000 + NOTICE_MS;
 }
 
-/** Faults of the state that the operator has to resolve before a start can succeed. */
+/** Faults of the state that an operator must resolve before a start can succeed. */
 const CONFIGURATION_FAULTS: ReadonlySet<StateError["code"]> = new Set(["misconfigured", "other_version"]);
 
 function refusalOf(error: unknown, dataDir: string): StartRefusal {
@@ -70,21 +70,23 @@ function refusalOf(error: unknown, dataDir: string): StartRefusal {
   return { kind: "refused", message: dataDirectoryFault(error, dataDir), isConfiguration };
 }
 
-/** Returns whether a later attempt to begin may succeed: a database on another machine may answer by then. */
+/**
+ * Returns the outcome of a failed attempt. A later attempt may succeed if a database on another machine then answers.
+ */
 function notConnected(error: unknown, dataDir: string): BeginOutcome {
   return error instanceof StateError && error.code === "unavailable"
     ? { kind: "waiting", reason: error.message, serves: false }
     : refusalOf(error, dataDir);
 }
 
-/** Returns the file that has the objects; undefined without a directory of GeoWebCache. */
+/** Returns the file of GeoWebCache that has the objects. Undefined without a directory of GeoWebCache. */
 async function objectsFileOf({ geowebcache }: CoordinatorConfiguration): Promise<GeoWebCacheFile | undefined> {
   if (geowebcache?.read === undefined) return undefined;
   const { GeoWebCacheFile } = await import("./geowebcache-file.ts");
   return new GeoWebCacheFile(geowebcache.file, geowebcache.read);
 }
 
-/** Returns the file of the quota; undefined without a directory of GeoWebCache. */
+/** Returns the file of GeoWebCache that has the quota. Undefined without a directory of GeoWebCache. */
 async function quotaFileOf({ geowebcache }: CoordinatorConfiguration): Promise<QuotaFile | undefined> {
   if (geowebcache === undefined) return undefined;
   const { openQuotaFile } = await import("./geowebcache-quota-file.ts");
@@ -135,22 +137,22 @@ export class CoordinatorHost {
     return this.#catalogue;
   }
 
-  /** The state database; undefined before `claim`. */
+  /** The state database. Undefined before `claim`. */
   get db(): Database | undefined {
     return this.#claimed?.db;
   }
 
-  /** The file of GeoWebCache that has the objects; undefined: the database has them. */
+  /** The file of GeoWebCache that has the objects. Undefined if the database has them. */
   get objectsFile(): GeoWebCacheFile | undefined {
     return this.#objectsFile;
   }
 
-  /** The coordinator; undefined before it has begun. */
+  /** The coordinator. Undefined until `begin` has succeeded. */
   get begun(): Coordinator | undefined {
     return this.#begun;
   }
 
-  /** @throws the error of the last attempt to begin, while the coordinator has not begun */
+  /** @throws the error of the last attempt to begin, if the coordinator has not begun */
   get coordinator(): Coordinator {
     if (this.#begun === undefined) throw this.#notBegun ?? new Error("the coordinator has not begun");
     return this.#begun;
@@ -171,12 +173,12 @@ export class CoordinatorHost {
     } catch (error) {
       return refusalOf(error, dataDir);
     }
-    // The lead before has ended; nodes whose renderers it used have leases of it.
+    // The previous lead has ended. Its renderers on nodes may still have leases.
     this.#lostWrites?.mayComeFor((cluster?.nodeLeaseMs ?? 0) + latestPutMs(stores));
     return undefined;
   }
 
-  /** Opens the stores and reads the state. To be called again while the outcome is "waiting". */
+  /** Opens the stores and reads the state. Must be called again while the outcome is "waiting". */
   async begin(server: Channel<CoordinatorMethods, ServerMethods>): Promise<BeginOutcome> {
     const claimed = this.#claimed;
     if (claimed === undefined) throw new Error("the data directory has not been claimed");
@@ -190,7 +192,7 @@ export class CoordinatorHost {
     this.#stores ??= openConfiguredStores(this.#configuration, this.#instance, kinds, "coordinator", (news) =>
       noteTo<ServerMethods>(this.#server, "storeNews", [news]),
     );
-    // A store that is away concerns its own layers, also now.
+    // A store that is unavailable affects only its own layers, at a start too.
     const wrong = (await this.#storeWatch.first()).find(({ isConfiguration }) => isConfiguration);
     if (wrong !== undefined) return { kind: "refused", message: wrong.message, isConfiguration: true };
     try {
@@ -220,11 +222,11 @@ export class CoordinatorHost {
     this.#objectsFile ??= await objectsFileOf(this.#configuration);
     const begun = await this.#build(claimed, stores, server);
     this.#begun = begun;
-    // Report the tokens before the answer, so that a ready server refuses no valid token.
+    // Report the accounts before this call is answered, so that a ready server refuses no valid token.
     begun.services.accounts.usersChanged();
     claimed.adopted();
     this.#markBegun(claimed);
-    // A removal that a file of GeoWebCache does not have was not carried out.
+    // If GeoWebCache's file still has the layer, its removal was not carried out.
     if (this.#configuration.geowebcache !== undefined) deleteRemovals(db, [...this.#catalogue.layers.keys()]);
     await this.#completeRemovals(db, begun);
     await this.#completeMoves(begun);
@@ -266,17 +268,18 @@ export class CoordinatorHost {
     });
   }
 
-  /** Starts the jobs. */
+  /** Starts the jobs and all background work. */
   start(): void {
     try {
       this.coordinator.start();
     } catch (error) {
-      // A database that went away right after the coordinator had read it. Its jobs would never start.
+      // The database became unavailable after the coordinator had read it. Without a new start the jobs would never
+      // run.
       this.diverged(String(error));
     }
   }
 
-  /** Takes another configuration, without its effects on the coordinator. */
+  /** Replaces the configuration. Does not apply its effects to the coordinator. */
   async take(next: CoordinatorConfiguration): Promise<void> {
     const kinds = await loadStoreKinds(next.stores);
     this.#configuration = next;
@@ -293,27 +296,27 @@ export class CoordinatorHost {
     return this.#begun?.health() ?? (await this.#claimed?.trouble()) ?? this.#storeWatch.look();
   }
 
-  /** Takes over what another process has found out about a remote store. */
+  /** Records news about a remote store from another process. */
   tellStores(news: StoreNews): void {
     this.#stores?.tell(news);
   }
 
-  /** Counts the cells again, later, into which a renderer that is lost may store for `mayStoreMs` ms from now. */
+  /** Recounts cells later: a renderer that cannot be reached may store into them for `mayStoreMs` ms from now. */
   lostWriter(mayStoreMs: number): void {
     this.#begun?.lostWriter(mayStoreMs + latestPutMs(this.#configuration.stores));
   }
 
-  /** As `lostWriter`, for one put whose answer was lost. Without nodes, a lost put has ended with its renderer. */
+  /** As `lostWriter`, for one put without a response. Without a cluster a lost put ends with its renderer. */
   lostPut(): void {
     if (this.#lostWrites !== undefined) this.lostWriter(0);
   }
 
-  /** Ends this thread and with it the server. The next start reads the database anew. */
+  /** Ends this thread and with it the server. The next start reads the database again. */
   diverged(reason: string): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.log.error("the server has to begin again", { reason });
-    // Exit later, so that the log line leaves this thread first.
+    // Wait, so that the log line can leave this thread.
     setTimeout(() => process.exit(1), END_MS);
   }
 
@@ -330,7 +333,7 @@ export class CoordinatorHost {
     try {
       claimed.begun();
     } catch (error) {
-      // For example, a full disk without a mark yet.
+      // For example, the disk is full and there is no earlier mark.
       this.log.warn("the data directory cannot be marked as in use: a loss of the state may go unnoticed", {
         error: String(error),
       });
@@ -342,25 +345,26 @@ export class CoordinatorHost {
     try {
       await truncateRemovedLayers(db, services.truncations, null);
     } catch (error) {
-      // The next layer of the name, and the next start, try again.
+      // The next layer with this name, and the next start, try again.
       this.log.warn("the tiles of a removed layer are not truncated yet", { error: String(error) });
     }
   }
 
   /**
-   * Truncates the tiles of grid sets that were changed while no server ran, or by a server that was killed before it had
-   * truncated them.
+   * Truncates the tiles of grid sets that changed while no server was running, or that a killed server had not
+   * truncated yet.
    */
   async #completeMoves(coordinator: Coordinator): Promise<void> {
-    // If a store or the database is away, the tiles are truncated when the store can be used, or by the next start.
+    // If a store or the database is unavailable, the tiles are truncated when it is available again, or by the next
+    // start.
     const fault = await coordinator.truncateMoved([]).catch((error: unknown) => error);
     if (fault !== undefined)
       this.log.warn("the tiles of a changed grid set are not truncated yet", { error: String(fault) });
   }
 
   /**
-   * Returns whether stored tiles can be served although the state cannot be written. Passes on the accounts first: without
-   * those of the database, a server whose configuration names no user would be open to everybody on this machine.
+   * Returns whether stored tiles can be served although the state cannot be written. First sends the accounts: without
+   * the users of the database, a server without configured users would be open to everybody on this machine.
    */
   #canServe(db: Database, store: TruncationStore): boolean {
     try {
@@ -369,7 +373,7 @@ export class CoordinatorHost {
       this.#accountsChanged(storedAccounts(db));
       return true;
     } catch {
-      // For example, a database without the tables of this version. The caller reports why the coordinator cannot begin.
+      // For example, the database lacks a table of this version. The caller reports why the coordinator cannot begin.
       return false;
     }
   }

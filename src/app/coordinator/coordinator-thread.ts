@@ -23,7 +23,7 @@ type ConfigurationMethods = Pick<
 
 /** Returns the methods for changes of the configuration. */
 function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
-  /** Truncates the tiles of earlier layers of the names, which could not be truncated when the layers were removed. */
+  /** Truncates the tiles of removed layers whose names are used again, if their truncation has failed so far. */
   const truncateEarlier = async (changes: readonly ObjectChange[]): Promise<void> => {
     const { truncations } = host.coordinator.services;
     if (host.db === undefined) return;
@@ -41,7 +41,7 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
       }
       recordRemovals(db, changes);
       const written = await objectsFile.write(changes);
-      // The layers stay.
+      // Nothing was written: the layers stay.
       if (!written.ok)
         deleteRemovals(
           db,
@@ -93,11 +93,11 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     close: () => host.close(),
     ...configurationMethods(host),
     ...operationsOf(() => host.coordinator.services),
-    // Before the coordinator has begun, tiles are rendered and served but not stored.
+    // Until the coordinator has begun, tiles are rendered and served but not stored.
     ...localMethods(() => host.begun?.userWrites, LEDGER_ACCESS),
     lostWriter: (mayStoreMs) => host.lostWriter(mayStoreMs),
     lost(tileSet, rect) {
-      // The put may still be on its way: recorded first, so that the cells stay in doubt until then.
+      // The put may still arrive. Recorded first, so that the cells are counted again after that time.
       host.lostPut();
       host.begun?.userWrites.lost(tileSet, rect);
     },
@@ -112,8 +112,8 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   });
 }
 
-// The thread loads its code before the configuration is known. The data is the first message; the channel listens in the
-// same turn, so that it receives all others.
+// The thread loads its code before the configuration is known. The first message has the data. The channel starts to
+// listen in the same turn, so it receives all later messages.
 parentPort?.once("message", (data: CoordinatorData) => {
   if (parentPort !== null) startCoordinator(parentPort, data);
 });

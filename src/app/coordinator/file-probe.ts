@@ -3,13 +3,14 @@ import { access, constants, stat } from "node:fs/promises";
 import { codeOf } from "../../lib/error-code.ts";
 import { LATE, unlessLate } from "../../lib/time/late.ts";
 
-/** A file system that does not answer for this time counts as lost. A caller of a probe waits no longer. */
+/** A file system counts as lost if it does not answer within this time. A probe then resolves. */
 const LONGEST_WAIT_MS = 2_000;
 
 /**
- * Returns a probe of a file. The probe returns why the file cannot be used; undefined: it is the same as at the start, and
- * can be written. Only one request to the file system runs at a time. `name`: such as "the state database".
- * @throws Error when the file does not exist
+ * Returns a probe of a file. The probe resolves to why the file cannot be used; undefined if it is the file of the
+ * start and can be written. Only one request to the file system runs at a time.
+ * @param name the file in messages, such as "the state database"
+ * @throws Error if the file does not exist
  */
 export function probeOf(path: string, name: string): () => Promise<string | undefined> {
   const first = statSync(path);

@@ -9,7 +9,7 @@ import { readFile } from "../../configuration/geowebcache/read-file.ts";
 import { map } from "../../configuration/gwc/document-node.ts";
 import { GeoWebCacheFile } from "./geowebcache-file.ts";
 
-/** A file of more bytes than are compared at once. */
+/** So many layers that the file is compared in several parts. */
 const LAYERS = 20_000;
 
 const layerText = (name: string): string => `    <wmsLayer>\n      <name>${name}</name>\n    </wmsLayer>\n`;

@@ -9,13 +9,13 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
-/** The most copies of earlier files that are there. */
+/** The most copies of earlier files in the directory. */
 const MOST_COPIES = 10;
 const COPY = /^geowebcache_\d{4}-\d{2}-\d{2}T\d{6}\.bak$/;
 
-/** The file as it was read or written last. */
+/** The file when it was last read or written. */
 interface KnownFile extends Pick<ReadXmlFile, "layout"> {
-  /** The digest of the file that was read, or the bytes that were written. */
+  /** The digest of the file if it was read, the bytes if it was written. */
   readonly content: string | Buffer<ArrayBuffer>;
 }
 
@@ -25,19 +25,19 @@ interface Present {
   readonly mode: number;
 }
 
-/** How much of the file is read at once, to compare it with the bytes that were written. */
+/** The file is read in parts of this size to compare it with the written bytes. */
 const PART_BYTES = 2 ** 20;
 
 /**
- * The `geowebcache.xml` that a server has for its configuration. A change is written beside the file and renamed over it,
- * so that a kill leaves the old file or the new one. A file that was edited since the server read it is not written.
+ * The `geowebcache.xml` that is a server's configuration. A change is written to another file that is then renamed, so
+ * a kill leaves the old file or the new one. A file that was edited after the server read it is not replaced.
  */
 export class GeoWebCacheFile {
   readonly #file: string;
   #known: KnownFile;
   /**
-   * Memory for the bytes after the next change: that of the bytes before the last one. A change of a file of 10 MB takes
-   * some 20 ms of processor time. With new memory for each change, the garbage takes 40 ms more.
+   * The memory for the next written bytes, reused from the last but one change. A change of a file of 10 MB takes some
+   * 20 ms of processor time. With new memory for each change, garbage collection takes 40 ms more.
    */
   #spare = Buffer.alloc(0);
 
@@ -51,7 +51,7 @@ export class GeoWebCacheFile {
     this.#known = { content: digest, layout };
   }
 
-  /** Writes changes into the file. Everything else in it stays as it is. One call after the other. */
+  /** Writes changes into the file, and leaves everything else unchanged. Calls must not overlap. */
   async write(changes: readonly ObjectChange[]): Promise<Result<null, Refusal>> {
     const file = this.#file;
     const { content, layout } = this.#known;
@@ -76,7 +76,7 @@ export class GeoWebCacheFile {
     }
   }
 
-  /** Joins pieces, none of which is in the spare memory, in that memory. */
+  /** Concatenates pieces in the spare memory. No piece may be in that memory. */
   #join(pieces: readonly Buffer[]): Buffer<ArrayBuffer> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     if (this.#spare.length < length) this.#spare = Buffer.allocUnsafeSlow(Math.ceil(length * 1.5));
@@ -86,7 +86,7 @@ export class GeoWebCacheFile {
   }
 }
 
-/** Returns the file if it has the content, which is a digest or the bytes; undefined: it has been edited. */
+/** Returns the file if its content matches a digest or bytes. Undefined if it has been edited. */
 async function presentFile(file: string, content: string | Buffer): Promise<Present | undefined> {
   const handle = await open(file);
   try {
@@ -109,7 +109,7 @@ async function presentFile(file: string, content: string | Buffer): Promise<Pres
   }
 }
 
-/** Puts a file with other bytes in place of the one that is present. */
+/** Replaces the file by new bytes, with the old permissions. */
 async function replaceFile(file: string, { bytes, mode }: Present, after: Buffer): Promise<void> {
   const temporary = `${file}.new`;
   const handle = await open(temporary, "w", mode);
@@ -124,8 +124,8 @@ async function replaceFile(file: string, { bytes, mode }: Present, after: Buffer
 }
 
 /**
- * Keeps the file before the first change of each second under GeoWebCache's name for copies, and removes the oldest
- * ones. The copy is a hard link, which costs no write: `replaceFile` then renames another file over the first name.
+ * Copies the file before the first change of each second, with GeoWebCache's name for copies, and removes the oldest
+ * copies. A copy is a hard link, which writes no data: `replaceFile` then renames a new file to the first name.
  */
 async function keepCopy(file: string, bytes: Buffer, mode: number): Promise<void> {
   const directory = dirname(file);
@@ -134,14 +134,14 @@ async function keepCopy(file: string, bytes: Buffer, mode: number): Promise<void
     await link(file, copy);
   } catch (error) {
     if (codeOf(error) === "EEXIST") return;
-    // Not every file system has hard links.
+    // Some file systems lack hard links.
     await writeFile(copy, bytes, { mode });
   }
   const copies = (await readdir(directory)).filter((name) => COPY.test(name)).sort();
   for (const name of copies.slice(0, -MOST_COPIES)) await rm(join(directory, name), { force: true });
 }
 
-/** Returns `2026-07-13T091500`. */
+/** Returns the local time in the form `2026-07-13T091500`. */
 function localTime(time: Date): string {
   const two = (n: number): string => String(n).padStart(2, "0");
   const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;

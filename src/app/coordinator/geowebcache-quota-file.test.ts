@@ -27,7 +27,7 @@ const QUOTA: QuotaConfiguration = {
   layerQuotas: [{ layer: "a & b", expirationPolicyName: "LRU", quota: { value: "3", units: "MiB" } }],
 };
 
-/** Returns the quota that a file has. */
+/** Returns the quota in a file. */
 function readBack(file: string): QuotaConfiguration {
   const read = new GeoWebCacheQuotaFile(file).read(LAYERS);
   if (read === undefined) throw new Error("the file has no quota");
@@ -56,7 +56,7 @@ test("a file that is there keeps its comments and its other elements", () => {
   ])
     expect(text).toContain(part);
   expect(existsSync(`${file}.new`)).toBe(false);
-  // What is the same is not written, and back again is the file as it was but for what was added.
+  // An unchanged field is not written. After a change back, the file differs from the original only by added fields.
   expect(written.write(QUOTA)).toEqual({ ok: true, value: null });
   expect(readFileSync(file, "utf8")).toBe(text);
   expect(written.write(DEFAULT_QUOTA)).toEqual({ ok: true, value: null });

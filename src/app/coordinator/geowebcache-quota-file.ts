@@ -15,17 +15,17 @@ import { parseXml } from "../../lib/text/xml-element.ts";
 import { QUOTA_FIELDS, type Quota, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
 
 const INTERVAL = ["cacheCleanUpFrequency", "cacheCleanUpUnits"] as const;
-/** GeoWebCache's name of the root. Its fields have the order of the classic interface. */
+/** GeoWebCache's root element. Its fields have the order of the classic interface. */
 const ROOT = "gwcQuotaConfiguration";
 
 /**
- * The `geowebcache-diskquota.xml` of a directory of GeoWebCache. A quota is written beside the file and renamed over it. A
- * file that was edited since it was read is not written. Synchronous: the coordinator answers a change of the quota in
- * one turn.
+ * The `geowebcache-diskquota.xml` of a directory of GeoWebCache. A quota is written to another file that is then
+ * renamed. A file that was edited after it was read is not replaced. The methods are synchronous, because a change of
+ * the quota is one turn.
  */
 export class GeoWebCacheQuotaFile implements QuotaFile {
   readonly #file: string;
-  /** The digest of the file as it was read last; undefined: there was no file. */
+  /** The digest of the file when it was last read. Undefined if there was no file. */
   #digest: string | undefined;
 
   constructor(file: string) {
@@ -37,7 +37,7 @@ export class GeoWebCacheQuotaFile implements QuotaFile {
     try {
       bytes = this.#bytes();
     } catch {
-      // The load of the configuration has warned of a file that cannot be read.
+      // The load of the configuration has warned of an unreadable file.
       return undefined;
     }
     this.#digest = bytes && digestOf(bytes);
@@ -76,13 +76,13 @@ export class GeoWebCacheQuotaFile implements QuotaFile {
   }
 }
 
-/** Returns the file of the quota of a directory of GeoWebCache. */
+/** Returns the quota file of a directory of GeoWebCache. */
 export const openQuotaFile = (directory: string): QuotaFile => new GeoWebCacheQuotaFile(join(directory, QUOTA));
 
 const newText = (quota: QuotaConfiguration): string =>
   `<?xml version="1.0" encoding="utf-8"?>\n${elementText(ROOT, map(QUOTA_FIELDS.map((name) => [name, nodeOf(quota, name)])), "")}\n`;
 
-/** Returns the text of a file with the fields that have another value replaced, and everything else as it was. */
+/** Returns the text of a file with the changed fields replaced, and all other text unchanged. */
 function editedText(before: Buffer, quota: QuotaConfiguration): Result<string, string> {
   const text = before.toString();
   if (!Buffer.from(text).equals(before)) return refuse("the file is not in UTF-8, so it cannot be changed over HTTP.");
@@ -95,7 +95,7 @@ function editedText(before: Buffer, quota: QuotaConfiguration): Result<string, s
   const present = read.value;
   const splices = new Splices(text);
   const changed = new Set<string>(QUOTA_FIELDS.filter((name) => !isDeepStrictEqual(present[name], quota[name])));
-  // The file may have its interval in another unit than the quota that was read from it: both fields are one value.
+  // The file's interval may have another unit than the quota read from it, so value and unit are replaced together.
   if (INTERVAL.some((name) => changed.has(name))) for (const name of INTERVAL) changed.add(name);
   for (const name of QUOTA_FIELDS) {
     if (!changed.has(name)) continue;

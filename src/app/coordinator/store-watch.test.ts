@@ -4,7 +4,7 @@ import { StoreWatch } from "./store-watch.ts";
 
 const trouble = (message: string): StoreTrouble => ({ message, isConfiguration: false });
 
-/** A remote store whose looks never end, and whose operations fail as `state` says. */
+/** A remote store whose checks never end, and whose operations fail as `state` says. */
 function startWatch(state: { away?: string; found?: StoreTrouble | undefined }) {
   const events: string[] = [];
   const store: WatchedStore = {

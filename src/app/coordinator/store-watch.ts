@@ -1,12 +1,12 @@
 import type { OpenedStores, StoreTrouble, WatchedStore } from "../../store/open-store.ts";
 
-/** A look costs a request to a remote store. */
+/** The pause between checks of a remote store. Each check is a request. */
 const REMOTE_LOOK_MS = 4_000;
-/** While there is trouble, its end is awaited. */
+/** The pause between checks of a local store, and of a store with a fault. */
 const LOOK_MS = 1_000;
 
 interface Look {
-  /** What the last look has found, besides that the store is away. */
+  /** The fault that the last check has found. An unavailable remote store is not recorded here. */
   trouble: StoreTrouble | undefined;
   /** Whether the last report named the store. */
   wasReported: boolean;
@@ -15,8 +15,8 @@ interface Look {
 }
 
 /**
- * Reports why stores cannot be used. Looks at each every few seconds, one look at a time. Whether a remote store is away is
- * reported as the readers of this moment know it.
+ * Reports why stores cannot be used. Checks each store every few seconds, one check at a time. Whether a remote store
+ * is available is taken from its readers at the time of the report.
  */
 export class StoreWatch {
   readonly #stores: () => Pick<OpenedStores, "watched"> | undefined;
@@ -25,8 +25,8 @@ export class StoreWatch {
   readonly #looks = new Map<string, Look>();
 
   /**
-   * `back`: called when a store that was away can be used again. `changed`: called when a look has found a trouble, or its
-   * end, for the next report.
+   * `back` is called when an unavailable store can be used again. `changed` is called after a check has found a fault,
+   * or the end of one.
    */
   constructor(stores: () => Pick<OpenedStores, "watched"> | undefined, back: () => void, changed: () => void) {
     this.#stores = stores;
@@ -34,11 +34,11 @@ export class StoreWatch {
     this.#changed = changed;
   }
 
-  /** Returns the present troubles, one a line, and begins the looks that are due. */
+  /** Returns the present faults in one text, and starts the checks that are due. */
   look(): string | undefined {
     const watched = this.#stores()?.watched ?? [];
     for (const id of this.#looks.keys()) if (!watched.some((store) => store.id === id)) this.#looks.delete(id);
-    // Not awaited: a service that hangs must not delay the health of everything else.
+    // Not awaited: a service that hangs must not delay the health of other parts.
     for (const store of watched) this.#lookAt(store);
     return (
       this.#found(watched)
@@ -47,7 +47,7 @@ export class StoreWatch {
     );
   }
 
-  /** Returns the troubles of all stores, by a look at each. */
+  /** Checks each store once. Returns the faults of all stores. */
   async first(): Promise<readonly StoreTrouble[]> {
     const watched = this.#stores()?.watched ?? [];
     await Promise.all(watched.map((store) => this.#lookAt(store).looking));

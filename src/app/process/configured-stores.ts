@@ -6,8 +6,9 @@ import { locationOf, type StoreOptions } from "../../store/store-options.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 
 /**
- * Opens the stores of a configuration. `kinds`: the loaded code of its kinds of stores. `found`: called when this process
- * has found out that a remote store is away, or that it is back.
+ * Opens the stores of a configuration.
+ * @param kinds the loaded code of its kinds of stores
+ * @param found called when this process finds a remote store unavailable, or available again
  */
 export const openConfiguredStores = (
   { dataDir, stores, layers, store: { fsync } }: CoordinatorConfiguration,
@@ -21,14 +22,16 @@ export const openConfiguredStores = (
   return openStores({ stores, layers, fsync, instance, isOwner, writes: isOwner, rootsFile, found }, kinds);
 };
 
-/** Returns whether users of a layer get 503 while its store is away. */
+/** Returns whether users of a layer get 503 while its store is unavailable. */
 export function refusesWithoutStore({ stores, layers }: Configuration, layer: string): boolean {
   const id = layers.find(({ name }) => name === layer)?.store;
   const store = stores.find((one) => one.id === id) ?? stores[0];
   return store?.type === "s3" && store.unavailable === "refuse";
 }
 
-/** Returns where the tiles of each layer are stored, by layer. `only`: the names of the layers to return; absent: all layers. */
+/**
+ * Returns the location of the tiles of each layer, by layer. `only` limits the result to some layers; absent for all.
+ */
 export function storeLocations(
   { dataDir, stores, layers }: CoordinatorConfiguration,
   only?: ReadonlySet<string>,
@@ -44,7 +47,7 @@ export function storeLocations(
   return byLayer;
 }
 
-/** Returns the layers of both configurations whose tiles are to be stored in another place. */
+/** Returns the layers of both configurations whose tiles will have another location. */
 export function relocatedLayers(before: Configuration, after: Configuration): readonly string[] {
   const present = storeLocations(before);
   return [...storeLocations(after)].flatMap(([layer, location]) => {
@@ -53,7 +56,7 @@ export function relocatedLayers(before: Configuration, after: Configuration): re
   });
 }
 
-/** Returns where the tiles of each store are, by the id of the store. */
+/** Returns the location of the tiles of each store, by the id of the store. */
 export function storeLocationsById({
   dataDir,
   stores,
@@ -65,7 +68,7 @@ export function storeLocationsById({
 /** Makes the disk tiers of one process. */
 export type MakeDiskTiers = (configuration: Configuration, log: Logger) => DiskTiers;
 
-/** Loads the code of disk tiers. Undefined: no store has one. */
+/** Loads the code of disk tiers. Returns undefined if no store has a disk tier. */
 export async function loadDiskTiers(stores: readonly StoreOptions[]): Promise<MakeDiskTiers | undefined> {
   if (!stores.some((store) => store.type === "s3" && store.diskTier !== undefined)) return undefined;
   const { DiskTiers } = await import("./disk-tiers.ts");

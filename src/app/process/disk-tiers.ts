@@ -10,7 +10,7 @@ import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
 import { elapsedMs } from "../../lib/time/elapsed.ts";
 
-/** The disk tiers of one process that serves, one for each store that has a tier in the configuration. */
+/** The disk tiers of one serving process, one for each store with a configured disk tier. */
 export class DiskTiers {
   readonly #tiers: ReadonlyMap<string, DiskTier>;
   readonly #firstStore: string | undefined;
@@ -45,7 +45,7 @@ export class DiskTiers {
     this.configure(layers);
   }
 
-  /** Applies the stores of reloaded layers. */
+  /** Applies the stores of changed layers. */
   configure(layers: readonly Pick<Layer, "name" | "store">[]): void {
     this.#byLayer = new Map(
       layers.flatMap(({ name, store }) => {
@@ -55,7 +55,7 @@ export class DiskTiers {
     );
   }
 
-  /** Returns the tier of a layer's store; undefined: it has none. */
+  /** Returns the disk tier of a layer's store. Undefined if the store has no disk tier. */
   of(layer: string): DiskTier | undefined {
     return this.#byLayer.get(layer);
   }
@@ -75,7 +75,7 @@ export class DiskTiers {
   }
 }
 
-/** Removes the directories of processes that have ended. Their names are the ids of the processes. */
+/** Removes the directories of processes that have ended. A directory is named after the id of its process. */
 async function removeAbandoned(path: string): Promise<void> {
   const names = await readdir(path).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return [];
@@ -90,7 +90,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: a process of another user.
+    // EPERM means that the process exists and has another user.
     return codeOf(error) !== "ESRCH";
   }
 }

@@ -5,9 +5,9 @@ import { textLine } from "../../lib/text/text-line.ts";
 
 type Fields = Readonly<Record<string, unknown>> | undefined;
 
-/** Returns a logger that writes lines to stderr. stdout is for the output of commands. */
+/** Returns a logger that writes lines to stderr. Commands use stdout for their output. */
 export function createLogger(): Logger {
-  // The configuration has been checked before, so the variables are valid.
+  // The start has checked these variables, so they are valid.
   const options = parseLogOptions(process.env);
   const { level, format }: LogOptions = options.ok ? options.value : { level: "info", format: "auto" };
   const destination = pino.destination({ dest: 2, sync: true });

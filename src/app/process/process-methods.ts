@@ -34,71 +34,74 @@ import type { StoreOptions } from "../../store/store-options.ts";
 /** The outcome of an attempt to begin. */
 export type BeginOutcome =
   | { readonly kind: "begun" }
-  /** The attempt has to be repeated. `serves`: stored tiles can be served meanwhile. */
+  /** The attempt must be repeated. `serves` says whether stored tiles can be served until then. */
   | { readonly kind: "waiting"; readonly reason: string; readonly serves: boolean }
   | { readonly kind: "refused"; readonly message: string; readonly isConfiguration: boolean };
 
 /** Why a coordinator cannot start. */
 export type StartRefusal = Extract<BeginOutcome, { kind: "refused" }>;
 
-/** Methods of the coordinator: the operations of the management interface, the server's side of a render, and start and close. */
+/** The methods of the coordinator: operations of the management interface, accounting of renders, start and close. */
 export interface CoordinatorMethods extends Operations, LedgerAccess {
-  /** Locks the data directory and opens the database. Returns the refusal if that is not possible. */
+  /** Locks the data directory and opens the database. Returns the refusal if this fails. */
   claim(): Promise<StartRefusal | undefined>;
-  /** Completes the unfinished work of the last process and reads its state. To be called again after a full disk, and while the database is away. */
+  /**
+   * Completes the unfinished work of the last process and reads its state. Must be repeated after a full disk, and
+   * while the database is unavailable.
+   */
   begin(): Promise<BeginOutcome>;
-  /** Returns by layer the time before which tiles were truncated softly. */
+  /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
   softTimes(): ReadonlyMap<string, number>;
   /** Starts the jobs, after the HTTP server has been opened. */
   start(): void;
   /** Reports the tiles that were read since the previous report. */
   used(cells: readonly CellUses[]): void;
   health(): Promise<string | undefined>;
-  /** Takes over what another process has found out about a remote store. */
+  /** Records news about a remote store from another process. */
   readonly storeNews: TellStores;
   /** Enlarges a reservation for a renderer. */
   readonly reserve: Reserve;
-  /** Reports that a renderer cannot be reached which has the right to begin to store for a time, in ms. */
+  /** Reports that a renderer cannot be reached that may still begin to store tiles for a time, ms. */
   lostWriter(mayStoreMs: number): void;
-  /** Collects garbage, as the last renderer has ended after a time without work. */
+  /** Collects garbage. Called when the last renderer has ended after a time without work. */
   rest(): void;
-  /** Prepares a reload that gives layers other stores: their last changes are copied, and they are blocked. */
+  /** Prepares a reload that gives layers other stores: copies their last changes, and blocks the layers. */
   moving(next: CoordinatorConfiguration): Promise<void>;
-  /** Ends what `moving` has begun, after the reload or its failure. */
+  /** Unblocks the layers that `moving` has blocked, after the reload or its failure. */
   moved(): void;
   /** Applies a reloaded configuration. */
   configure(configuration: CoordinatorConfiguration): Promise<{ readonly abortedJobs: number }>;
   /** Applies the change of one layer. */
   configureLayer(change: LayerChange): Promise<void>;
-  /** Stores changes of the objects that were made over HTTP, before the configuration with the changes is applied. */
+  /** Stores changes of objects made over HTTP. Called before the changed configuration is applied. */
   storeObjects(changes: readonly ObjectChange[]): Promise<Result<null, Refusal>>;
-  /** Truncates the tiles of a layer whose removal is stored, when no process serves it any more. `by`: the account. */
+  /** Truncates the tiles of a removed layer. Called when no process serves the layer any more. `by` is the account. */
   truncateRemoved(layer: string, by: string | null): Promise<void>;
-  /** Stops the jobs. Tiles that are still written for users are accounted for. */
+  /** Stops the jobs. Tiles that are still written for users are counted. */
   stop(graceMs: number): Promise<void>;
-  /** Saves the ledger and releases the database and the lock. The last call, made when no renderer writes any more. */
+  /** Saves the ledger and releases the database and the lock. The last call, after the end of all renderers. */
   close(): Promise<void>;
 }
 
 /** Methods of the server that the coordinator calls. */
 export interface ServerMethods extends RenderControl {
-  /** Adds the stored objects to the configuration at the start. Returns the configuration, or why it is not valid. */
+  /** Adds the stored objects to the configuration at the start. Returns the configuration, or why it is invalid. */
   withObjects(objects: readonly ConfiguredObject[]): Promise<Result<CoordinatorConfiguration, string>>;
   publish(event: ServerEvent): void;
   accountsChanged(accounts: Accounts): void;
-  /** Reports that the next `health` tells something else. */
+  /** Reports that the result of `health` has changed. */
   healthChanged(): void;
-  /** Reports what the coordinator has found out about a remote store. */
+  /** Reports news of the coordinator about a remote store. */
   readonly storeNews: TellStores;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
-/** What all members have been sent, for members that begin later. */
+/** The state that all members have received. Members that start later receive it first. */
 export interface ServingState {
   readonly configuration: Configuration;
   readonly readiness: Readiness;
   readonly accounts: Accounts;
-  /** The times of `expireBefore`, by layer. */
+  /** The last time given to `expireBefore`, by layer, ms since 1970. */
   readonly expiredBefore: ReadonlyMap<string, number>;
 }
 
@@ -109,74 +112,77 @@ export interface ServingData extends ServingState {
   readonly instance: string;
 }
 
-/** The process, or the processes, that answer HTTP. */
+/** The process or processes that answer HTTP. */
 export interface ServingProcesses extends MemoryTiles {
   /**
    * Listens on the address.
-   * @throws Error when the address is not available
+   * @throws Error if the address is not available
    */
   listen(host: string, port: number): Promise<{ readonly port: number }>;
   publish(event: ServerEvent): void;
-  /** Replaces the accounts that the state database has. */
+  /** Replaces the accounts of the state database. */
   setAccounts(accounts: Accounts): void;
   metrics(): Promise<ServingMetrics>;
-  /** Returns how users' requests for tiles were answered since the last call. */
+  /** Returns how users' requests for tiles have been answered since the last call. */
   collectTraffic(): Promise<TrafficByLayer>;
   /**
-   * Returns why a process cannot use stores that are to be made; undefined: all can.
-   * @param mark a file that is in their directories meanwhile
+   * Returns why a process cannot use new stores. Undefined if all processes can.
+   * @param mark the name of a file that the directories of the stores contain during the call
    */
   storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined>;
   configure(configuration: Configuration): Promise<void>;
-  /** `next`: the configuration with the change, if the caller is in the process that serves. */
+  /** Applies the change of one layer. `next` is the changed configuration, given only within one process. */
   configureLayer(update: LayerUpdate, next?: Configuration): Promise<void>;
-  /** Loads rasters of a request filter again. Resolves when all processes have done so. */
+  /** Reloads rasters of a request filter. Resolves when all processes have reloaded them. */
   renewMasks(renewal: MaskRenewal): Promise<void>;
-  /** Resolves when all processes have the readiness. */
+  /** Sets the readiness. Resolves when all processes have it. */
   ready(readiness: Readiness): Promise<void>;
   close(graceMs: number): Promise<void>;
 }
 
 /** Methods of an HTTP worker that the server calls. */
 export interface HttpWorkerMethods extends ServingProcesses {
-  /** Loads the code of the stores. The first message. */
+  /** The first message. Loads the code of the stores. */
   prepare(stores: readonly StoreOptions[]): Promise<void>;
-  /** The second message. */
+  /** The second message. Sets the whole state. */
   begin(data: ServingData): void;
-  /** Answers when all earlier messages have been handled. */
+  /** Resolves when all earlier messages have been handled. */
   applied(): void;
-  /** Takes over what another process has found out about a remote store. */
+  /** Records news about a remote store from another process. */
   readonly storeNews: TellStores;
 }
 
-/** Methods of the server, beside operations and renders, that the processes that answer HTTP call. */
+/** The methods of the server, in addition to operations and renders, that the serving processes call. */
 export interface ServingCalls {
   /**
-   * Composes a map from tiles. The signal ends the work.
-   * @throws Error when the renderer died, or the signal has fired
+   * Composes a map from tiles.
+   * @param gone aborts the composition
+   * @throws Error if the renderer died, or the signal has fired
    */
   compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
   /** Reports the tiles that were read since the previous report. */
   used(cells: readonly CellUses[]): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
-  /** Changes an object of the configuration. The change is stored and in force when this resolves. */
+  /** Changes an object of the configuration. When it resolves, the change is stored and in force. */
   changeObject(change: ObjectChange, by: string | null): Promise<Result<null, Refusal>>;
   /** See `updateMasks`. */
   updateMasks(update: MaskUpdate): Promise<Result<null, Refusal>>;
-  /** Checks a change, and returns what it would do. */
+  /** Checks a change of an object, and returns its effect. Changes nothing. */
   previewObject(change: ObjectChange): Promise<Result<ObjectEffect, Refusal>>;
-  /** Returns the metrics of all processes that serve, and of the renders. */
+  /** Returns the metrics of all serving processes, and of the renders. */
   metrics(): Promise<ServerMetrics>;
-  /** Returns how all processes that serve have answered users' requests for tiles. */
+  /** Returns how all serving processes have answered users' requests for tiles. */
   traffic(query: TrafficQuery): Promise<TrafficView>;
-  /** Returns the same since the start, and a second. */
+  /** Returns the same counts since the start, and the rates per second. */
   trafficRates(): Promise<TrafficRatesView>;
   upstreams(): Promise<readonly UpstreamView[]>;
-  /** Returns the nodes of the cluster; a server that is alone is one. */
+  /** Returns the nodes of the cluster. A server without a cluster is one node. */
   nodes(): Promise<readonly NodeView[]>;
-  /** Returns the lead of the cluster; undefined: the server is alone. */
+  /** Returns the lead of the cluster. Undefined without a cluster. */
   lead(): Promise<LeadView | undefined>;
-  /** Takes a node out of the balancer and gives it no further renders, or ends that. Answered when that is in force. */
+  /**
+   * Begins or ends the drain of a node, which gets no further renders and is not ready. Resolves when this is in force.
+   */
   drainNode(name: string, drained: boolean): Promise<DrainOutcome>;
   /** Removes a lost node from the list. */
   removeNode(name: string): Promise<NodeRemoval>;
@@ -184,7 +190,9 @@ export interface ServingCalls {
   probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;
   /** See `testLayer`. */
   testLayer(order: TestOrder, gone: AbortSignal): Promise<TestRender | undefined>;
-  /** Delays the answers to wrong credentials at all nodes of a cluster. See `WrongAttempts`. */
+  /**
+   * Records wrong credentials of a sender, whose next answers all nodes of a cluster then delay. See `WrongAttempts`.
+   */
   wrong(sender: Sender): Promise<void>;
   wrongUnhashed(address: string): Promise<"waited" | "full">;
 }
@@ -192,11 +200,11 @@ export interface ServingCalls {
 /** Methods of the server that an HTTP worker calls. */
 export interface HttpServerMethods extends Operations, UserRenders, ServingCalls {
   /**
-   * The first message. The server sends nothing before it, as a process of a cluster loses messages that arrive before
+   * The first message. The server sends nothing before it, because a forked process loses messages that arrive before
    * it listens.
    */
   hello(): void;
-  /** Reports what the HTTP worker has found out about a remote store. */
+  /** Reports news of the HTTP worker about a remote store. */
   readonly storeNews: TellStores;
 }
 

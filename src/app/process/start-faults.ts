@@ -4,12 +4,12 @@ import { account, fileFault, pathOf } from "../../lib/file/file-fault.ts";
 
 const PROBE_MS = 3_000;
 
-/** Codes of SQLite for a file whose content is no database, or whose pages contradict each other. */
+/** Codes of SQLite for a file that is not a database, or whose pages contradict each other. */
 const DAMAGED = /^SQLITE_(?:NOTADB|CORRUPT)/;
 
 /**
- * Returns why the state database cannot be used, what a start without it loses, and how to go on. Returns undefined if
- * the error is about something else.
+ * Returns why the state database cannot be used, what a start without it would lose, and what to do. Undefined if the
+ * error has another cause.
  */
 export function stateDatabaseFault(error: unknown, dataDir: string): string | undefined {
   const file = join(dataDir, "state.db");
@@ -22,14 +22,14 @@ export function stateDatabaseFault(error: unknown, dataDir: string): string | un
     : `the state database ${file} cannot be used: ${fault}; give the account ${account()} the permission to read and write it, or name another directory (--data-dir, NUTHATCH_DATA_DIR or dataDir)`;
 }
 
-/** Returns why the server cannot use its data directory, and how to name another. */
+/** Returns why the server cannot use its data directory, and how to configure another one. */
 export function dataDirectoryFault(error: unknown, dataDir: string): string {
   const path = pathOf(error);
   if (path === undefined) return errorMessage(error);
   return `the data directory cannot be used: ${path}: ${fileFault(error)}; --data-dir, NUTHATCH_DATA_DIR or dataDir names another than ${dataDir}`;
 }
 
-/** Returns why the server cannot listen on an address, and how to name another. */
+/** Returns why the server cannot listen on an address, and how to configure another one. */
 export async function listenFault(error: unknown, host: string, port: number): Promise<string> {
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const another = "--host, NUTHATCH_HOST or server.host names another";
@@ -58,7 +58,7 @@ async function isNuthatch(host: string, port: number): Promise<boolean> {
     const answer = await fetch(`http://${name}:${port}/livez`, { signal: AbortSignal.timeout(PROBE_MS) });
     return answer.status === 200 && (await answer.text()) === "ok";
   } catch {
-    // No HTTP, or no answer in time.
+    // No HTTP server answers in time.
     return false;
   }
 }

@@ -5,7 +5,7 @@ import { StoreNewsExchange } from "./store-news-exchange.ts";
 const away = (store: string): StoreNews => ({ store, away: { status: 0, code: "no answer in time" } });
 const back = (store: string): StoreNews => ({ store, away: null });
 
-/** Adds a member that keeps what it is told. */
+/** Adds a member that records the news that it receives. */
 function join(exchange: StoreNewsExchange) {
   const told: StoreNews[] = [];
   return { told, ...exchange.join((news) => void told.push(news)) };

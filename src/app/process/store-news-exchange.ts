@@ -1,26 +1,26 @@
 import type { StoreNews, TellStores } from "../../store/store-news.ts";
 
-/** Takes what a member has found out, and ends its membership. */
+/** A member of the exchange. `found` passes on its news, and `leave` removes it. */
 export interface NewsMember {
   readonly found: (news: StoreNews) => void;
   readonly leave: () => void;
 }
 
 /**
- * Passes on what one process of this machine has found out about a remote store to the others, so that all have one
- * truth: the processes that serve, the renderers, and the coordinator, by which the server is ready or not.
+ * Passes news of one process about a remote store to all other processes of this machine, so that all agree: the
+ * serving processes, the renderers, and the coordinator, which decides whether the server is ready.
  */
 export class StoreNewsExchange {
   readonly #members = new Map<NewsMember, TellStores>();
   readonly #away = new Map<string, StoreNews>();
   readonly #changed: () => void;
 
-  /** `changed`: called when all members have been told. */
+  /** @param changed called after all members have received news */
   constructor(changed: () => void = () => {}) {
     this.#changed = changed;
   }
 
-  /** Adds a member, which is told which stores are away. */
+  /** Adds a member, and sends it the remote stores that are unavailable. */
   join(tell: TellStores): NewsMember {
     const member: NewsMember = {
       found: (news) => this.#found(member, news),

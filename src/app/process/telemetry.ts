@@ -32,11 +32,11 @@ export function startTelemetry() {
   const tracer = provider.getTracer("nuthatch", ownVersion());
   return {
     /**
-     * Wraps renders so that each is a span. The span is part of the user's trace, if there is one, and contains the
-     * upstream's request.
+     * Wraps renders so that each becomes a span. The span is a part of the user's trace, if any, and contains the span
+     * of the upstream's request.
      */
     traced: (renders: UserRenders) => tracedRenders(renders, tracer),
-    /** Reports a job that has ended as a span of the job's duration. */
+    /** Reports an ended job as a span with the job's duration. */
     jobEvent: (event: ServerEvent) => reportJob(event, tracer),
     close: (): Promise<void> =>
       Promise.race([provider.shutdown(), new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS))]),
@@ -65,7 +65,7 @@ function tracedRenders(renders: UserRenders, tracer: Tracer): UserRenders {
   };
 }
 
-/** Runs work that asks an upstream, inside a span. */
+/** Runs work that sends requests to an upstream, inside a span. */
 async function spanned<T extends { readonly kind: string }>(
   tracer: Tracer,
   name: string,

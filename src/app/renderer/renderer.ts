@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TileIndex } from "../../grid/grid-set.ts";
 import { composePicture } from "../../image/compose.ts";
@@ -20,9 +21,10 @@ import { loadStoreKinds, type OpenedStores, openStores } from "../../store/open-
 import type { StoreNews } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 import { whenKnown } from "../../store/tile-store.ts";
+import type { WorkedTimes } from "./renderer-load.ts";
 import type { RendererMethods, RendererNews, RendererNotes, RendererOwner, RenderRequest } from "./renderer-methods.ts";
 
-/** One render in progress, under its number. */
+/** One render in progress. */
 interface CurrentRender {
   /** The tile that a user waits for. */
   missed: TileIndex | undefined;
@@ -30,7 +32,7 @@ interface CurrentRender {
   readonly permit: (reservation: Leave | undefined) => void;
 }
 
-/** A batch in progress. It may have written tiles that it has not reported yet. */
+/** A batch in progress. It may have written tiles that are not reported yet. */
 interface Batch {
   readonly layer: string | undefined;
   /** Aborts the batch and its current render. */
@@ -39,11 +41,11 @@ interface Batch {
   readonly answered: Promise<void>;
 }
 
-/** Renders metatiles, asks upstreams and composes maps, in a process of its own. */
+/** Renders metatiles, sends requests to upstreams and composes maps. Runs in its own process. */
 export class Renderer implements RendererMethods {
   readonly #server: RendererNotes & RendererNews;
   readonly #sources = new Map<string, Promise<Source>>();
-  /** The oldest generation whose tiles may be stored, by layer. Absent: 0. */
+  /** The oldest generation whose tiles may still be stored, by layer. 0 for layers without an entry. */
   readonly #oldest = new Map<string, number>();
   readonly #renders = new Map<number, CurrentRender>();
   readonly #batches = new Set<Batch>();
@@ -53,7 +55,7 @@ export class Renderer implements RendererMethods {
   #storesUntilMs = 0;
   /** The number of renders that are storing tiles. */
   #storing = 0;
-  /** Answers of `raiseGeneration` that wait for the stores in progress. */
+  /** Resolves the calls of `raiseGeneration` that wait for renders which are storing tiles. */
   #storesEnded: (() => void)[] = [];
   #reportedMs = processorMs();
 
@@ -77,7 +79,10 @@ export class Renderer implements RendererMethods {
     );
   }
 
-  /** Returns whether the server that has this renderer is there. It has been killed if this process has another parent. */
+  /**
+   * Returns whether the server that owns this renderer is still running. If it was killed, this process has a new
+   * parent.
+   */
   #isOwned(): boolean {
     return process.ppid === this.#owner?.parentPid && machineMs() < this.#storesUntilMs;
   }
@@ -192,7 +197,9 @@ export class Renderer implements RendererMethods {
 
   readonly compose = composePicture;
 
-  alive(): void {}
+  async alive(): Promise<WorkedTimes> {
+    return { activeMs: performance.eventLoopUtilization().active, processorMs: processorMs() };
+  }
 
   configureLayer(name: string, layer: Layer | undefined): void {
     const layers = new Map(this.#layers);
@@ -225,9 +232,9 @@ export class Renderer implements RendererMethods {
             before.configure({ layers, stores }, await kinds);
             return before;
           });
-    // Each render reports the fault.
+    // Each render reports the fault, too.
     this.#stores.catch(() => undefined);
-    // Sources without a layer close when their renders have ended.
+    // Sources that no layer uses are closed after their renders have ended.
     const used = new Set(layers.map(({ source }) => keyOf(source)));
     for (const [key, source] of this.#sources) {
       if (used.has(key)) continue;
@@ -243,7 +250,8 @@ export class Renderer implements RendererMethods {
   }
 
   /**
-   * Renders a batch. All results but the last are stored metatiles; the last one may be the reason why the batch ended.
+   * Renders a batch. All results except the last are stored metatiles. The last result may be the reason why the batch
+   * ended.
    */
   async #renderInSequence(
     orders: readonly RenderOrder[],
@@ -314,8 +322,8 @@ export class Renderer implements RendererMethods {
   }
 
   /**
-   * Counts the renders that store tiles. The answers of `raiseGeneration` are given in a later turn than the last of them, after
-   * the written tiles have been reported: messages keep their order.
+   * Counts the renders that store tiles. After the last one, resolves the calls of `raiseGeneration` in a later turn:
+   * messages are sent in order, so the written tiles are reported first.
    */
   #countStoring(busy: boolean): void {
     this.#storing += busy ? 1 : -1;
@@ -327,14 +335,14 @@ export class Renderer implements RendererMethods {
     });
   }
 
-  /** Returns the function that asks for space under a reservation. Undefined: nothing may be stored. */
+  /** Returns the function that requests space under a reservation. Without a reservation the render stores nothing. */
   #storeWithin(reservation: Leave | undefined): RenderParts["mayStore"] {
     const allowance = new Allowance(reservation, this.#server.reserve);
     return (most, growth) =>
       whenKnown<boolean, StoreDecision>(allowance.take(most, growth), (taken) => (taken ? "store" : "no space"));
   }
 
-  /** Returns the function that asks for space once the coordinator has opened the cells. */
+  /** Returns the function that requests space after the coordinator has opened the cells. */
   #storeWithPermit(permitted: Promise<Leave | undefined>): RenderParts["mayStore"] {
     let within: RenderParts["mayStore"] | undefined;
     return async (most, growth) => {
@@ -365,10 +373,7 @@ function imageFormatOf(mimeType: string): ImageFormat | undefined {
 const byName = (layers: readonly Layer[]): ReadonlyMap<string, Layer> =>
   new Map(layers.map((layer) => [layer.name, layer]));
 
-/**
- * Returns the key of a source. A layer that is configured again with equal options keeps its source and its
- * connections.
- */
+/** Returns the key of a source. A reconfigured layer with equal options keeps its source and its connections. */
 const keyOf = onceEach((options: SourceOptions): string => JSON.stringify(options));
 
 /** Returns the processor time of all threads of this process since its start. */

@@ -21,23 +21,23 @@ import { LocalRenderers } from "./renderers/local-renderers.ts";
 import { RendererPool } from "./renderers/renderer-pool.ts";
 
 /**
- * The processors that jobs leave free while users read tiles: one for the server, and enough for other programs that on
- * two cores a hit takes no longer beside a seed than without one (`npm run bench live-users`).
+ * The processors that jobs leave free while users read tiles: one for the server, and 2/3 for other programs. With
+ * them, on two cores, a hit takes no longer during a seed than without one (`npm run bench live-users`).
  */
 const CORES_LEFT = 1 + 2 / 3;
-/** The least share of one processor for jobs, so that they progress on any machine. */
+/** The least share of one processor for jobs, so that they always progress. */
 const LEAST_SHARE = 0.25;
 /** Users count as reading tiles for this time after a read. */
 const ACTIVE_MS = 2_000;
 
-/** Builds the limits of the upstreams, which log and publish each change of an upstream's state. */
+/** Builds the limits of the upstreams. Each change of an upstream's state is logged and published. */
 function buildUpstreamLimits(publish: (event: ServerEvent) => void, log: Logger): UpstreamLimits {
   const upstreamLimits: UpstreamLimits = new UpstreamLimits(elapsedMs, ({ upstream, state, before, health }) => {
     const { lastError } = health;
     if (state === "down")
       log.warn("an upstream is down", { upstream, class: lastError?.failure, reason: lastError?.message });
     else if (before === "down") log.info("an upstream is back", { upstream });
-    // Report in a later turn: by then the health has recorded the answer that changed the state.
+    // Report in a later turn, after the health has recorded the response that changed the state.
     setImmediate(() => {
       const view = upstreamLimits.views().find((one) => one.upstream === upstream);
       if (view !== undefined) publish({ kind: "upstream", upstream: view });
@@ -52,7 +52,7 @@ export type Rendering = ReturnType<typeof buildRendering>;
 export function buildRendering(parts: {
   readonly configuration: Configuration;
   readonly instance: string;
-  /** The time by `machineMs` after which renderers store nothing, until another one is set. */
+  /** After this time of `machineMs` renderers store nothing, until a later time is set. */
   readonly storesUntilMs: number;
   readonly coordinator: CoordinatorLink;
   readonly memory: MemoryTiles;
@@ -79,12 +79,12 @@ export function buildRendering(parts: {
     layers: configuration.layers,
     usersActive,
     lostWriter: (mayStoreMs) => coordinator.channel.note("lostWriter", [mayStoreMs]),
-    // A renderer that asks while the coordinator ends must not store anything more.
+    // A renderer that requests space while the coordinator is ending must store nothing more.
     reserve: (id, more) => coordinator.channel.call("reserve", id, more).catch(() => false),
     atRest: () => {
       if (coordinator.isClosing) return;
       coordinator.channel.note("rest", []);
-      // Collecting garbage would delay a hit.
+      // Garbage collection would delay a hit.
       if (!usersActive()) collectGarbage();
     },
     log,
@@ -110,19 +110,19 @@ export function buildRendering(parts: {
   });
   renders.configure(configuration.layers);
   return {
-    /** Logs the failed tiles that have been counted since their last line. To be called after the last render. */
+    /** Logs the failed tiles that have not been logged yet. Called after the last render. */
     closeLog: () => failedTiles.close(),
     renders,
     renderers,
     localRenderers,
-    /** Records that users read tiles at this moment. */
+    /** Records that users are reading tiles now. */
     tilesRead: () => {
       lastReadMs = elapsedMs();
     },
     upstreams: () => upstreamLimits.views(),
     probeUpstream: (id: string, gone: AbortSignal) => probeUpstream({ renderers, upstreamLimits }, id, gone),
     testLayer: (order: TestOrder, gone: AbortSignal) => testLayer({ renderers, upstreamLimits }, order, gone),
-    /** Returns the metrics of the server, except those of the processes that serve. */
+    /** Returns the metrics of the server, without those of the serving processes. */
     metrics: (): RenderMetrics => ({
       upstreams: upstreamLimits.states(),
       servers: upstreamLimits.servers().map((one) => ({ ...one, isUp: !renderers.isDown(one.server) })),

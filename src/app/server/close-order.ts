@@ -5,7 +5,7 @@ import type { ServingProcesses } from "../process/process-methods.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import type { RendererPool } from "./renderers/renderer-pool.ts";
 
-/** The parts of a running server that are closed. */
+/** The parts of a running server that need a close. */
 export interface ClosingParts {
   readonly coordinator: Pick<CoordinatorLink, "stop" | "releaseState">;
   readonly serving: Pick<ServingProcesses, "close">;
@@ -16,20 +16,20 @@ export interface ClosingParts {
 /** Time for cancelled renders to end, and for the coordinator to close. */
 const END_MS = 2_000;
 /**
- * Renderers that do not end are killed before. One that waits for a file system that hangs ends later, and writes nothing
- * more.
+ * Time for renderers to end before they are killed. A renderer that waits for a hanging file system ends later, and
+ * writes nothing more.
  */
 const RENDERERS_MS = 8_000;
 
 /**
- * Closes a server: first the parts that accept requests, then the parts that write, then the database and the lock. A
- * second server that gets the lock can rely on the first one writing nothing more.
+ * Closes a server: first the parts that accept requests, then the parts that write, then the database and the lock. So
+ * when another server gets the lock, this one no longer writes.
  */
 export async function closeInOrder(parts: ClosingParts, graceMs: number): Promise<void> {
   const { coordinator, serving, renders, renderers } = parts;
   const untilMs = elapsedMs() + graceMs;
   const left = (): number => Math.max(0, untilMs - elapsedMs());
-  // Jobs and users finish their in-flight renders at the same time.
+  // Jobs and users finish their renders in flight at the same time.
   const jobsStopped = coordinator.stop(left());
   await serving.close(left());
   await atMost(left() + END_MS, jobsStopped);
@@ -37,7 +37,7 @@ export async function closeInOrder(parts: ClosingParts, graceMs: number): Promis
   await atMost(left(), renders.idle());
   renders.cancelAll();
   await atMost(END_MS, renders.idle());
-  // Nothing is written after the renderers have ended.
+  // After the end of the renderers nothing is written.
   await atMost(
     RENDERERS_MS,
     renderers.close().then(() => renders.idle()),

@@ -11,7 +11,7 @@ import { type CoordinatorMethods, RENDER_CONTROL, type ServerMethods } from "../
 
 const END_MS = 5_000;
 
-/** The parts of the server that the coordinator calls. */
+/** The parts of the server whose methods the coordinator calls. */
 export interface CalledParts {
   readonly renders: RenderControl;
   readonly publish: (event: ServerEvent) => void;
@@ -21,7 +21,7 @@ export interface CalledParts {
   readonly healthChanged: ServerMethods["healthChanged"];
 }
 
-/** Starts the thread of a coordinator, which loads its code and waits for a `CoordinatorLink`. */
+/** Starts a coordinator's thread. The thread loads its code and waits for a `CoordinatorLink`. */
 export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordinator-thread.cjs", import.meta.url));
 
 /** The coordinator's thread, and the channel to it. */
@@ -33,7 +33,7 @@ export class CoordinatorLink {
   #called: CalledParts | undefined;
   #closing = false;
 
-  /** The process ends if the thread ends before `close`, as the server cannot work without it. */
+  /** If the thread ends before `close`, the process ends too, because the server cannot work without it. */
   constructor(thread: Worker, data: CoordinatorData, log: Logger) {
     this.#log = log;
     this.#worker = thread;
@@ -68,22 +68,25 @@ export class CoordinatorLink {
     return this.#called;
   }
 
-  /** Serves the coordinator's calls from now on. Called once, before `claim`: until then the coordinator calls nothing. */
+  /**
+   * Serves the coordinator's calls from now on. Called once, before `claim`. The coordinator makes no call before
+   * `claim`.
+   */
   attach(called: CalledParts): void {
     this.#called = called;
   }
 
-  /** Expects the end of the thread from now on. */
+  /** From now on the thread may end without ending the process. */
   expectEnd(): void {
     this.#closing = true;
   }
 
-  /** Whether the end of the thread is expected. */
+  /** Whether the thread is expected to end. */
   get isClosing(): boolean {
     return this.#closing;
   }
 
-  /** Stops the jobs within the time. The coordinator continues to account for tiles that are still being written. */
+  /** Stops the jobs within the time. The coordinator still counts tiles that are being written. */
   stop(graceMs: number): Promise<void> {
     return this.channel.call("stop", graceMs).catch((error: unknown) => this.#notClosed(error));
   }
@@ -101,7 +104,7 @@ export class CoordinatorLink {
   async close(): Promise<void> {
     this.#closing = true;
     works(this.#worker);
-    // A coordinator that hangs, in a store or in the database, does not keep the server from ending.
+    // A coordinator that hangs in a store or in the database must not keep the server from ending.
     await atMost(
       END_MS,
       this.#worker.terminate().then(() => this.#ended),

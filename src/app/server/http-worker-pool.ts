@@ -22,28 +22,26 @@ interface Member {
   readonly channel: Channel<HttpServerMethods, HttpWorkerMethods>;
 }
 
-/** An HTTP worker answers in milliseconds, even while it serves requests. */
+/** The time after which a silent HTTP worker counts as hung. It normally responds in milliseconds. */
 const DEADLINE_MS = 10_000;
-/**
- * An HTTP worker that has died is replaced after this time. The time doubles with each replacement that cannot serve.
- */
+/** The pause before a dead HTTP worker is replaced. Doubles with each replacement that cannot serve. */
 const RESTARTS: BackOff = { firstMs: 500, longestMs: 30_000 };
 
 /**
- * HTTP workers that share one port. Each has its own HTTP interfaces and memory tier. The server alone renders, accounts and
- * manages. Connections are distributed in turn.
+ * HTTP workers that share one port. Each has its own HTTP interfaces and memory tier. Only the server renders, accounts
+ * and manages. Connections are distributed in turn.
  */
 export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   readonly #data: Pick<ServingData, "instance">;
   readonly #log: Logger;
   readonly #methods: CalledByMembers;
   readonly #storeNews: StoreNewsExchange;
-  /** The HTTP workers that have begun. */
+  /** The HTTP workers that have started. */
   readonly #members = new Set<Member>();
   readonly #first: readonly Promise<Member>[];
   #address: { readonly host: string; readonly port: number } | undefined;
   #closing = false;
-  /** Replacements that could not serve since the last one that could. */
+  /** The number of consecutive replacements that could not serve. */
   #failures = 0;
 
   constructor(
@@ -62,7 +60,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
       exec: fileURLToPath(new URL("./http-worker-process.cjs", import.meta.url)),
       args: [],
       serialization: "advanced",
-      // Only the server writes to stdout; stderr is the log.
+      // Only the server writes to stdout. stderr is the log.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     this.#first = Array.from({ length: configuration.server.workers }, () => this.#start());
@@ -70,7 +68,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
 
   /**
    * Starts an HTTP worker.
-   * @throws Error when the HTTP worker ends before it has begun
+   * @throws Error if the HTTP worker ends before it has started
    */
   #start(): Promise<Member> {
     return new Promise((resolve, reject) => {
@@ -81,7 +79,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
           {
             ...this.#data,
             ...this.state,
-            // An HTTP worker that starts later has not received the earlier events.
+            // An HTTP worker that starts later has missed earlier events, so its sequence of events has a new id.
             eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
           },
         ]);
@@ -126,8 +124,8 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   }
 
   /**
-   * Replaces an HTTP worker. A replacement that cannot listen, because another program has the port, is ended. Every
-   * exit is followed by another replacement.
+   * Replaces an HTTP worker. Ends a replacement that cannot listen because another program uses the port. Each exit
+   * starts another replacement.
    */
   async #replace({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
     if (this.#closing) return;
@@ -145,7 +143,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
 
   /**
    * Listens on the address with all HTTP workers.
-   * @throws Error when the address is not available
+   * @throws Error if the address is not available
    */
   async listen(host: string, port: number): Promise<{ readonly port: number }> {
     const listening = this.#first.map(async (begun) => (await begun).channel.call("listen", host, port));

@@ -18,33 +18,33 @@ import { buildServerSide, type LoadConfiguration } from "./server-side.ts";
 import { TrafficCollector } from "./traffic-collector.ts";
 
 export interface LeadParts {
-  /** A thread that `startCoordinatorThread` has started. */
+  /** A thread started by `startCoordinatorThread`. */
   readonly coordinatorThread: Worker;
   readonly configuration: Configuration;
   readonly instance: string;
-  /** The use of the database: by a server that is alone, or by the lead of a cluster. */
+  /** Who uses the database: a single server, or the lead of a cluster. */
   readonly use: SessionUse;
   readonly load: LoadConfiguration;
   readonly log: Logger;
-  /** Builds the process, or the processes, that answer HTTP. */
+  /** Builds the process or processes that answer HTTP. */
   readonly buildServing: (
     core: Core,
     hosts: RendererHosts,
     storeNews: StoreNewsExchange,
   ) => ServingProcesses | Promise<ServingProcesses>;
   /**
-   * Opens the processes for requests. Called before the unfinished work of the last process is completed, so that
-   * health probes are answered meanwhile.
+   * Opens the serving processes for requests. Called before the unfinished work of the last process is completed, so
+   * that health probes are answered during that work.
    */
   readonly open: (serving: ServingProcesses, renderers: Pick<LocalRenderers, "storesUntil">) => Promise<void>;
 }
 
-/** The coordinator, the renders, and what belongs to them: all of a server but the processes that answer HTTP. */
+/** The coordinator, the renders and the parts around them: all of a server except the processes that answer HTTP. */
 export interface Lead {
   readonly configuration: () => Configuration;
   readonly isClosing: boolean;
   reload(): Promise<Result<readonly string[], Refusal>>;
-  /** Closes the parts and the processes that answer HTTP. Tiles in flight are finished within the time. */
+  /** Closes these parts and the serving processes. Tiles in flight are finished within the time. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export interface NotLed {
   readonly refused: StartRefusal;
 }
 
-/** Builds the parts in this order: coordinator, renders, HTTP interfaces. `closeInOrder` closes them. */
+/** Builds the coordinator, the renders and the HTTP interfaces in this order. `closeInOrder` closes them. */
 export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   const { configuration, instance, use, load, log } = parts;
   const telemetry = namesCollector(process.env)
@@ -66,14 +66,14 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   );
   let built: ServingProcesses | undefined;
   let watch: ReadinessWatch | undefined;
-  // The processes that serve are built last, as they call all other parts.
+  // The serving processes are built last, because they call all other parts.
   const serving = localMethods<ServingProcesses>(() => built, SERVING_PROCESSES);
   const storeNews = new StoreNewsExchange(() => watch?.lookNow());
   const rendering = buildRendering({
     storeNews,
     configuration,
     instance,
-    // A server that is alone has no lease that could end.
+    // A single server has no lease that could end.
     storesUntilMs: use === "lead" ? 0 : Number.POSITIVE_INFINITY,
     coordinator,
     memory: serving,
@@ -117,7 +117,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     async close(graceMs) {
       if (coordinator.isClosing) return;
       coordinator.expectEnd();
-      // The nodes of a cluster stay ready: the next lead takes them over.
+      // The nodes of a cluster stay ready, because they join the next lead.
       readiness.close(use === "server");
       traffic.close();
       await closeInOrder({ coordinator, serving, renders, renderers }, graceMs);
@@ -129,7 +129,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
 }
 
 /**
- * Returns whether the standard variables name an OpenTelemetry collector. Without one, no OpenTelemetry code is loaded.
+ * Returns whether the standard variables name an OpenTelemetry collector. Otherwise no OpenTelemetry code is loaded.
  */
 function namesCollector(env: Readonly<Record<string, string | undefined>>): boolean {
   if (env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || env["OTEL_TRACES_EXPORTER"] === "none") return false;

@@ -12,10 +12,7 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { UserRenders } from "../../render/user-renders.ts";
 import type { ServingProcesses } from "../process/process-methods.ts";
 
-/**
- * Loads rasters of a request filter again in all processes that serve. A new picture is stored before, if it is one of
- * the right size.
- */
+/** Reloads rasters of a request filter in all serving processes. First stores a new picture if its size is right. */
 export async function updateMasks(
   parts: {
     readonly configuration: Pick<Configuration, "layers">;

@@ -8,7 +8,7 @@ import { bucketFault, directoryFault, preparationFault, removeOldMarks, withMark
 
 /**
  * Makes the directories of new stores, and checks that new buckets can be reached. Refuses a configuration with a store
- * that a process cannot use.
+ * that some process cannot use.
  */
 export async function prepareStores(
   next: Pick<Configuration, "dataDir" | "stores" | "cluster">,

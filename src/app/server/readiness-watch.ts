@@ -13,12 +13,11 @@ export interface WatchedParts {
 }
 
 const LOOK_MS = 1_000;
-/** A coordinator that does not answer for this time counts as not ready. */
+/** The server is not ready if the coordinator has not answered for this time. */
 const SILENT_MS = 10_000;
 
 /**
- * Lets the coordinator begin, repeatedly if a full disk prevents it, and checks every second whether the server can
- * work.
+ * Starts the coordinator, repeatedly if a full disk prevents it, and checks every second whether the server can work.
  */
 export class ReadinessWatch {
   readonly #parts: WatchedParts;
@@ -26,11 +25,11 @@ export class ReadinessWatch {
   #hasBegun = false;
   #isServing = false;
   #requestedMs: number | undefined;
-  /** Whether something has changed since the last request. */
+  /** Whether a check is due because something has changed since the last one. */
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
   #closing = false;
-  /** Whether the last line of the log about readiness says that the server is not ready. */
+  /** Whether the last log line about readiness says that the server is not ready. */
   #isLogged = false;
 
   constructor(parts: WatchedParts) {
@@ -39,7 +38,7 @@ export class ReadinessWatch {
 
   /**
    * Makes the first attempt to begin, and starts the checks.
-   * @returns the refusal, if another attempt would be refused too
+   * @returns the refusal, if further attempts would be refused too
    */
   async begin(): Promise<StartRefusal | undefined> {
     const outcome = await this.#begin();
@@ -61,14 +60,14 @@ export class ReadinessWatch {
     return outcome;
   }
 
-  /** Prepares the serving of tiles, when the coordinator has begun, or when at least stored tiles can be served. */
+  /** Prepares to serve tiles. Called when the coordinator has begun, or when at least stored tiles can be served. */
   async #began(): Promise<void> {
     const { coordinator, renders } = this.#parts;
     for (const [layer, beforeMs] of await coordinator.channel.call("softTimes")) renders.expireBefore(layer, beforeMs);
     if (this.#hasBegun) coordinator.channel.note("start", []);
   }
 
-  /** Checks now: a store has been found to be away, or back. */
+  /** Checks at once. Called when a store has been found unavailable or available. */
   lookNow(): void {
     this.#isDue = true;
     if (this.#timer !== undefined && this.#requestedMs === undefined) void this.#look();
@@ -119,7 +118,7 @@ export class ReadinessWatch {
     await serving.ready(next);
   }
 
-  /** Ends the checks. No later report follows. `isReported`: reports that the server is shutting down. */
+  /** Ends the checks and their reports. `isReported` makes it report that the server is shutting down. */
   close(isReported: boolean): void {
     this.#closing = true;
     clearInterval(this.#timer);

@@ -18,7 +18,7 @@ import { ConfigurationInForce, type ConfiguredParts } from "./reload/configurati
 import { configurationChanges } from "./reload/reloads.ts";
 import type { TrafficCollector } from "./traffic-collector.ts";
 
-/** Loads the configuration that is to replace the one of the running server. */
+/** Loads the configuration that will replace the one of the running server. */
 export type LoadConfiguration = (
   running: RunningConfiguration,
   more: Pick<ConfigurationInput, "objects" | "changed">,
@@ -31,7 +31,7 @@ export interface ServerSideParts extends ConfiguredParts {
   readonly load: LoadConfiguration;
 }
 
-/** The rest of the server behind the processes that answer HTTP, in the server's own process. */
+/** The methods of the main process that HTTP workers and nodes call. */
 export interface ServerSide extends Core {
   /** Returns the configuration in force. */
   readonly configuration: () => Configuration;
@@ -77,7 +77,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     updateMasks: (update) =>
       updateMasks({ configuration: inForce.current, renders: rendering.renders, serving }, update),
     withObjects: (objects) =>
-      // In turn: a reload that is running has read an older file.
+      // In the queue of changes: a running reload may have read an older file.
       reloads.replace(async () => {
         if (inForce.current.geowebcache !== undefined) {
           log.warn("what was made over HTTP before is not used: the directory of GeoWebCache has the configuration", {

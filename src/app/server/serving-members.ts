@@ -27,15 +27,15 @@ import {
 import { forwardOperations } from "../serving/operations-channel.ts";
 import type { Core } from "../serving/serving.ts";
 
-/** The methods that each member has. */
+/** The methods of each member. */
 export interface MemberMethods extends Omit<ServingProcesses, "listen" | "close"> {
-  /** Answers when all earlier messages have been handled. */
+  /** Resolves when all earlier messages have been handled. */
   applied(): void | Promise<void>;
 }
 
 export type MemberChannel = Pick<Channel<Record<never, never>, MemberMethods>, "call" | "note">;
 
-/** The end of a member. */
+/** How to end a member. */
 interface Ending {
   readonly end: () => void;
   /** Resolves when the member has ended. */
@@ -44,13 +44,13 @@ interface Ending {
 }
 
 /**
- * The processes that serve, on this machine or on others, each behind a channel. The base of the classes that start
+ * The serving processes of this machine or of others, each behind a channel. The base class of the classes that start
  * them (HTTP workers) or accept them (nodes).
  */
 export class ServingMembers {
   readonly #members = new Map<MemberChannel, Ending>();
   readonly #log: Logger;
-  /** The number of members that have failed to apply a change. */
+  /** How often a member has failed to apply a change. */
   #faults = 0;
   readonly #expiredBefore = new Map<string, number>();
   #configuration: Configuration;
@@ -71,7 +71,7 @@ export class ServingMembers {
     };
   }
 
-  /** Adds a member that has `state`. `end`: ends the member, which another one with the `state` of then replaces. */
+  /** Adds a member that has `state`. `end` ends the member. Another one replaces it, with the `state` of that time. */
   protected addMember(channel: MemberChannel, end: () => void): void {
     let gone = (): void => {};
     const ended = new Promise<void>((resolve) => {
@@ -89,7 +89,7 @@ export class ServingMembers {
     return this.#members.keys();
   }
 
-  /** Asks all members. One that ends meanwhile has no answer: it has lost its memory tier, and what it has counted. */
+  /** Calls all members. Leaves out members that end during the call: their memory tier and their counts are lost. */
   async #ask<T>(what: string, call: (channel: MemberChannel) => Promise<T>): Promise<readonly T[]> {
     const ask = async (channel: MemberChannel): Promise<readonly T[]> => {
       try {
@@ -104,8 +104,8 @@ export class ServingMembers {
   }
 
   /**
-   * Has all members apply a change. One that fails, and lives, may serve what was before: it is ended, and the change is
-   * applied when it has ended.
+   * Makes all members apply a change. A running member that fails may serve the old state, so it is ended. Resolves
+   * when each member has applied the change or has ended.
    */
   async #apply(change: string, call: (channel: MemberChannel) => Promise<unknown>): Promise<void> {
     const apply = async ([channel, { end, ended }]: readonly [MemberChannel, Ending]): Promise<void> => {
@@ -169,7 +169,7 @@ export class ServingMembers {
       try {
         return await channel.call("storesFault", stores, mark);
       } catch (error) {
-        // One that has ended looks at the stores when it begins again.
+        // A member that has ended checks the stores when it starts again.
         return this.#members.has(channel)
           ? `a process that serves cannot look at the stores: ${errorMessage(error)}`
           : undefined;
@@ -191,7 +191,7 @@ export class ServingMembers {
     for (const channel of this.#channels) channel.note("expireBefore", [layer, beforeMs]);
   }
 
-  /** Waits until all members have applied the changes before, so that an answer is true of all of them. */
+  /** Waits until all members have applied the earlier changes, so that an answer is true for all of them. */
   protected async applied(): Promise<void> {
     await this.#apply("applied", (channel) => channel.call("applied"));
   }
@@ -216,7 +216,7 @@ export class ServingMembers {
   }
 }
 
-/** How members call the methods of the server. */
+/** How the channel sends each call of a member. */
 export const CALLS_OF_MEMBERS: Sendings<CalledByMembers> = {
   ...OPERATION_SENDINGS,
   ...USER_RENDERS,
@@ -237,7 +237,7 @@ export function methodsForMembers(core: Core, applied: () => Promise<void>): Cal
   };
 }
 
-/** Removes all tiles but the requested one from a render, as processes exchange no others. */
+/** Removes all tiles except the requested one from a render. Processes do not exchange other tiles. */
 const only = (rendered: UserRender, { x, y }: TileIndex): UserRender =>
   rendered.kind === "rendered"
     ? { ...rendered, tiles: rendered.tiles.filter((t) => t.x === x && t.y === y) }

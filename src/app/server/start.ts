@@ -25,7 +25,7 @@ export interface RunningServer {
   reload(): Promise<Result<readonly string[], Refusal>>;
 }
 
-/** The server cannot start. The operator sees the message unchanged. */
+/** The server cannot start. The message is shown to the operator unchanged. */
 export class StartError extends Error {
   override readonly name = "StartError";
   readonly isConfiguration: boolean;
@@ -35,11 +35,11 @@ export class StartError extends Error {
   }
 }
 
-/** Tiles in flight at a shutdown are finished within this time. */
+/** Time for tiles in flight at a shutdown. */
 const GRACE_MS = 25_000;
 
 /**
- * Builds one running server that uses its database alone.
+ * Starts one server that uses its database alone.
  * @throws StartError
  */
 export async function startServer(
@@ -78,14 +78,16 @@ export async function startServer(
   };
 }
 
-/** Logs, at the start of a server or of a node, the warnings about the configuration, and whether management is open. */
+/**
+ * Logs the warnings about the configuration, and whether management is open. Called at the start of a server or a node.
+ */
 export function logNotices({ warnings, users }: Pick<Configuration, "warnings" | "users">, log: Logger): void {
   for (const warning of warnings) log.warn(warning);
   if (users.length === 0)
     log.info("the configuration has no users: without accounts management is open to all programs of this machine");
 }
 
-/** Builds the process, or the processes, that answer HTTP. */
+/** Builds the process or processes that answer HTTP. */
 async function buildServing(
   configuration: Configuration,
   instance: string,
@@ -99,7 +101,7 @@ async function buildServing(
   return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, log });
 }
 
-/** Opens the stores of a process that serves, and is not an HTTP worker. */
+/** Opens the stores of a serving process that is not an HTTP worker. */
 export async function openStoresToServe(
   configuration: Configuration,
   instance: string,
@@ -112,8 +114,8 @@ export async function openStoresToServe(
 }
 
 /**
- * Makes the directories of the stores. A store that cannot be used concerns its own layers, and is tried again.
- * @throws StartError when the data directory cannot be used
+ * Makes the directories of the stores. A store that cannot be used affects only its own layers, and is tried again.
+ * @throws StartError if the data directory cannot be used
  */
 export function makeStoreDirectories({ dataDir, stores }: Configuration, log: Logger): void {
   try {
@@ -125,7 +127,7 @@ export function makeStoreDirectories({ dataDir, stores }: Configuration, log: Lo
   prepareEach({ dataDir, stores }, log);
 }
 
-/** Listens. Returns the server's address. @throws StartError */
+/** Listens, and returns the server's address. @throws StartError */
 export async function listen(serving: Pick<ServingProcesses, "listen">, { server }: Configuration): Promise<string> {
   const { host } = server;
   const { port } = await serving.listen(host, server.port).catch(async (error: unknown) => {

@@ -2,7 +2,10 @@ import { TrafficHistory, type TrafficQuery, type TrafficView } from "../../http/
 import { SAMPLE_MS, TrafficRates, type TrafficRatesView } from "../../http/api/stats/traffic-rates.ts";
 import type { ServingProcesses } from "../process/process-methods.ts";
 
-/** Collects how the processes that serve have answered, and keeps it for a day. The counts are late by a sample at most. */
+/**
+ * Collects the traffic of the serving processes, and stores it in memory for a day. Counts are late by at most one
+ * sample.
+ */
 export class TrafficCollector {
   readonly #serving: Pick<ServingProcesses, "collectTraffic">;
   readonly #history = new TrafficHistory(Date.now());
@@ -15,7 +18,7 @@ export class TrafficCollector {
     this.#timer.unref();
   }
 
-  /** Never rejects: a process that has ended has no traffic. */
+  /** Never rejects. A process that has ended has no traffic. */
   async #collect(): Promise<void> {
     const traffic = await this.#serving.collectTraffic();
     this.#history.add(Date.now(), traffic);
@@ -27,7 +30,7 @@ export class TrafficCollector {
     this.#rates.sample(Date.now(), performance.now());
   }
 
-  /** Returns the traffic of a window until now. */
+  /** Returns the traffic of a window that ends now. */
   async view(query: TrafficQuery): Promise<TrafficView> {
     await this.#collect();
     return this.#history.view(query, Date.now());

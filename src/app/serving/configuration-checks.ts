@@ -17,11 +17,11 @@ const END_MS = 1_000;
 const TOO_LONG = `the check takes more than ${LIMIT_MS / 1000} seconds`;
 const MAX_HEAP_MB = 256;
 
-/** Checks texts of configurations in a thread without variables of the environment, one text at a time. */
+/** Checks texts of configurations in a thread without environment variables, one text at a time. */
 export class ConfigurationChecks {
   readonly #queue = new PQueue({ concurrency: 1 });
 
-  /** Returns the problems of a text. A check that takes too much time or memory is ended, and is a problem too. */
+  /** Returns the problems of a text. A check that takes too much time or memory is ended, which is also a problem. */
   check(text: Uint8Array): Promise<readonly CheckedProblem[]> {
     return this.#queue.add(async () => {
       const { problems, warnings } = await reportOf(text);
@@ -36,7 +36,7 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
-  // The thread does not keep a server from closing.
+  // The thread must not keep a server from closing.
   worker.unref();
   works(worker);
   const unchecked = (why: string): TextReport => ({
@@ -58,7 +58,7 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
     throw error;
   } finally {
     clearTimeout(timer);
-    // A thread that hangs in a library ends later, and holds up no other check.
+    // A thread that hangs in a library ends later, and delays no other check.
     await atMost(END_MS, worker.terminate());
   }
 }

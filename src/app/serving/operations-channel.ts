@@ -1,14 +1,14 @@
 import { OPERATION_ROWS, OPERATION_SENDINGS, type Operations } from "../../coordinator/operations.ts";
 import { type Channel, remoteMethods } from "../../lib/process/channel.ts";
 
-/** The channel to the coordinator, or, in an HTTP worker, to the server, which forwards to the coordinator. */
+/** The channel to the coordinator. In an HTTP worker, the channel to the server, which forwards to the coordinator. */
 export type OperationsChannel = Pick<Channel<Record<never, never>, Operations>, "call" | "callUntil" | "note">;
 
 /**
  * Returns the operations behind a channel.
  * @param reportReads reports the tiles that were read; called before operations whose answer depends on the use of
  * tiles
- * @param applied awaited before each answer, so that all processes that serve tiles have applied the change
+ * @param applied awaited before each answer, so that all serving processes have applied the change
  */
 export function forwardOperations(
   channel: OperationsChannel,

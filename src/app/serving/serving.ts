@@ -51,20 +51,20 @@ import { ConfigurationChecks } from "./configuration-checks.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
 import { sharedStoresFault } from "./store-faults.ts";
 
-/** The rest of the server, as `Serving` uses it: in this process, or at the other end of a channel. */
+/** The methods of the server that `Serving` calls: in this process, or at the other end of a channel. */
 export interface Core extends ServingCalls {
   readonly operations: OperationsChannel;
   readonly renders: UserRenders;
 }
 
-/** The most maps that all processes render from tiles at once. */
+/** The most maps that all processes compose from tiles at once. */
 const MAPS = 32;
 /** How often the read tiles are reported to the coordinator. */
 const USE_MS = 250;
 
 /** The state of a node of a cluster, as the node itself knows it. */
 export interface NodeState extends OwnNode {
-  /** Why the node is not ready, whatever the lead says; undefined: it can be. */
+  /** Why the node itself is not ready, independent of the lead. Undefined if it is ready. */
   readonly unready: Readiness | undefined;
 }
 
@@ -107,7 +107,7 @@ export class Serving implements ServingProcesses {
     readonly stores: { readonly store: TileStore; readonly configure: OpenedStores["configure"] };
     readonly diskTiers: DiskTiers | undefined;
     readonly core: Core;
-    /** The state of the node. Absent: the process is not a node of a cluster. */
+    /** The state of the node. Absent without a cluster. */
     readonly node?: NodeState;
     readonly log: Logger;
   }) {
@@ -128,7 +128,7 @@ export class Serving implements ServingProcesses {
         .apiTokenUsed(id)
         .catch((error: unknown) => log.warn("the use of a token is not recorded", { token: id, error: String(error) }));
     };
-    // Several nodes count wrong attempts together.
+    // The nodes of a cluster count wrong attempts together.
     const shared = node === undefined ? undefined : core;
     const authenticator = new Authenticator(configuration.users, realClock, tokenUsed, shared);
     this.#authenticator = authenticator;
@@ -187,7 +187,7 @@ export class Serving implements ServingProcesses {
     this.#useTimer.unref();
   }
 
-  /** Returns the renders for users. Earlier reads are reported before each one: the coordinator may evict tiles for it. */
+  /** Returns the renders for users. Reports earlier reads before each render, because it may cause an eviction. */
   #rendersAfterReports(): UserRenders {
     const { renders } = this.#core;
     return {
@@ -256,9 +256,9 @@ export class Serving implements ServingProcesses {
     const isChanged = !isDeepStrictEqual(accounts.users, this.#accounts.users);
     this.#accounts = accounts;
     this.#authenticator.setTokens(accounts.tokens);
-    // After a change of users each password is hashed again, so not after a change of the tokens alone.
+    // Each change of users hashes plain passwords again, which a change of the tokens alone must not do.
     if (isChanged) this.#authenticator.setUsers(this.#users());
-    // Ends the streams of clients that may no longer read.
+    // Ends the event streams of clients that have lost the right to read.
     this.#events.wake();
   }
 
@@ -322,7 +322,7 @@ export class Serving implements ServingProcesses {
     this.#reader.keepLayers(this.#catalogue.layers);
   }
 
-  /** Replaces all that this process knows: nothing that it has in memory, or on the disk in front of a store, counts. */
+  /** Replaces the whole state. Discards all tiles in memory, and in disk tiers in front of a store. */
   async restart({ configuration, accounts, expiredBefore, readiness }: ServingState, eventsId: string): Promise<void> {
     for (const name of this.#catalogue.layers.keys()) this.#memory.clear(name);
     await this.configure(configuration);
@@ -332,7 +332,7 @@ export class Serving implements ServingProcesses {
     this.#events.restart(eventsId);
   }
 
-  /** The users stay: a program that changes many layers does not have its password hashed for each of them. */
+  /** Keeps the users, so that a program that changes many layers does not hash its password for each layer. */
   async configureLayer(update: LayerUpdate, next = withLayer(this.#configuration, update)): Promise<void> {
     const { name } = update;
     const kinds = await loadStoreKinds(next.stores);
@@ -352,7 +352,7 @@ export class Serving implements ServingProcesses {
     await this.#masks.renew(this.#catalogue.layers.get(renewal.layer), renewal);
   }
 
-  /** Not awaited: a failure is logged, and the raster is loaded with the first request that needs it. */
+  /** Not awaited: a failure is logged, and the first request that needs the raster loads it again. */
   #preloadMasks(): void {
     if (!this.#readiness.ready) return;
     this.#masks.preload(this.#catalogue.layers.values()).catch((error: unknown) => {
@@ -362,7 +362,7 @@ export class Serving implements ServingProcesses {
 
   /**
    * Listens on the address.
-   * @throws Error when the address is not available
+   * @throws Error if the address is not available
    */
   listen(host: string, port: number): Promise<{ readonly port: number }> {
     return this.#http.listen(host, port);
@@ -371,7 +371,7 @@ export class Serving implements ServingProcesses {
   async close(graceMs: number): Promise<void> {
     clearInterval(this.#useTimer);
     this.#reportReads();
-    // End the requests that wait for a job or listen to events: they would delay the close for minutes.
+    // End requests that wait for a job or for events. They would delay the close for minutes.
     this.#events.close();
     await this.#http.close(graceMs);
     await this.#diskTiers?.close();

@@ -10,7 +10,7 @@ import { prepareStore, rootsFileIn } from "../../store/open-store.ts";
 import { directoryOf, type S3StoreConfiguration, type StoreOptions } from "../../store/store-options.ts";
 import { StoreError } from "../../store/tile-store.ts";
 
-/** Returns why the directory of a store cannot be used; undefined: it can. The directory is made. */
+/** Makes the directory of a store. Returns why it cannot be used. Undefined if it can. */
 export async function directoryFault(directory: string | undefined): Promise<string | undefined> {
   if (directory === undefined) return undefined;
   try {
@@ -22,7 +22,9 @@ export async function directoryFault(directory: string | undefined): Promise<str
   }
 }
 
-/** Makes the directories of stores. A store that cannot be used concerns its own layers, and is tried again later. */
+/**
+ * Makes the directories of stores. A store that cannot be used affects only its own layers, and is tried again later.
+ */
 export function prepareEach({ dataDir, stores }: Pick<Configuration, "dataDir" | "stores">, log: Logger): void {
   for (const store of stores) {
     const fault = preparationFault(store, dataDir);
@@ -30,7 +32,7 @@ export function prepareEach({ dataDir, stores }: Pick<Configuration, "dataDir" |
   }
 }
 
-/** Makes the directory of a store, if it has one. Returns why this is not possible. */
+/** Makes the directory of a store, if it has one. Returns why this has failed. Undefined if it succeeded. */
 export function preparationFault(store: StoreOptions, dataDir: string): string | undefined {
   try {
     prepareStore(store, rootsFileIn(dataDir));
@@ -41,7 +43,7 @@ export function preparationFault(store: StoreOptions, dataDir: string): string |
   }
 }
 
-/** Returns why a bucket cannot be used; undefined: it can. */
+/** Returns why a bucket cannot be used. Undefined if it can. */
 export async function bucketFault(store: S3StoreConfiguration): Promise<string | undefined> {
   const { createS3Store } = await import("../../store/s3/s3-store.ts");
   const opened = createS3Store({ ...store, isOwner: false });
@@ -53,12 +55,12 @@ export async function bucketFault(store: S3StoreConfiguration): Promise<string |
   }
 }
 
-/** The name of a mark in a directory. Names of temporary files go on after the UUID. */
+/** The name of a mark in a directory. Names of temporary files continue after the UUID. */
 const MARK = /^\.nuthatch-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Runs `work` while the directories of stores have a file of a name, by which other machines recognise them.
- * @throws Error when a directory cannot be written
+ * Runs `work` while the directories of stores contain a file, by whose name other machines recognise the directories.
+ * @throws Error if a directory cannot be written
  */
 export async function withMarks<T>(stores: readonly StoreOptions[], work: (mark: string) => Promise<T>): Promise<T> {
   const mark = `.nuthatch-${randomUUID()}`;
@@ -74,7 +76,7 @@ export async function withMarks<T>(stores: readonly StoreOptions[], work: (mark:
 /** Removes the marks that a killed server has left in the directories of stores. */
 export async function removeOldMarks(stores: readonly StoreOptions[]): Promise<void> {
   for (const directory of directoriesOf(stores)) {
-    // The marks of a directory that is away are removed when a later server finds it.
+    // If a directory is unavailable, a later server removes its marks.
     const names = await readdir(directory).catch(() => []);
     for (const name of names) if (MARK.test(name)) await rm(join(directory, name), { force: true });
   }
@@ -83,7 +85,7 @@ export async function removeOldMarks(stores: readonly StoreOptions[]): Promise<v
 const directoriesOf = (stores: readonly StoreOptions[]): readonly string[] =>
   stores.flatMap((store) => directoryOf(store) ?? []);
 
-/** Returns why this process cannot use stores that another machine has made; undefined: it can. */
+/** Returns why this process cannot use stores that another machine has made. Undefined if it can. */
 export async function sharedStoresFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
   for (const store of stores) {
     const fault = store.type === "s3" ? await bucketFault(store) : await markFault(store.path, mark);

@@ -3,7 +3,7 @@ import type { Documents } from "../../http/api/documents/documents.ts";
 import { addServerOptions } from "../global-options.ts";
 import { type RequestOptions, ServerClient, type ServerFlags } from "./server-client.ts";
 
-/** Flags of every command that prints the answer of a server. */
+/** Flags of commands that print the answer of a server. */
 export interface AnswerFlags extends ServerFlags {
   readonly json?: boolean;
 }
@@ -11,7 +11,7 @@ export interface AnswerFlags extends ServerFlags {
 /** A count from the server's answer. It is a string where a JavaScript number would not be exact. */
 export type Count = number | string;
 
-/** A value of the server in the form of its JSON answers. */
+/** The type of a server's value in its JSON answers. */
 export type Answered<T> = T extends bigint ? Count : T extends object ? { readonly [K in keyof T]: Answered<T[K]> } : T;
 /** A document of `/api/v1`, by its name in the OpenAPI document. */
 export type Answer<N extends keyof Documents> = Answered<Documents[N]>;
@@ -43,12 +43,12 @@ export const requestAnswer = async <N extends keyof Documents>(
   query: RequestOptions["query"] = {},
 ): Promise<Answer<N>> => parseAnswer(await client.request("GET", path, { query }));
 
-/** Parses the JSON of an answer. */
+/** Parses the JSON of an answer. Large numbers become strings. */
 export const parseAnswer = <T>(text: string): T => JSON.parse(exactNumbers(text));
 
 /**
- * Puts whole numbers of 16 digits and more into quotes, because `JSON.parse` would round them. The expression matches
- * strings too, so that digits inside a string stay unchanged.
+ * Puts whole numbers of 16 digits or more into quotes, because `JSON.parse` would round them. The expression also
+ * matches strings, so that digits inside a string stay unchanged.
  */
 const exactNumbers = (text: string): string =>
   text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (found) =>

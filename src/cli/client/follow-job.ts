@@ -15,7 +15,7 @@ export async function printEndedJob(id: number, flags: FollowFlags, client: Serv
   process.exitCode = exitCodeOf(texts);
 }
 
-/** Prints the jobs that a request has just created. With `--wait`, waits until they end and prints their outcomes. */
+/** Prints the jobs of a request. With `--wait`, waits until they have ended and prints their outcomes. */
 export async function printMade(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
   const made: Answer<"Job"> | Answer<"Jobs"> = parseAnswer(text);
   if ("jobs" in made) {
@@ -42,7 +42,10 @@ export async function printEndedJobs(
   process.exitCode = exitCodeOf(texts);
 }
 
-/** Returns the exit code for ended jobs. A job that was aborted or of which every tile failed is worse than one with failed tiles. */
+/**
+ * Returns the exit code for ended jobs. A job that was aborted, or whose tiles have all failed, is worse than a job
+ * with some failed tiles.
+ */
 function exitCodeOf(texts: readonly string[]): number {
   const outcomes = new Set(texts.map((text) => parseAnswer<Answer<"Job">>(text).outcome));
   if (outcomes.has("aborted") || outcomes.has("failed")) return EXIT.failure;

@@ -9,7 +9,7 @@ import type { Answer } from "./answer.ts";
 
 type Layers = Answer<"Layers">;
 
-/** The answer of `/api/v1/layers`, in which `type` determines the fields of a filter. */
+/** The answer of `/api/v1/layers`. The `type` of a filter determines its fields. */
 export interface CatalogueAnswer {
   readonly layers: readonly (Omit<Layers["layers"][number], "parameters"> & {
     readonly parameters: readonly ParameterFilter[];

@@ -6,7 +6,7 @@ import { progressLine } from "../output/progress-line.ts";
 import { retryWhileBusy } from "./retry-wait.ts";
 import { type ServerClient, ServerUnreachable } from "./server-client.ts";
 
-/** Flags of every command that creates jobs. */
+/** Flags of commands that create jobs. */
 export interface KeyFlags {
   readonly idempotencyKey?: string;
 }
@@ -28,8 +28,8 @@ function parseKey(text: string): string {
 }
 
 /**
- * Sends a request that creates something. If the answer is lost (the server restarts, for example), sends the request
- * again with the same idempotency key, so that the server creates nothing twice.
+ * Sends a request that creates an object. If the answer is lost (for example because the server restarts), sends the
+ * request again with the same idempotency key, so that the server creates nothing twice.
  */
 export async function requestOnce(
   client: ServerClient,

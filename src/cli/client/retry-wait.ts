@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServerRefusal, ServerUnreachable } from "./server-client.ts";
 
-/** Long enough for a restart of the server: jobs survive a restart, so waiting for them has to survive it too. */
+/**
+ * Longer than a restart of the server: jobs survive a restart, so a command that waits for them must survive it too.
+ */
 const LIMIT_MS = 120_000;
-/** An export or an import of hours survives an outage of the server's database or store, as jobs do. */
+/** An export or an import may take hours, and must survive an outage of the server's database or store, as jobs do. */
 export const LONG_LIMIT_MS = 3_600_000;
 const PAUSE_MS = 1_000;
-/** Statuses of a proxy whose server is down, or of a server that is starting. */
+/** Statuses of a proxy whose server is down, and of a server that is starting. */
 const AWAY = [502, 503, 504];
 
 /**
  * Repeats a request until the server answers, for about two minutes or `limitMs`. Passes each failure to `report`. The
- * signal ends the requests and their repetition.
+ * signal ends the repetition.
  */
 export async function retryWhileBusy<T>(
   request: () => Promise<T>,

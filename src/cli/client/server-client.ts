@@ -5,27 +5,27 @@ import { CommandFailure, EXIT } from "../exit.ts";
 import { type Credentials, findCredentials } from "./credentials.ts";
 import { type ServerEvent, serverEvents } from "./server-events.ts";
 
-/** Flags of every command that sends requests to a running server. */
+/** Flags of commands that send requests to a running server. */
 export interface ServerFlags {
   readonly url: string;
   readonly user?: string;
 }
 
 export interface ClientOptions {
-  /** `none`: send no password, because the password may belong to another server. */
+  /** `none` sends no password, because the password may belong to another server. */
   readonly credentials?: "found" | "none";
-  /** Aborts all requests. Absent: each request times out after a minute. */
+  /** Aborts all requests. Absent if each request times out after a minute. */
   readonly signal?: AbortSignal;
 }
 
 type QueryValue = string | number | boolean | readonly string[] | undefined;
 
 export interface RequestOptions {
-  /** An undefined value is left out. A list repeats its name. */
+  /** Omits undefined values. A list repeats its name. */
   readonly query?: Readonly<Record<string, QueryValue>>;
-  /** The body of the request, sent as JSON. */
+  /** The body of the request. It is sent as JSON. */
   readonly document?: object;
-  /** The request may be repeated with the same key. */
+  /** The key with which the request may be repeated. */
   readonly idempotencyKey?: string;
 }
 
@@ -34,7 +34,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const TIMEOUT_MS = 60_000;
 
-/** The server did not answer: the address is wrong, or the server is down. */
+/** The server did not answer, because the address is wrong or the server is down. */
 export class ServerUnreachable extends CommandFailure {
   override readonly name = "ServerUnreachable";
   /** Whether the server may have received the request and carried it out. */
@@ -50,7 +50,7 @@ export class ServerUnreachable extends CommandFailure {
 export class ServerRefusal extends CommandFailure {
   override readonly name = "ServerRefusal";
   readonly status: number;
-  /** The body of the answer, unchanged. */
+  /** The unchanged body of the answer. */
   readonly text: string;
 
   constructor(message: string, status: number, text: string) {
@@ -69,7 +69,7 @@ export class ServerClient {
   constructor({ url, user }: ServerFlags, { credentials = "found", signal }: ClientOptions = {}) {
     if (!URL.canParse(url)) throw new CommandFailure(`--url: expected an address, got ${url}`, EXIT.usage);
     const server = new URL(url);
-    // The message leaves the address out, because the address may contain a password.
+    // The message omits the address, because the address may contain a password.
     if (server.username !== "" || server.password !== "")
       throw new CommandFailure(
         "--url: expected an address without a user in it: NUTHATCH_USER and NUTHATCH_PASSWORD have one",
@@ -132,7 +132,8 @@ export class ServerClient {
   }
 
   /**
-   * Opens a stream of server-sent events that continues after the event of an id. The stream ends with the connection.
+   * Opens a stream of server-sent events that continues after the event with an id. The stream ends with the
+   * connection.
    * @throws ServerRefusal and ServerUnreachable, as `request` does
    */
   async *events(
@@ -156,7 +157,7 @@ export class ServerClient {
     }
   }
 
-  /** Turns a failure of the connection into a ServerUnreachable. */
+  /** Converts a failure of the connection to a ServerUnreachable. */
   #reached<T>(exchange: Promise<T>): Promise<T> {
     return exchange.catch((error: unknown) => {
       if (error instanceof ServerRefusal) throw error;
@@ -169,12 +170,15 @@ export class ServerClient {
     const unknown = unknownLayerOf(text);
     const hint =
       status === 401 ? ` ${this.#credentialsText()}` : unknown === undefined ? "" : await this.#nearestLayer(unknown);
-    // A problem document is of Nuthatch; any other answer may be of another server, so its address counts.
+    // A problem document is from Nuthatch. Any other answer may be from another server, so the message names the
+    // address.
     const place = isProblem(text) ? "" : `${address}: `;
     return new ServerRefusal(`${place}${status} ${messageOf(text)}${hint}`, status, text);
   }
 
-  /** Returns the words that suggest a layer of the server; "" if none has a similar name, or the list cannot be read. */
+  /**
+   * Returns a hint with a similar layer name of the server. Empty if no name is similar, or the list cannot be read.
+   */
   async #nearestLayer(name: string): Promise<string> {
     try {
       const { layers }: { readonly layers: readonly { readonly name: string }[] } = JSON.parse(
@@ -208,7 +212,7 @@ function queryText(query: NonNullable<RequestOptions["query"]>): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/** Returns what happened to a connection, and for an address without a server the remedy. */
+/** Returns the fault of a connection. For an address without a server, adds the remedy. */
 function connectionFault(error: unknown): string {
   switch (codeOf(error)) {
     case "ECONNREFUSED":
@@ -220,7 +224,7 @@ function connectionFault(error: unknown): string {
   }
 }
 
-/** Codes of errors after the connection was established: it broke, or the answer did not come in time. */
+/** Codes of errors after the connection was established: it broke, or the response did not arrive in time. */
 const BREAKS = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
 
 function mayHaveReceived(error: unknown): boolean {
@@ -229,20 +233,20 @@ function mayHaveReceived(error: unknown): boolean {
 }
 
 /**
- * Returns the name of the layer that a refusal does not know; undefined for any other refusal, or if the refusal has a
- * second line with the nearest name, as those under `/api/v1` have.
+ * Returns the name of the unknown layer in a refusal. Undefined for any other refusal, and for a refusal that already
+ * names the nearest layer in a second line, as under `/api/v1`.
  */
 const unknownLayerOf = (text: string): string | undefined => /^Unknown layer: (.+)$/.exec(messageOf(text))?.[1];
 
 const isProblem = (text: string): boolean => /^\s*\{"type":"about:blank",/.test(text);
 
-/** Returns the `detail` of a problem document, else the first line of the body. */
+/** Returns the `detail` of a problem document, or the first line of any other body. */
 function messageOf(text: string): string {
   try {
     const problem: unknown = JSON.parse(text);
     if (typeof problem === "object" && problem !== null && "detail" in problem) return String(problem.detail);
   } catch {
-    // Not JSON: the answer may come from a proxy.
+    // The answer is not JSON. It may be from a proxy.
   }
   return text.split("\n")[0] ?? "";
 }

@@ -1,13 +1,13 @@
 /** One block of a stream of server-sent events. */
 export interface ServerEvent {
   readonly event: string;
-  /** The id of this event, or of the last one that had an id. */
+  /** The id of this event, or of the last event that had an id. */
   readonly id: string;
-  /** The data of the event; undefined: the block has an id only. */
+  /** The data of the event. Undefined if the block has only an id. */
   readonly data: string | undefined;
 }
 
-/** Yields the events of a stream (HTML, 9.2.6), and the blocks that only have an id. */
+/** Yields the events of a stream (HTML, 9.2.6), and the blocks that have only an id. */
 export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent, undefined> {
   let id = "";
   for await (const lines of blocksOf(body)) {

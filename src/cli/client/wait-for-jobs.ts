@@ -12,7 +12,10 @@ const MOST_LISTED = 1_000;
 /** Sends a GET request. */
 type Read = (path: string, options?: RequestOptions) => Promise<string>;
 
-/** Waits until all jobs have ended and returns their documents. Shows progress on stderr: stdout has the answer. */
+/**
+ * Waits until all jobs have ended and returns their documents. Shows progress on stderr, because stdout is for the
+ * answer.
+ */
 export async function waitForJobs(ids: readonly number[], client: ServerClient): Promise<readonly string[]> {
   const line = progressLine();
   const seen = new Map<number, Answer<"Job">>();
@@ -20,7 +23,7 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
   const left = (): number[] => ids.filter((id) => (seen.get(id)?.outcome ?? null) === null);
   using _ = watch(line, () => [...seen.values()].filter(({ outcome }) => outcome === null));
   const wait = process.stderr.isTTY ? TERMINAL_WAIT_SECONDS : PIPE_WAIT_SECONDS;
-  // The first request is not repeated: a wrong address is likelier than a restart.
+  // The first request is not repeated, because a wrong address is likelier than a restart.
   const read: Read = (path, options) =>
     seen.size === 0
       ? client.request("GET", path, options)
@@ -35,19 +38,21 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
     seen.set(first, parseAnswer(text));
     for await (const job of listed(others, read)) seen.set(job.id, job);
     if (left().length === 0) break;
-    // The jobs of a long list may end in quick succession: a line for each would flood the log.
+    // The jobs of a long list may end in quick succession. One log line for each would be too many.
     if (!process.stderr.isTTY && performance.now() - reportedMs < wait * 1000 - 500) continue;
     reportedMs = performance.now();
     const jobs = ids.flatMap((id) => seen.get(id) ?? []);
     line.show(progressText(jobs), barOf(jobs));
   }
   const documents: string[] = [];
-  // A list has fewer fields than a job's own document, so request the jobs that were seen only in a list.
+  // A list has fewer fields than a job's own document, so jobs that were only seen in a list are requested.
   for (const id of ids) documents.push((texts.get(id) ?? (await read(`/api/v1/jobs/${id}`))).trim());
   return documents;
 }
 
-/** Yields the given jobs from pages of the job list. Ids of one request are neighbours, so few other jobs are read. */
+/**
+ * Yields the given jobs from pages of the job list. The ids of one request are consecutive, so few other jobs are read.
+ */
 async function* listed(ids: readonly number[], read: Read): AsyncGenerator<Answer<"Job">> {
   const wanted = new Set(ids);
   const lowest = Math.min(...ids);
@@ -63,15 +68,15 @@ async function* listed(ids: readonly number[], read: Read): AsyncGenerator<Answe
 }
 
 /**
- * Reports on SIGINT and SIGTERM that the jobs continue at the server, then lets the signal end the program. Disposing
- * clears the progress line and stops listening for signals.
+ * On SIGINT and SIGTERM, reports that the jobs continue at the server, then lets the signal end the program. When
+ * disposed, clears the progress line and ignores signals.
  */
 function watch(line: ProgressLine, left: () => readonly Answer<"Job">[]): Disposable {
   const signals = ["SIGINT", "SIGTERM"] as const;
   const end = (signal: NodeJS.Signals): void => {
     release();
     process.stderr.write(leftText(left()));
-    // The parent process must see that a signal ended the program; otherwise a shell's loop would go on.
+    // The parent process must see that a signal ended the program. Otherwise a shell's loop would continue.
     process.kill(process.pid, signal);
   };
   const release = (): void => {

@@ -15,7 +15,10 @@ export const addConfirmFlag = (command: Command): Command =>
     new Option("--yes", "create the job however large it is, without a question").helpGroup(GROUPS.waiting),
   );
 
-/** Sends a request that the server may want confirmed. `--yes` confirms it, else the user at the terminal does. */
+/**
+ * Sends a request for which the server may require confirmation. `--yes` confirms it, otherwise the user at the
+ * terminal.
+ */
 export async function requestConfirmed(
   request: (confirm: { readonly confirm?: true }) => Promise<string>,
   { yes }: ConfirmFlags,
@@ -32,8 +35,8 @@ export async function requestConfirmed(
 }
 
 /**
- * Returns when the user at the terminal agrees.
- * @throws CommandFailure when the user does not, or when there is no terminal
+ * Resolves when the user at the terminal agrees.
+ * @throws CommandFailure if the user does not agree, or there is no terminal
  */
 export async function confirm(
   what: string,
@@ -45,7 +48,7 @@ export async function confirm(
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure("nothing was done", EXIT.failure);
 }
 
-/** Returns the number of tiles from a refusal that requires confirmation; undefined for any other refusal. */
+/** Returns the number of tiles in a refusal that requires confirmation. Undefined for any other refusal. */
 function tilesToConfirm(text: string): string | undefined {
   let problem: unknown;
   try {

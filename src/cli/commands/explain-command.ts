@@ -38,15 +38,15 @@ function addressOf(tile: string, flags: ServerFlags): { readonly client: ServerC
   const text = ownServer ? tile : `${trimEndOf(flags.url, "/")}${relative}`;
   if (!URL.canParse(text)) throw new CommandFailure(`expected the address of a tile, got ${tile}`, EXIT.usage);
   const at = new URL(text);
-  // A pasted address may name any server: send the password only to the server of `--url`.
+  // A pasted address may name any server, so the password is sent only to the server of `--url`.
   const trusted = URL.canParse(flags.url) && new URL(flags.url).origin === at.origin;
   const credentials = trusted ? "found" : "none";
   return { client: new ServerClient({ ...flags, url: at.origin }, { credentials }), at };
 }
 
 /**
- * `nuthatch explain URL`: asks a running server where a tile is, or why it is not there. Renders nothing. The exit code is
- * 1 if the layer has no such level.
+ * `nuthatch explain URL`: explains the state of a tile at a running server. Renders nothing. The exit code is 1 if the
+ * layer lacks the level.
  */
 export function explainCommand(): Command {
   return serverCommand("explain", "explains where a tile is stored, or why it is not")

@@ -80,8 +80,8 @@ export function quotaResetCommand(): Command {
 }
 
 /**
- * Asks the user if a change would evict tiles.
- * @param document the change; absent: a reset
+ * If a change would evict tiles, asks the user to confirm it.
+ * @param document the change; absent for a reset
  * @throws CommandFailure unless the user agrees
  */
 async function confirmEviction(client: ServerClient, document?: object): Promise<void> {
@@ -115,7 +115,9 @@ export function quotaUnsetCommand(): Command {
 const change = (document: object, flags: AnswerFlags): Promise<void> =>
   requestAndPrint(flags, showQuota, "PATCH", QUOTA, { document });
 
-/** Returns the quotas of all layers with a new or changed one. Its policy is that of all layers unless it is given. */
+/**
+ * Returns the quotas of all layers with one added or changed. Without a given policy it has the policy of all layers.
+ */
 function layerQuotas(
   { layerQuotas: before, globalExpirationPolicyName }: Answer<"Quota">,
   given: { readonly layer: string; readonly size: Quota | undefined; readonly policy: Policy | undefined },

@@ -40,7 +40,7 @@ test("users lists the accounts of the server, and the options of a server stand 
     [...flags, "users"],
     ["users", ...flags],
     ["--json", "users", ...flags.slice(0, 4)],
-    // The one behind the command comes first.
+    // The option after the command takes precedence.
     ["--url", closed.origin, "users", ...flags],
   ])
     expect(JSON.parse((await runProgram(args, nowhere)).stdout)).toEqual({ users });
@@ -78,7 +78,7 @@ test("reload reads the file again, and ends with 78 and the problems of one that
   expect([near.code, near.stderr]).toEqual([2, expect.stringContaining("Did you mean reload?")]);
 });
 
-/** Follows the events of the server. Returns a function that reads the next line that matches. */
+/** Follows the events of the server. Returns a function that reads the next matching line. */
 function following(...args: string[]): (wanted: RegExp) => Promise<string> {
   const child = spawn(process.execPath, [program, "events", ...args], {
     env: { PATH: process.env["PATH"], ...env },
@@ -100,7 +100,7 @@ test("events follows the changes of jobs, as lines or as JSON, over a restart of
   const held = /^Job (\d+):/.exec((await run(...paused, "--priority", "low")).stdout)?.[1];
   const text = following();
   const json = following("--json", "--layer", "ws:roads");
-  // The job that has not ended is there at once: both follow the server then.
+  // The snapshot with the unfinished job shows that both commands are following the server.
   expect(await text(new RegExp(`job ${held} `))).toMatch(
     /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ job \d+ \(seed of ws:rivers\): /,
   );
@@ -109,7 +109,7 @@ test("events follows the changes of jobs, as lines or as JSON, over a restart of
   expect(await text(/\(seed of ws:roads\): done/)).toMatch(/ 2 of 2 tiles \(100\.0 %\)/);
   expect(JSON.parse(await json(/"outcome":"done"/))).toMatchObject({ event: "job", data: { layer: "ws:roads" } });
   await server.kill("SIGTERM");
-  // On the same port, as a server of an operator has it.
+  // On the same port, like a server that an operator restarts.
   server = await startServer({
     configuration: CONFIGURATION,
     dataDir: server.dataDir,

@@ -39,7 +39,7 @@ export function parseSize(text: string): Quota {
   return size;
 }
 
-/** The help text of an argument that is a job. */
+/** The help text of a job argument. */
 export const JOB_ID = "the id of the job, as nuthatch jobs lists it";
 
 /** Parses the id of a job from the command line. */

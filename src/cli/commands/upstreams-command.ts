@@ -10,7 +10,7 @@ interface UpstreamsFlags extends AnswerFlags {
 
 type Upstream = Answer<"Upstream">;
 
-/** Formats a line per upstream, and the last error of each that is down. */
+/** Formats a line per upstream, with the last error of each upstream that is down. */
 function showUpstreams({ upstreams }: Answer<"Upstreams">): string {
   const rows = upstreams.map(({ id, origin, state, since, connections, waiting, latency, layers }) => [
     id,
@@ -41,7 +41,7 @@ function trouble({ origin, state, lastError, pausedUntil }: Upstream): string {
 const showProbe = ({ ok, layer, ms, error, upstream }: Answer<"UpstreamProbe">): string =>
   `${upstream.origin}: ${ok ? "answers" : `does not render: ${error?.message ?? ""}`} (a tile of ${layer}, ${ms} ms)\n`;
 
-/** Asks each upstream for a tile, all at once. Returns whether all of them have answered with one. */
+/** Requests a tile of each upstream, all at once. Returns whether all have rendered one. */
 async function probe(client: ServerClient, ids: readonly string[], { json }: UpstreamsFlags): Promise<boolean> {
   const texts = await Promise.all(
     ids.map((id) => client.request("POST", `/api/v1/upstreams/${encodeURIComponent(id)}/probe`)),
@@ -54,8 +54,8 @@ async function probe(client: ServerClient, ids: readonly string[], { json }: Ups
 }
 
 /**
- * `nuthatch upstreams [UPSTREAM…] [--probe]`: shows the upstreams of a running server, or asks them now. The exit code is 1 if
- * one of them is down, or does not render.
+ * `nuthatch upstreams [UPSTREAM…] [--probe]`: shows the upstreams of a running server, or probes them now. The exit
+ * code is 1 if an upstream is down or does not render.
  */
 export function upstreamsCommand(): Command {
   return serverCommand("upstreams", "lists the upstreams of a running server: state, connections, latency, layers")

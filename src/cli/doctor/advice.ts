@@ -2,7 +2,7 @@ import { SourceError } from "../../source/source.ts";
 
 const NOT_IN_TIME = "it was not answered in the time of all checks";
 
-/** Returns the reason of a failed request and what to do. @throws an error that is no SourceError */
+/** Returns the reason of a failed request, and the remedy. @throws an error that is not a SourceError */
 export function adviceOn(error: unknown): string {
   if (!(error instanceof SourceError)) throw error;
   return `${error.failure === "cancelled" ? NOT_IN_TIME : error.message}: ${remedyFor(error)}`;

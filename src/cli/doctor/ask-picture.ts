@@ -7,18 +7,19 @@ import { type FailureClass, type RenderWatch, SourceError } from "../../source/s
 import { crsName } from "../../source/wms/wms-request.ts";
 import { adviceOn } from "./advice.ts";
 
-/** How a request is limited: by its own time, and by the signal that ends all of them. */
+/** The limits of a request: its time limit, and the signal that aborts all requests. */
 export interface Bounds {
   readonly requestMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Failures that a smaller picture would not avoid. */
+/** Failures that a smaller picture cannot avoid. */
 const UNANSWERED: ReadonlySet<FailureClass> = new Set(["refused", "unknown_host", "timeout", "busy", "cancelled"]);
 
 /**
- * Renders a whole metatile of a subset, as the server does. Returns what is wrong; undefined: nothing. If the metatile
- * fails and is larger than a tile, renders one tile, which shows whether the upstream refuses the size.
+ * Renders a whole metatile of a subset, as the server does. Returns the fault. Undefined if the upstream has none. If
+ * the metatile fails and is larger than a tile, also renders one tile, which shows whether the upstream refuses the
+ * size.
  */
 export async function pictureFault(layer: Layer, subset: GridSubset, bounds: Bounds): Promise<string | undefined> {
   const { gridSet } = subset;
@@ -40,7 +41,7 @@ export async function pictureFault(layer: Layer, subset: GridSubset, bounds: Bou
   return `${size}: ${ofMetatile.message}; a single tile can be rendered: use a smaller metatile, or raise the picture limit of the map server`;
 }
 
-/** The WMS may know the CRS of web maps by its official code only, which requests of version 1.1.1 do not name. */
+/** The WMS may know the CRS of web mercator only by its official code, which requests of version 1.1.1 do not use. */
 function crsAdvice({ source }: Layer, { gridSet }: GridSubset, { message }: SourceError): string {
   const isOld = source.type === "wms" && crsName(source, gridSet.srs) === "EPSG:900913";
   return isOld && /\b[SC]RS\b/.test(message)
@@ -56,7 +57,7 @@ function firstMetatile({ metatile }: Layer, subset: GridSubset): TileRect | unde
   return metatileOf(Math.floor((minX + maxX) / 2), Math.floor((minY + maxY) / 2), metatile, coverage);
 }
 
-/** Returns the metatile in the middle of the first level that has room for a whole one with its gutter. */
+/** Returns the metatile in the middle of the first level that can hold a whole metatile with its gutter. */
 function wholeMetatile({ metatile }: Layer, subset: GridSubset): TileRect | undefined {
   const [across, up] = metatile;
   let middle: TileRect | undefined;
@@ -74,8 +75,8 @@ const metatileFrame = ({ layer, subset, format }: PictureParts, rect: TileRect) 
   frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
 
 /**
- * Renders a metatile. A tile server need not have each tile, but it has one at the first level: where that one is
- * missing too, the address is wrong.
+ * Renders a metatile. A tile server may lack some tiles, but not all of the first level: if the tile there is missing
+ * too, the address is wrong.
  */
 async function metatileFault(set: PictureParts, rect: TileRect, bounds: Bounds): Promise<SourceError | undefined> {
   const fault = await renderFault(set, rect, bounds);
@@ -86,8 +87,8 @@ async function metatileFault(set: PictureParts, rect: TileRect, bounds: Bounds):
 }
 
 /**
- * Renders tiles as one picture. Returns the failure, or that the answer was a 404 that says that there is no tile;
- * undefined: the upstream has answered as it should.
+ * Renders tiles as one picture. Returns the failure, or that the answer was a 404 which means that there is no tile.
+ * Undefined if the upstream has answered correctly.
  */
 async function renderFault(
   set: PictureParts,

@@ -12,7 +12,7 @@ import { type Bounds, pictureFault } from "./ask-picture.ts";
 import type { Finding } from "./finding.ts";
 import { wmsFindings } from "./wms-findings.ts";
 
-/** The time limits of one request, and of all of them. */
+/** The time limit of one request, and of all requests. */
 export interface TimeLimits {
   readonly requestMs: number;
   readonly totalMs: number;
@@ -22,8 +22,8 @@ const TIME_LIMITS: TimeLimits = { requestMs: 4000, totalMs: 8000 };
 const MOST_CONNECTIONS = 4;
 
 /**
- * Asks the upstreams of all layers at once, each over few connections. If a source has several servers, asks each of
- * them. Returns what is wrong with the layers.
+ * Checks the upstreams of all layers at once, each with few connections. If a source has several servers, checks each
+ * server. Returns the faults of the layers.
  */
 export async function askUpstreams(
   layers: readonly Layer[],
@@ -35,7 +35,7 @@ export async function askUpstreams(
   return (await Promise.all(findings)).flat();
 }
 
-/** Returns a layer once for each server of its source, so that no server stands in for another one that is down. */
+/** Returns a layer once for each server of its source, so that no server replaces another one that is down. */
 function withOneServer(layer: Layer): readonly Layer[] {
   const { source } = layer;
   if (!("url" in source)) return [layer];
@@ -65,7 +65,7 @@ async function askUpstream(upstream: string, layers: readonly Layer[], bounds: B
     return catalogue;
   };
   const findings = layers.map(async (layer): Promise<Finding[]> => {
-    // Messages have words of the upstream in them, and are shown on a terminal.
+    // Messages quote the upstream, and are shown on a terminal.
     const finding = (message: string): Finding => ({
       severity: "error",
       upstream,
@@ -99,7 +99,7 @@ function grouped<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMa
   return groups;
 }
 
-/** Joins equal findings of several layers: an upstream that is down is one finding. */
+/** Merges equal findings of several layers: an upstream that is down is one finding. */
 function joined(findings: readonly Finding[]): Finding[] {
   return [...grouped(findings, ({ message }) => message).values()].flatMap(([first, ...others]) =>
     first === undefined ? [] : [{ ...first, layers: [first, ...others].flatMap(({ layers }) => layers) }],
@@ -107,7 +107,7 @@ function joined(findings: readonly Finding[]): Finding[] {
 }
 
 /**
- * Reads the capabilities in the version of the source. Those of 1.1.1 have no picture limit: it is in those of 1.3.0.
+ * Reads the capabilities in the version of the source. Version 1.1.1 lacks the picture limit, which is read from 1.3.0.
  * @throws SourceError
  */
 async function capabilities(source: WmsSourceOptions, bounds: Bounds): Promise<WmsCatalogue> {

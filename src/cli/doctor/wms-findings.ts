@@ -8,7 +8,7 @@ const quoted = (text: string): string => JSON.stringify(text);
 const fewOf = (names: readonly string[]): string =>
   names.length > 8 ? `${names.slice(0, 8).join(", ")} and ${names.length - 8} more` : names.join(", ");
 
-/** Returns the differences between a layer and the capabilities of its WMS, each a sentence with what to do. */
+/** Returns the differences between a layer and the capabilities of its WMS, each as a sentence with the remedy. */
 export function wmsFindings(layer: Layer, source: WmsSourceOptions, wms: WmsCatalogue): readonly string[] {
   const offered = source.layers.map((name) => ({ name, found: wms.layers.find((one) => one.name === name) }));
   const names = wms.layers.map(({ name }) => name);

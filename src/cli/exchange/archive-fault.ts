@@ -6,14 +6,14 @@ import { pmtilesType } from "./pmtiles-target.ts";
 
 export type ArchiveKind = "mbtiles" | "pmtiles";
 
-/** Tiles have this side in archives of web maps. */
+/** The side of tiles in archives of web maps. */
 const TILE_PIXELS = 256;
-/** GeoWebCache's extent of web mercator differs from the OGC's by less than this, in metres. */
+/** The most by which GeoWebCache's extent of web mercator differs from the OGC's, in metres. */
 const TOLERANCE = 1;
-/** The ids of PMTiles are exact numbers up to this level. */
+/** Up to this zoom the ids of PMTiles are exact numbers. */
 const LAST_PMTILES_LEVEL = 26;
 
-/** @throws CommandFailure if an archive cannot have the tiles of a grid set and a format */
+/** @throws CommandFailure if an archive cannot contain the tiles of a grid set and a format */
 export function requireArchivable(
   kind: ArchiveKind,
   ...tiles: [grid: GridSet, format: TileFormat, maxZoom: number]
@@ -22,7 +22,7 @@ export function requireArchivable(
   if (fault !== undefined) throw new CommandFailure(fault, EXIT.usage);
 }
 
-/** Returns why an archive cannot have the tiles of a grid set and a format; undefined: it can. */
+/** Returns why an archive cannot contain the tiles of a grid set and a format. Undefined if it can. */
 export function archiveFault(
   kind: ArchiveKind,
   grid: GridSet,
@@ -42,7 +42,7 @@ export function archiveFault(
   return undefined;
 }
 
-/** Returns whether the tiles of a grid set are numbered as in web maps, up to a level. */
+/** Returns whether the tiles of a grid set up to a zoom are those of web maps, with the same numbers. */
 export function isWebGrid(grid: GridSet, maxZoom: number): boolean {
   const { minX, minY, maxX, maxY } = grid.extent;
   const isWorld = [-minX, -minY, maxX, maxY].every((side) => Math.abs(side - HALF_WORLD) < TOLERANCE);

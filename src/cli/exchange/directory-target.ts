@@ -5,7 +5,7 @@ import { isMap } from "../../lib/is-map.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import type { ExportProgress, ExportTarget } from "./export-target.ts";
 
-/** How the rows of a tree are counted: from the top, or from the bottom as in TMS. */
+/** The order of the rows in a tree: from the top, or from the bottom as in TMS. */
 export const LAYOUTS = ["slippy", "tms"] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
@@ -17,14 +17,14 @@ export interface DirectoryOptions {
   readonly rows: (z: number) => number;
   readonly purpose: string;
   readonly isContinued: boolean;
-  /** True: files may be there already. */
+  /** Whether the directory may already contain files. */
   readonly isForced: boolean;
 }
 
 /** The file with the progress of an unfinished export. */
 const PROGRESS_FILE = ".nuthatch-export.json";
 
-/** Writes a tree of files, `z/x/y.ext`. Each file appears with all its bytes. */
+/** Writes a tree of files, `z/x/y.ext`. Each file appears with its whole content. */
 export function directoryTarget(options: DirectoryOptions): ExportTarget {
   const { to, format, layout, rows, purpose, isContinued, isForced } = options;
   const progressFile = join(to, PROGRESS_FILE);
@@ -36,7 +36,7 @@ export function directoryTarget(options: DirectoryOptions): ExportTarget {
   const directoryOf = (z: number, x: number): string => {
     const path = join(to, String(z), String(x));
     if (!made.has(path)) {
-      // Bounded: the columns of a walk come one block after the other.
+      // Bounded. The walk visits the columns of one block after those of another, so old entries are not needed.
       if (made.size > 10_000) made.clear();
       mkdirSync(path, { recursive: true });
       made.add(path);
@@ -55,7 +55,7 @@ export function directoryTarget(options: DirectoryOptions): ExportTarget {
     async finish() {
       rmSync(progressFile, { force: true });
     },
-    // The files that were written are whole, and may be among files that were there before.
+    // The written files are complete, and may be among files that existed before.
     close: () => undefined,
   };
 }
@@ -71,7 +71,7 @@ function writeWhole(path: string, content: Uint8Array | string): void {
   }
 }
 
-/** Returns the extension of a file: `png` for all kinds of PNG, and that of the picture for a mixed format. */
+/** Returns the extension of a file: `png` for all kinds of PNG. For a mixed format the picture decides. */
 function extensionOf(format: TileFormat, bytes: Uint8Array): string {
   if (format.kind === "data") return format.extension;
   return contentTypeOf(format, bytes).slice("image/".length);

@@ -1,4 +1,4 @@
-/** A tile of an export: y from the top. */
+/** A tile of an export. y counts from the top. */
 export interface ExportTile {
   readonly z: number;
   readonly x: number;
@@ -6,19 +6,19 @@ export interface ExportTile {
   readonly bytes: Uint8Array;
 }
 
-/** The columns and rows of a level that have tiles: first and last column, first and last row from the top. */
+/** The extent of the tiles of a zoom: first and last column, first and last row from the top. */
 export type LevelBox = readonly [minX: number, minY: number, maxX: number, maxY: number];
 
-/** The progress of an export. A continued export begins with it. */
+/** The progress of an export, with which a resumed export begins. */
 export interface ExportProgress {
-  /** The last tile that was looked at; null: none. */
+  /** The last tile that was examined. Null before the first. */
   readonly after: string | null;
   readonly tiles: number;
   readonly bytes: number;
   readonly missing: number;
-  /** False: the server was still counting the layer. */
+  /** False if the server was still counting the layer. */
   readonly complete: boolean;
-  /** The boxes of the exported tiles, by level. */
+  /** The extent of the exported tiles, by zoom. */
   readonly levels: Readonly<Record<string, LevelBox>>;
 }
 
@@ -35,27 +35,27 @@ export const NOTHING_DONE: ExportProgress = {
 export interface ExportFacts {
   readonly name: string;
   readonly description: string;
-  /** West, south, east, north. */
+  /** West, south, east, north, in degrees. */
   readonly bounds: readonly [number, number, number, number];
   readonly minZoom: number;
   readonly maxZoom: number;
-  /** The layers of vector tiles, as TileJSON has them; undefined: pictures. */
+  /** The layers of vector tiles as in TileJSON. Undefined for pictures. */
   readonly vectorLayers: readonly unknown[] | undefined;
 }
 
 /**
- * The destination of an export. Nothing appears under the name of an archive before it is complete.
+ * The destination of an export. An archive gets its name only when it is complete.
  *
  *     open ──add()*──► finish() ──► close()
  */
 export interface ExportTarget {
-  /** The progress of an interrupted export that this one continues. */
+  /** The progress of the interrupted export that this one resumes. */
   readonly begun: ExportProgress | undefined;
   /** Writes the tiles of a page together with the progress after it. */
   add(tiles: readonly ExportTile[], progress: ExportProgress): void;
   /** Completes the target. @throws the reason of the signal */
   finish(facts: ExportFacts, signal: AbortSignal): Promise<void>;
-  /** Removes an unfinished archive, or keeps it for an export that continues. */
+  /** Removes an unfinished archive, or keeps it for a resumed export. */
   close(unfinished: "keep" | "remove"): void;
 }
 

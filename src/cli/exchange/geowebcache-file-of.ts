@@ -21,7 +21,7 @@ export function geoWebCacheFileOf(objects: readonly ConfiguredObject[]): Written
   for (const { kind, name, document } of objects) {
     const content = readFile(Buffer.from(text));
     if (!content.ok) throw new CommandFailure(refusalMessage(content.error), EXIT.failure);
-    // GeoWebCache does not start with a kind of store that it does not know.
+    // GeoWebCache does not start with an unknown kind of store.
     if (document === undefined || document.root === "CompactBlobStore") continue;
     const node = withVariables(document.node, name, variables);
     text = editFile(content.value, [{ kind, name, document: { root: document.root, node } }]);

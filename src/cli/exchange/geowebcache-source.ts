@@ -21,16 +21,19 @@ import { CommandFailure, EXIT } from "../exit.ts";
 /** A configuration of GeoWebCache. */
 export interface GeoWebCacheSource {
   readonly objects: readonly ConfiguredObject[];
-  /** The directory whose tiles are those of layers without a store; undefined: it is not known. */
+  /** The directory with the tiles of layers without a store. Undefined if it is unknown. */
   readonly directory: string | undefined;
-  /** Where relative paths of its files begin, as with `serve --geowebcache`; undefined: on another machine. */
+  /**
+   * The directory that relative paths in its files start from, as with `serve --geowebcache`. Undefined on another
+   * machine.
+   */
   readonly cwd: string | undefined;
   readonly users: readonly KeptUser[];
   readonly quota: QuotaConfiguration | undefined;
   readonly warnings: readonly string[];
 }
 
-/** Reads a directory or a file of GeoWebCache, or a running server by its address. @throws CommandFailure */
+/** Reads a directory or a file of GeoWebCache, or a running server at an address. @throws CommandFailure */
 export async function readGeoWebCache(source: string, user: string | undefined): Promise<GeoWebCacheSource> {
   if (/^https?:\/\//.test(source))
     return readServer(new ServerClient({ url: source, ...(user === undefined ? {} : { user }) }));
@@ -59,7 +62,7 @@ function isDirectory(path: string): boolean {
   try {
     return statSync(resolve(path)).isDirectory();
   } catch {
-    // The message about the missing file is that of a file.
+    // Reading it as a file then gives the message about the missing file.
     return false;
   }
 }
@@ -71,9 +74,9 @@ const SEGMENTS = [
 ] as const;
 
 /**
- * Reads the documents of a running server, GeoWebCache's or this one. Its secrets are not shown.
- * @param form `configurations`: a layer is as the configuration file has it, since many a source has no element of
- *   GeoWebCache
+ * Reads the documents of a running server: of GeoWebCache or Nuthatch. They do not contain secrets.
+ * @param form `configurations` reads layers in the form of the configuration file, because many sources have no element
+ * of GeoWebCache
  */
 export async function readServer(
   client: ServerClient,
@@ -104,7 +107,9 @@ export async function readServer(
   return { objects, directory: undefined, cwd: undefined, users: [], quota: undefined, warnings: [] };
 }
 
-/** Returns a layer as the configuration file has it; undefined: the server does not serve it, or is GeoWebCache. */
+/**
+ * Returns a layer in the form of the configuration file. Undefined if the server does not serve it, or is GeoWebCache.
+ */
 async function configurationOf(client: ServerClient, name: string): Promise<Content | undefined> {
   const text = await client.request("GET", `/api/v1/layers/${encodeURIComponent(name)}`).catch((error: unknown) => {
     if (error instanceof ServerRefusal && error.status < 500) return undefined;
@@ -115,7 +120,7 @@ async function configurationOf(client: ServerClient, name: string): Promise<Cont
   return isMap(configuration) ? configuration : undefined;
 }
 
-/** Returns the value of a text in JSON; undefined: it is another text, such as a page of GeoWebCache. */
+/** Parses a JSON text. Undefined for any other text, such as a page of GeoWebCache. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -124,10 +129,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The elements of a layer that GeoWebCache's documents lack if the values are those of all layers, by their keys. */
+/** Elements of a layer that GeoWebCache's documents omit if their values are those of all layers, by key. */
 const NETWORK = { username: "httpUsername", password: "httpPassword", proxy: "proxyUrl" } as const;
 
-/** Returns the document of a layer with the credentials and the proxy that are in force. */
+/** Returns the document of a layer with the credentials and the proxy in force. */
 function withNetwork({ root, node }: RootedDocument, source: unknown): RootedDocument {
   if (root !== "wmsLayer" || !isMap(source)) return { root, node };
   const added = Object.entries(NETWORK).flatMap(([key, element]): NamedNode[] => {

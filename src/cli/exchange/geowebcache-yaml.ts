@@ -17,16 +17,16 @@ import { literal, literalText } from "./literal-text.ts";
 
 export interface WrittenYaml {
   readonly text: string;
-  /** The variables that hold secrets, or that GeoWebCache replaces. */
+  /** The variables with secrets, and those that GeoWebCache replaces. */
   readonly variables: readonly string[];
 }
 
-/** Why layers are left out, by their names. */
+/** By name, why layers are omitted. */
 export type LeftOut = ReadonlyMap<string, string>;
 
 /**
- * Returns a configuration of GeoWebCache as a configuration file that a server takes: a layer with a value that it
- * refuses is left out alone. Problems of files that are missing here do not count: the server may have them.
+ * Returns a configuration of GeoWebCache as a configuration file that a server accepts. Omits layers with values that
+ * it refuses. Ignores problems of files that are missing here, because the server may have them.
  */
 export async function validYamlOf(source: GeoWebCacheSource): Promise<WrittenYaml & { readonly leftOut: LeftOut }> {
   const { checkText } = await import("../../configuration/load.ts");
@@ -51,7 +51,7 @@ export async function validYamlOf(source: GeoWebCacheSource): Promise<WrittenYam
   }
 }
 
-/** A section of the configuration file, and the objects that its items come from. */
+/** A section of the configuration file, with the objects from which its items are made. */
 interface Section {
   readonly key: string;
   readonly items: readonly { readonly content: Content; readonly object: ConfiguredObject | undefined }[];
@@ -64,7 +64,7 @@ interface Translation {
   readonly variables: readonly string[];
 }
 
-/** Returns what is written of a configuration of GeoWebCache. */
+/** Converts a configuration of GeoWebCache. */
 export function translationOf(source: GeoWebCacheSource): Translation {
   const { objects, users, cwd } = source;
   const layers = layerItems(objects);
@@ -99,7 +99,7 @@ export function translationOf(source: GeoWebCacheSource): Translation {
   return { content, sections, variables: [...variables] };
 }
 
-/** Returns a configuration of GeoWebCache as a configuration file, with a comment for what has no effect. */
+/** Returns a configuration of GeoWebCache as a configuration file, with comments on elements that have no effect. */
 export function yamlOf(
   source: GeoWebCacheSource,
   without: LeftOut = new Map(),
@@ -134,7 +134,7 @@ function itemsOf(
   );
 }
 
-/** The default store comes first: the directory itself if no store is the default. */
+/** The default store comes first. If no store is the default, it is the directory itself. */
 function storeItems({ objects, directory }: GeoWebCacheSource): Section["items"] {
   const usable = objects.filter(
     ({ kind, document }) => kind === "store" && document !== undefined && isUsable(document),
@@ -166,7 +166,7 @@ function layerItems(objects: readonly ConfiguredObject[]): Section["items"] {
 const isServed = (document: NonNullable<ConfiguredObject["document"]>): boolean =>
   (document.root in LAYER_ROOTS && document.fault === undefined) || ownContent(document) !== undefined;
 
-/** Returns what is left out, a line each. */
+/** Returns the omitted kinds of objects, one line each. */
 const leftOutKinds = (objects: readonly ConfiguredObject[]): readonly string[] =>
   objects.flatMap(({ kind, name, document }) => {
     if (document === undefined) return [];
@@ -184,12 +184,15 @@ export const variableOf = (key: string, name: string): string =>
 const withLiterals = (content: Content): Content =>
   Object.fromEntries(Object.entries(content).map(([key, value]) => [key, literal(value)]));
 
-/** The keys of stores, sources and request filters whose values are paths of files. */
+/** Keys of stores, sources and request filters whose values are file paths. */
 const PATHS: ReadonlySet<string> = new Set(["path", "file", "tilesPath", "directory"]);
-/** The keys of a layer whose values have such keys. */
+/** Keys of a layer whose values have such keys. */
 const WITH_PATHS: ReadonlySet<string> = new Set(["source", "requestFilters"]);
 
-/** Makes relative paths of a store or a layer absolute: the configuration file's begin at its own directory. */
+/**
+ * Makes relative paths of a store or a layer absolute, because paths in the configuration file start from its
+ * directory.
+ */
 function withPaths(content: Content, cwd: string | undefined): Content {
   if (cwd === undefined) return content;
   return Object.fromEntries(
@@ -205,7 +208,10 @@ function withPaths(content: Content, cwd: string | undefined): Content {
   );
 }
 
-/** A path that begins with a variable stays: the variable may have an absolute one. No path is a fault to report. */
+/**
+ * A path that begins with a variable stays unchanged, because the variable may have an absolute path. A missing path is
+ * reported elsewhere.
+ */
 const absolute = (path: string, cwd: string): string =>
   path === "" || path.startsWith("${") ? path : resolve(cwd, path);
 
@@ -217,14 +223,16 @@ interface Replacing {
   readonly isReplaced: (key: string) => boolean;
 }
 
-/** GeoWebCache replaces variables in all values of a store and in the credentials of a layer, and nowhere else. */
+/** GeoWebCache replaces variables only in the values of a store and in the credentials of a layer. */
 function isReplacedIn(object: ConfiguredObject | undefined): (key: string) => boolean {
   if (object?.document === undefined || ownContent(object.document) !== undefined) return () => false;
   const { kind } = object;
   return (key) => kind === "store" || (kind === "layer" && key === "username");
 }
 
-/** Replaces secrets by variables, as a file with passwords must not end up in a repository, and escapes other texts. */
+/**
+ * Replaces secrets by variables, because a file with passwords must not get into a repository. Escapes all other texts.
+ */
 function withVariables(content: Content, replacing: Replacing): Content {
   return Object.fromEntries(
     Object.entries(content).map(([key, value]): [string, unknown] => {

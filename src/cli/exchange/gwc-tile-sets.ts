@@ -5,7 +5,7 @@ import { SqliteReadError, SqliteReader } from "../../source/archive/sqlite-reade
 import { blobOf } from "./blob.ts";
 import { inPath } from "./mbtiles-file.ts";
 
-/** A layer, as far as it gives names to directories. */
+/** The parts of a layer that are used in names of directories. */
 interface NamedLayer {
   readonly name: string;
   readonly gridSets: readonly { readonly gridSet: string }[];
@@ -14,28 +14,31 @@ interface NamedLayer {
 
 /** A tile set of GeoWebCache's MBTiles store. */
 export interface GwcTileSet {
-  /** The directory of its files. */
+  /** The directory with its files. */
   readonly path: string;
   readonly layer: string;
   readonly gridSet: string;
   readonly format: string;
-  /** Empty: the defaults. */
+  /** The parameters. Empty for the defaults. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** A directory that is no tile set of a layer of the server, or whose parameters are not known, and why. */
+/**
+ * A directory that is skipped, and the reason: it is not a tile set of the server's layers, or its parameters are
+ * unknown.
+ */
 export interface SkippedDirectory {
   readonly path: string;
   readonly reason: string;
 }
 
-/** The database in the root of the store that has the values behind parameters ids. */
+/** The database in the root of the store with the parameters for each parameters id. */
 const METADATA = "metadata.sqlite";
 const PARAMETERS = "SELECT CAST(value AS BLOB) AS value FROM metadata WHERE layerName = ? AND key = ?";
 
 /**
- * Returns the tile sets in the root of GeoWebCache's MBTiles store: the directories `{layer}/{grid}{format}{params}` of
- * the layers of a server, and the directories that are none.
+ * Returns the tile sets in the root of GeoWebCache's MBTiles store: directories `{layer}/{grid}{format}{params}` of a
+ * server's layers. Also returns the other directories.
  */
 export async function gwcTileSetsIn(
   root: string,
@@ -64,7 +67,7 @@ export async function gwcTileSetsIn(
   return { tileSets, skipped };
 }
 
-/** Takes the name of a tile set's directory apart; undefined: it is none of the layer. */
+/** Parses the name of a tile set's directory. Undefined if the name does not belong to the layer. */
 function nameOf({ gridSets, formats }: NamedLayer, name: string) {
   for (const { gridSet } of gridSets)
     for (const format of formats) {
@@ -76,7 +79,7 @@ function nameOf({ gridSets, formats }: NamedLayer, name: string) {
   return undefined;
 }
 
-/** Returns the values behind a parameters id, which GeoWebCache keeps as `KEY=value&…`; undefined: it has none. */
+/** Returns the parameters of a parameters id, which GeoWebCache stores as `KEY=value&…`. Undefined if it has none. */
 async function parametersOf(
   root: string,
   layer: string,
@@ -93,7 +96,7 @@ async function parametersOf(
     return Object.fromEntries(new URLSearchParams(text.replace(/^\?/, "")));
   } catch (error) {
     if (!(error instanceof SqliteReadError)) throw error;
-    // Another database of this name, or a damaged one: the tile set is skipped with the reason.
+    // The database has another purpose, or is damaged: the tile set is skipped with the reason.
     return undefined;
   }
 }

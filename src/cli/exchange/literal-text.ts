@@ -1,11 +1,11 @@
 import { isMap } from "../../lib/is-map.ts";
 
-/** Returns a text as the configuration file has it: `${` would be a variable there. */
+/** Escapes a text for the configuration file, where `${` would begin a variable. */
 export const literalText = (text: string): string => text.replaceAll("${", () => "$${");
 
 /**
- * Returns a value of another program's configuration with each text, at any depth, as the configuration file has it.
- * @param variables names of variables: a text that is one of these in `${…}` stays as it is
+ * Escapes each text of another program's value, at any depth, for the configuration file.
+ * @param variables names of variables; a text that consists of such a name in `${…}` is not escaped
  */
 export function literal(value: unknown, variables: ReadonlySet<string> = NONE): unknown {
   if (typeof value === "string")

@@ -5,7 +5,10 @@ import { SqliteReadError, SqliteReader, TOO_LONG } from "../../source/archive/sq
 import { CommandFailure, EXIT } from "../exit.ts";
 import { blobOf } from "./blob.ts";
 
-/** A row of `tiles`. The row counts from the bottom; undefined bytes: there are none, or more than `MOST_TILE_BYTES`. */
+/**
+ * A row of `tiles`. The row counts from the bottom. The bytes are undefined if the row has none, or more than
+ * `MOST_TILE_BYTES`.
+ */
 export interface MbtilesTile {
   readonly z: number;
   readonly x: number;
@@ -13,12 +16,12 @@ export interface MbtilesTile {
   readonly bytes: Uint8Array | undefined;
 }
 
-/** The limit of one request to the server; real tiles are far smaller. */
+/** The server's limit for one request. Real tiles are far smaller. */
 export const MOST_TILE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Values that are no numbers are read as blobs, because libsql ends the process when a text is not UTF-8. A blob that is
- * far too long is not read.
+ * Values that are not numbers are read as blobs, because libsql ends the process if a text is not UTF-8. Blobs that are
+ * too long are not read.
  */
 const TILES = `SELECT CAST(zoom_level AS INTEGER) AS z, CAST(tile_column AS INTEGER) AS x, CAST(tile_row AS INTEGER) AS y,
   CASE WHEN length(tile_data) <= ${MOST_TILE_BYTES} THEN CAST(tile_data AS BLOB) END AS data
@@ -26,23 +29,23 @@ const TILES = `SELECT CAST(zoom_level AS INTEGER) AS z, CAST(tile_column AS INTE
 const COUNT = "SELECT count(*) AS n FROM tiles";
 const FORMAT = "SELECT CAST(substr(value, 1, 100) AS BLOB) AS data FROM metadata WHERE name = 'format' LIMIT 1";
 
-/** The time limit of a query: to sort the tiles of a large file without an index takes minutes. */
+/** The time limit of a query. Sorting the tiles of a large file without an index takes minutes. */
 const LIMIT_MS = 300_000;
 
 /**
- * An MBTiles, open for reading.
+ * An MBTiles file, open for reading.
  * @throws CommandFailure with the path from all methods
  */
 export interface MbtilesFile extends AsyncDisposable {
-  /** Returns the format in the metadata; undefined: there is none, as in the files of GeoWebCache. */
+  /** Returns the format in the metadata. Undefined if the metadata have none, as in files of GeoWebCache. */
   format(): Promise<string | undefined>;
   count(): Promise<number>;
   tiles(): AsyncIterable<MbtilesTile>;
 }
 
 /**
- * Opens an MBTiles. Its queries run in a process of their own, with a time limit.
- * @throws CommandFailure with the path, if the file is no MBTiles
+ * Opens an MBTiles file. Its queries run in a separate process, with a time limit.
+ * @throws CommandFailure with the path if the file is not MBTiles
  */
 export async function openMbtilesFile(path: string, limitMs: number = LIMIT_MS): Promise<MbtilesFile> {
   const fault = (error: unknown): unknown => {
@@ -81,22 +84,22 @@ export async function openMbtilesFile(path: string, limitMs: number = LIMIT_MS):
 
 const whole = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
 
-/** The parts of the path that GeoWebCache's MBTiles store gives to the files of one tile set. */
+/** The parts of file paths for one tile set in GeoWebCache's MBTiles store. */
 export interface GwcNames {
   readonly layer: string;
   readonly gridSet: string;
   readonly format: string;
-  /** "": the default parameters. */
+  /** Empty for the default parameters. */
   readonly parametersId: string;
 }
 
-/** Replaces the characters that GeoWebCache replaces in the names of files. */
+/** Replaces the characters that GeoWebCache replaces in file names. */
 export const inPath = (text: string): string => text.replace(/[\\/:]|\s+/g, "_");
 
 /**
- * Returns the MBTiles that a path stands for: the file itself, or the files of a tile set in the directory of
- * GeoWebCache's MBTiles store, `{layer}/{grid}{format}{params}/{z}_{x}_{y}.sqlite`. The path may be the root of that
- * store, the directory of the layer, or the directory of the files.
+ * Returns the MBTiles files at a path: the file itself, or the files of a tile set in GeoWebCache's MBTiles store,
+ * `{layer}/{grid}{format}{params}/{z}_{x}_{y}.sqlite`. The path may be the root of that store, the directory of the
+ * layer, or the directory of the files.
  */
 export function mbtilesFilesAt(path: string, names: GwcNames): readonly string[] {
   if (!statSync(path).isDirectory()) return [path];

@@ -12,14 +12,14 @@ export interface ArchiveOptions {
   readonly isContinued: boolean;
 }
 
-/** The name of the file in which an archive grows. */
+/** The name of an unfinished archive. */
 export const unfinishedName = (to: string): string => `${to}.part`;
 
-/** Vector tiles are packed by gzip in archives (MBTiles 1.3, Vector tiles). */
+/** Compresses vector tiles with gzip, as archives require (MBTiles 1.3, Vector tiles). */
 export const packedFor = (format: TileFormat, bytes: Uint8Array): Uint8Array =>
   format.kind === "data" ? gzipSync(bytes) : bytes;
 
-/** Writes an archive of MBTiles 1.3: equal small tiles once, in `map` and `images` behind the view `tiles`. */
+/** Writes an archive of MBTiles 1.3. Stores equal small tiles once, in `map` and `images` behind the view `tiles`. */
 export function mbtilesTarget({ to, format, purpose, isContinued }: ArchiveOptions): ExportTarget {
   const staged = new StagedTiles({ file: unfinishedName(to), purpose, isContinued });
   const put = staged.db.prepare("INSERT OR REPLACE INTO map VALUES (?, ?, ?, ?)");
@@ -55,7 +55,9 @@ export function mbtilesTarget({ to, format, purpose, isContinued }: ArchiveOptio
   };
 }
 
-/** The names of formats (MBTiles 1.3, Metadata): `png`, `jpg`, `webp` and `pbf`, else the media type. */
+/**
+ * The names of formats (MBTiles 1.3, Metadata): `png`, `jpg`, `webp` and `pbf`. Other formats have their media type.
+ */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["image/png", "png"],
   ["image/jpeg", "jpg"],

@@ -11,7 +11,7 @@ import type { JobRequest } from "../../plan/job/job-request.ts";
 import { API_RULES, planSeedInSteps } from "../../plan/plan-job.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 
-/** Nothing of a range depends on these. */
+/** Required by the planning. They do not affect a range. */
 const OPTIONS: JobOptions = {
   maxRunningTasks: 1,
   maxThreadCount: 1,
@@ -22,14 +22,14 @@ const OPTIONS: JobOptions = {
   confirmTiles: 1,
 };
 
-/** The tiles of one tile set that a command works on. */
+/** The tiles of one tile set that a command processes. */
 export interface PlannedRange {
   readonly request: JobRequest;
   /** Returns whether a tile is in the range, y from the bottom. */
   readonly holds: (z: number, x: number, y: number) => boolean;
 }
 
-/** Plans the range of a job request as a server does, without the server. @throws CommandFailure */
+/** Plans the range of a job request like a server, but without one. @throws CommandFailure */
 export function plannedRange(document: object, layer: Layer): PlannedRange {
   const decoded = required(atOnce(decodeJobs({ ...document, type: "seed" })));
   if ("many" in decoded) throw new CommandFailure("expected one grid set, format and parameters", EXIT.usage);

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 
-/** An entry of a directory (PMTiles 3, 4.1). Run length 0: the offset and length are those of a leaf directory. */
+/** An entry of a directory (PMTiles 3, 4.1). With run length 0, offset and length are those of a leaf directory. */
 export interface PmtilesEntry {
   readonly id: number;
   readonly offset: number;
@@ -8,7 +8,7 @@ export interface PmtilesEntry {
   readonly runLength: number;
 }
 
-/** Encodes and packs a directory whose entries ascend by id (PMTiles 3, 4.2). */
+/** Encodes and compresses a directory. Its entries must ascend by id (PMTiles 3, 4.2). */
 export function encodeDirectory(entries: readonly PmtilesEntry[]): Buffer {
   const numbers: number[] = [entries.length];
   let id = 0;
@@ -40,12 +40,12 @@ function varints(numbers: readonly number[]): Buffer {
   return Buffer.from(bytes);
 }
 
-/** The root directory must lie in the first 16 KiB of an archive, behind the header (PMTiles 3, 2). */
+/** The root directory must be in the first 16 KiB of an archive, after the header (PMTiles 3, 2). */
 export const HEADER_BYTES = 127;
 export const ROOT_END = 16_384;
 
 const MOST_IN_LEAF = 4_096;
-/** The packed root directory may not fit with more leaves. */
+/** With more leaves the compressed root directory may be too large. */
 const MOST_LEAVES = 3_000;
 
 /** The directories of an archive. */
@@ -55,10 +55,10 @@ export interface Directories {
 }
 
 /**
- * Writes the leaf directories of an archive, and returns the root directory. One leaf at a time is in memory.
+ * Writes the leaf directories of an archive, and returns the root directory. Only one leaf is in memory.
  * @param count the number of all entries
- * @param entries returns the entries from one number on, ascending
- * @param write writes bytes at a position behind the beginning of the leaf directories
+ * @param entries returns the entries from a number on, ascending
+ * @param write writes bytes at an offset from the beginning of the leaf directories
  */
 export function writeDirectories(
   count: number,

@@ -1,7 +1,7 @@
 import type { ExportFacts } from "./export-target.ts";
 import { HEADER_BYTES } from "./pmtiles-directory.ts";
 
-/** The place of a section in an archive, in bytes. */
+/** The position of a section in an archive, in bytes. */
 export interface Section {
   readonly offset: number;
   readonly length: number;
@@ -17,13 +17,13 @@ export interface PmtilesParts {
   readonly contents: number;
   /** The number of the type of tiles (PMTiles 3, 3.3). */
   readonly tileType: number;
-  /** Whether tiles are packed by gzip. */
+  /** Whether tiles are compressed with gzip. */
   readonly isPacked: boolean;
 }
 
 const COMPRESSION = { none: 1, gzip: 2 } as const;
 const VERSION = 3;
-/** Degrees are in 10^-7 (PMTiles 3, 3.5). */
+/** Coordinates are in 10^-7 degrees (PMTiles 3, 3.5). */
 const DEGREES = 10_000_000;
 
 /** Encodes the header (PMTiles 3, 3). */

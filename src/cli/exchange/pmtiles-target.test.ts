@@ -23,7 +23,7 @@ const FACTS = {
 };
 const never = new AbortController().signal;
 
-/** Most tiles have bytes of their own, others those of many. */
+/** Most tiles have unique content. Many tiles share the content "sea". */
 const bytesOf = (id: number): Buffer => Buffer.from(id % 5 === 0 || id > 20_000 ? "sea" : `tile ${id}`);
 const tileAt = (id: number) => {
   const [z, x, fromTop] = tileIdToZxy(id);
@@ -34,7 +34,7 @@ test("an archive with leaf directories has every tile, equal tiles once, and wha
   const to = join(directory(), "a.pmtiles");
   const target = pmtilesTarget({ to, format: PNG, purpose: "a", isContinued: false });
   const ids = Array.from({ length: 21_000 }, (_, n) => n).filter((id) => id % 7 !== 0);
-  // In another order than that of the archive.
+  // Adds the tiles in another order than that of the archive.
   for (const part of [ids.slice(9_000).reverse(), ids.slice(0, 9_000)]) {
     const tiles = part.map(tileAt);
     target.add(tiles, progressAfter(NOTHING_DONE, tiles, { next: null, missing: 0, complete: true }));

@@ -20,13 +20,13 @@ const TILE_TYPES: ReadonlyMap<string, number> = new Map([
   ["image/avif", 5],
 ]);
 
-/** Returns the number of a format in PMTiles; undefined: PMTiles cannot have it. */
+/** Returns the number of a format in PMTiles. Undefined if PMTiles lacks it. */
 export const pmtilesType = (format: TileFormat): number | undefined =>
   TILE_TYPES.get(format.contentType ?? format.mimeType);
 
 /**
- * Writes an archive of PMTiles 3: first all tiles into a database beside it, then in the order of their ids into the
- * archive, so that the archive is clustered and equal tiles are in it once. Memory does not grow with the archive.
+ * Writes an archive of PMTiles 3: first all tiles to a database beside it, then, in the order of their ids, to the
+ * archive. So the archive is clustered, and stores equal tiles once. Memory does not grow with the archive.
  */
 export function pmtilesTarget({ to, format, purpose, isContinued }: ArchiveOptions): ExportTarget {
   const staged = new StagedTiles({ file: unfinishedName(to), purpose, isContinued });
@@ -111,10 +111,10 @@ interface WrittenData {
   readonly contents: number;
 }
 
-/** Tiles that are written between two turns of the event loop, in which a signal can arrive. */
+/** Tiles that are written in one turn of the event loop. Between turns a signal can arrive. */
 const TILES_PER_TURN = 500;
 
-/** Writes the tiles in the order of their ids, and notes the entries of the directories in the database. */
+/** Writes the tiles in the order of their ids, and records the entries of the directories in the database. */
 async function writeTiles(
   db: Sql,
   write: (bytes: Uint8Array, at: number) => void,
@@ -175,7 +175,7 @@ function hilbertRow(row: unknown): { readonly id: number; readonly image: number
   return { id: Number(id), image: Number(image), data: bytes };
 }
 
-/** Returns a function that reads the noted entries, in order. */
+/** Returns a function that reads the recorded entries in order. */
 function entryReader(db: Sql): (from: number, most: number) => readonly PmtilesEntry[] {
   const read = db.prepare("SELECT id, at, size, run FROM nuthatch_entry WHERE n >= ? ORDER BY n LIMIT ?");
   return (from, most) =>

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigurationProblem } from "../../configuration/problem.ts";
 
-/** Returns the problems of a configuration that was written for a server. `env`: values in place of its variables. */
+/** Returns the problems of a configuration's text for a server. `env` has values for its variables. */
 export async function problemsOfText(
   text: string,
   env: Readonly<Record<string, string>>,
@@ -13,7 +13,8 @@ export async function problemsOfText(
     const config = join(directory, "imported.yaml");
     writeFileSync(config, text, { mode: 0o600 });
     const { loadConfiguration } = await import("../../configuration/load.ts");
-    // The text names no data directory: one in the working directory may lie in a store, the server's lies elsewhere.
+    // Without this, the data directory would be in the working directory and might be inside a store. The server's is
+    // elsewhere.
     const flags = { config, "data-dir": join(directory, "data") };
     const loaded = await loadConfiguration({ env, flags, cwd: process.cwd() });
     return loaded.ok ? [] : loaded.error;

@@ -6,19 +6,19 @@ import type { ServerClient } from "../client/server-client.ts";
 import type { RangeFlags } from "../commands/jobs/job-flags.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 
-/** A layer of a server, in one grid set and format. */
+/** A layer of a server in one grid set and format. */
 export interface RemoteTileSet {
   readonly layer: Layer;
   readonly subset: GridSubset;
   readonly format: TileFormat;
 }
 
-/** Finds the tile set that the flags name. @throws CommandFailure that lists the existing ones */
+/** Finds the tile set of the flags. @throws CommandFailure that lists the existing ones */
 export async function remoteTileSet(
   client: ServerClient,
   name: string,
   { gridSet: [gridSet] = [], format: [format] = [] }: Pick<RangeFlags, "gridSet" | "format">,
-  /** Chooses the format if the flags name none. */
+  /** Chooses the format if the flags have none. */
   choose: (formats: readonly TileFormat[]) => TileFormat | undefined | Promise<TileFormat | undefined> = ([first]) =>
     first,
 ): Promise<RemoteTileSet> {

@@ -6,12 +6,12 @@ import { CommandFailure, EXIT } from "../exit.ts";
 import type { ExportProgress } from "./export-target.ts";
 
 /**
- * Tiles up to this size are stored once, however often they occur. Equal tiles are those of the sea or of a single
- * colour, which are small; an index of all tiles would be as large as a part of the archive.
+ * Tiles up to this size are stored once, however often they occur. Frequent tiles show the sea or a single colour, and
+ * are small. An index of all tiles would be as large as a part of the archive.
  */
 const MOST_SHARED_BYTES = 4_096;
 
-/** Tables of the export alone, which a finished archive does not have. */
+/** Tables that only an unfinished export has. */
 const OWN_TABLES = ["nuthatch_export", "nuthatch_digest", "nuthatch_hilbert", "nuthatch_entry", "nuthatch_placed"];
 
 /** "MPBX", the application id of MBTiles (MBTiles 1.3, Database). */
@@ -33,13 +33,13 @@ export type Sql = InstanceType<typeof Sqlite>;
 
 export interface StagedOptions {
   readonly file: string;
-  /** Names the range and the tile set, so that no other export is continued. */
+  /** Identifies the range and the tile set, so that no other export is resumed. */
   readonly purpose: string;
-  /** True: an unfinished file of the same purpose is continued. */
+  /** Whether to resume an unfinished file with the same purpose. */
   readonly isContinued: boolean;
 }
 
-/** Tiles of an unfinished export in a database: each page is one transaction with the progress after it. */
+/** The tiles of an unfinished export in a database. Each page is one transaction with the progress after it. */
 export class StagedTiles {
   readonly db: Sql;
   readonly begun: ExportProgress | undefined;
@@ -68,13 +68,13 @@ export class StagedTiles {
     }
   }
 
-  /** Returns the progress in a file that an interrupted export has left. @throws CommandFailure for another purpose */
+  /** Returns the progress in the file of an interrupted export. @throws CommandFailure for another purpose */
   #progressOf(purpose: string): ExportProgress | undefined {
     const storedValue = (name: string): unknown => {
       const row: unknown = this.db.prepare("SELECT value FROM nuthatch_export WHERE name = ?").get([name]);
       return isMap(row) ? row["value"] : undefined;
     };
-    // A file without the table was killed while it was being completed.
+    // A file without the table was interrupted while it was being completed.
     const table: unknown = this.db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'nuthatch_export'").get([]);
     if (table === undefined || storedValue("purpose") !== purpose)
       throw new CommandFailure(
@@ -85,7 +85,7 @@ export class StagedTiles {
     return typeof text === "string" ? JSON.parse(text) : undefined;
   }
 
-  /** Runs `add` with a function that stores the bytes of a tile and returns their id, in one transaction. */
+  /** Calls `add` in one transaction, with a function that stores the bytes of a tile and returns their id. */
   page(progress: ExportProgress, add: (image: (bytes: Uint8Array) => number | bigint) => void): void {
     this.db.exec("BEGIN");
     try {
@@ -98,7 +98,7 @@ export class StagedTiles {
     }
   }
 
-  /** Removes the tables that an archive does not have. */
+  /** Removes the tables that a finished archive does not have. */
   dropOwnTables(): void {
     for (const table of OWN_TABLES) this.db.exec(`DROP TABLE IF EXISTS ${table}`);
   }

@@ -17,12 +17,12 @@ export interface ImportResult {
   readonly reasons: { readonly tile: string; readonly reason: string }[];
 }
 
-/** Reasons that are shown. */
+/** The most reasons that are shown. */
 export const MOST_REASONS = 20;
 
 export interface BatchOptions {
   readonly client: ServerClient;
-  /** The tile set and what happens to stored tiles, as the query of `/api/v1/tiles/import`. */
+  /** The query of `/api/v1/tiles/import`: the tile set, and what happens to stored tiles. */
   readonly query: Readonly<Record<string, string>>;
   readonly report: (text: string) => void;
   readonly signal: AbortSignal;
@@ -40,7 +40,7 @@ export class TileBatches {
     this.#options = options;
   }
 
-  /** Adds a tile. Waits while two batches are full. */
+  /** Adds a tile. Waits if two batches are full. */
   async add(tile: PackedTile): Promise<void> {
     if (this.#batch.length >= MOST_TILES || this.#bytes + tile.bytes.byteLength > MOST_BYTES) await this.#next();
     this.#batch.push(tile);
@@ -66,7 +66,7 @@ export class TileBatches {
     this.#batch = [];
     this.#bytes = 0;
     this.#sending = this.#send(body);
-    // The next call, or `end`, gets a failure.
+    // The next call, or `end`, throws a failure.
     this.#sending.catch(() => undefined);
   }
 

@@ -4,26 +4,26 @@ import type { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import type { ExportTile } from "./export-target.ts";
 
-/** A page of stored tiles, as `/api/v1/tiles/export` answers. */
+/** A page of stored tiles from `/api/v1/tiles/export`. */
 export interface TilePage {
   readonly tiles: readonly PackedTile[];
-  /** The last tile that was looked at; null: no tile is left. */
+  /** The last tile that was examined. Null if this page is the last. */
   readonly next: string | null;
-  /** Tiles that the server's ledger has and its store does not. */
+  /** The number of tiles that the server's ledger has and its store lacks. */
   readonly missing: number;
-  /** False: the server is still counting the layer. */
+  /** False if the server is still counting the layer. */
   readonly complete: boolean;
 }
 
 export interface PageSource {
   readonly client: ServerClient;
-  /** The range, as the fields of a job request. */
+  /** The range in the form of a job request. */
   readonly document: object;
   readonly report: (text: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Yields the pages behind a tile. Requests the next page while the caller handles the present one. */
+/** Yields the pages after a tile. Requests the next page while the caller handles the current one. */
 export async function* tilePages(source: PageSource, after: string | null): AsyncGenerator<TilePage, void> {
   let coming = requestPage(source, after);
   for (;;) {
@@ -33,13 +33,13 @@ export async function* tilePages(source: PageSource, after: string | null): Asyn
       return;
     }
     coming = requestPage(source, page.next);
-    // The next turn of the loop gets a failure. If the caller ends the loop before, no one waits for this page.
+    // The next iteration throws a failure. If the caller ends the loop first, nobody waits for this page.
     coming.catch(() => undefined);
     yield page;
   }
 }
 
-/** No limit: the server limits the tiles of an answer. */
+/** Unlimited, because the server limits the tiles of an answer. */
 const MOST_TILES = Number.MAX_SAFE_INTEGER;
 
 async function requestPage({ client, document, report, signal }: PageSource, after: string | null): Promise<TilePage> {
@@ -58,7 +58,7 @@ async function requestPage({ client, document, report, signal }: PageSource, aft
   };
 }
 
-/** Returns the tiles of a page by their positions. */
+/** Returns the tiles of a page with their positions. */
 export function exportTilesOf({ tiles }: TilePage): readonly ExportTile[] {
   return tiles.map(({ name, bytes }) => {
     const at = parseTileName(name);

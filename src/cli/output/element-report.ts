@@ -9,14 +9,14 @@ const KINDS: Readonly<Record<ElementReport["kind"], string>> = {
   settings: "settings",
 };
 
-/** Returns the reports of a configuration of GeoWebCache in the form of all reports. */
+/** Converts the reports on a configuration of GeoWebCache to the common form. */
 export const reportedElements = (reports: readonly ElementReport[]): readonly ReportedElement[] =>
   reports.map(({ kind, name, ...element }) => ({
     title: kind === "settings" ? KINDS.settings : `${KINDS[kind]} ${name}`,
     ...element,
   }));
 
-/** Describes what becomes of each element, by object. */
+/** Formats the report on each element, by object. */
 export function reportText(reports: readonly ReportedElement[]): string {
   const objects = new Map<string, ReportedElement[]>();
   for (const report of reports) {
@@ -28,7 +28,7 @@ export function reportText(reports: readonly ReportedElement[]): string {
     const paths = (outcome: ReportedElement["outcome"]) =>
       own
         .filter((one) => one.outcome === outcome && one.how === undefined)
-        // What is taken over needs no search in the file.
+        // Elements that are taken over need no position, because nobody searches for them in the file.
         .map(({ path, origin }) => (outcome === "taken over" ? path : `${path}${placed(origin)}`));
     const line = (name: string, found: readonly string[]) =>
       found.length === 0 ? [] : [`  ${name}: ${found.join(", ")}`];

@@ -4,17 +4,19 @@ import { type Tile, tileInside } from "../../layer/example-tile.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
 import { escapeXml } from "../../lib/text/escape.ts";
 
-/** The grid set that the short addresses of tiles and the map of the page have. */
+/** The grid set of the short tile addresses and of the console's map. */
 const WEB_MERCATOR = "EPSG:900913";
 const MOST_LISTED = 20;
-/** The levels of the seed of the example: a few hundred tiles at most. */
+/** The number of further levels that the example seeds: a few hundred tiles at most. */
 const MORE_LEVELS = 4;
 
-/** Encodes a segment of a path. A colon is allowed there, and easier to read. */
+/** Encodes a path segment. Keeps a colon, which is permitted there and easier to read. */
 const segment = (text: string | number): string => encodeURIComponent(text).replaceAll("%3A", ":");
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Returns what the program prints when the server listens: the address, the layers, and two commands to try. */
+/**
+ * Returns the text that the program prints when the server listens: the address, the layers, and two commands to try.
+ */
 export function greetingText(address: string, configuration: Configuration): string {
   const { layers, file } = configuration;
   const names = layers.slice(0, MOST_LISTED).map(({ name }) => (/[\s,"]/.test(name) ? JSON.stringify(name) : name));

@@ -1,11 +1,11 @@
 import type { Answer } from "../client/answer.ts";
 import { bytesText, durationText, factList, parametersText, textTable, timeText } from "./text-table.ts";
 
-/** Names the state of a job: its outcome, or what it waits for. */
+/** Returns the state of a job in words: its outcome, or what it waits for. */
 export function stateText({ outcome, paused, state, reason }: Answer<"Job">): string {
   if (outcome !== null) return outcome.replaceAll("_", " ");
   if (paused) return "paused";
-  // A reason begins so: "waiting for the upstream: connection refused".
+  // Such a reason begins with the state: "waiting for the upstream: connection refused".
   return /^waiting for [^:]+/.exec(reason ?? "")?.[0] ?? state;
 }
 const zoomText = ({ zoomStart, zoomStop }: Answer<"Job">): string =>
@@ -22,13 +22,13 @@ function onlyText({ onlyExisting, olderThan }: Answer<"Job">): string | undefine
 export const workedOff = ({ stored, skipped, failed, deleted }: Answer<"Job">["tiles"]): bigint =>
   [stored, skipped, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
 
-/** Formats a percentage with one decimal; "" if the total is unknown. */
+/** Formats a percentage with one decimal. Empty if the total is unknown. */
 export const shareText = (done: bigint, total: bigint): string =>
   total === 0n ? "" : `${(Number((done * 1000n) / total) / 10).toFixed(1)} %`;
 export const rateText = (tilesPerSecond: number | null): string =>
   tilesPerSecond === null ? "" : tilesPerSecond.toFixed(tilesPerSecond < 10 ? 1 : 0);
 
-/** Describes a job that has just been accepted. */
+/** Describes a newly accepted job. */
 export const acceptedText = (job: Answer<"Job">): string =>
   `Job ${job.id}: ${job.type} of ${job.layer}, zoom ${zoomText(job)}${BigInt(job.tiles.total) === 0n ? "" : `, ${job.tiles.total} tiles`}.\n`;
 
@@ -80,7 +80,7 @@ function originText({ id, retryOf, schedule, requestedWith }: Answer<"Job">): st
   return retryOf === null ? "" : `, retry of job ${retryOf}`;
 }
 
-/** Describes the parameters of a job: one combination, several as requested, or all that are stored. */
+/** Describes the parameters of a job: one combination, several as requested, or all stored ones. */
 export function selectionText({
   parameters,
   parameterSets,
@@ -124,7 +124,7 @@ export function showJob(job: Answer<"Job">): string {
     ["ended", byText(job.endedAt, job.abortedBy)],
   ]);
   const problems = errors.map((error) => `${error.count} tiles failed, ${error.class}: ${error.message}\n`);
-  // A seed of all levels of a small area has many levels without a tile.
+  // A seed of a small area has many levels without a tile.
   const rows = zooms.filter(({ tiles: at }) => BigInt(at.total) > 0n);
   const table = textTable(
     ["zoom", "tiles", ...kinds, "bytes"],

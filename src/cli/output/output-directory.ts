@@ -4,7 +4,7 @@ import { codeOf } from "../../lib/error-code.ts";
 import { account, fileFault } from "../../lib/file/file-fault.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 
-/** @throws CommandFailure that names the directory of a file if the file cannot be written there */
+/** @throws CommandFailure that names the directory if a file cannot be written there */
 export function requireDirectoryOf(file: string): void {
   const directory = dirname(resolve(file));
   const fault = directoryFault(directory);

@@ -1,11 +1,11 @@
 export interface Bar {
   /** The completed share, from 0 to 1. */
   readonly share: number;
-  /** The text beside the bar, instead of the full text. */
+  /** The text beside the bar, used in place of the full text. */
   readonly text: string;
 }
 
-/** Shows progress on stderr, so that stdout has only the answer. */
+/** Shows progress on stderr, because stdout is for the answer. */
 export interface ProgressLine {
   show(text: string, bar?: Bar): void;
   close(): void;
@@ -26,7 +26,9 @@ function terminalLine(): ProgressLine {
   };
 }
 
-/** Fits a text to the terminal. A line that wraps or contains a line break could not be overwritten. */
+/**
+ * Shortens a text to the width of the terminal. A line that wraps or contains a line break could not be overwritten.
+ */
 export function terminalText(text: string, bar: Bar | undefined, width: number): string {
   const line = (bar?.text ?? text).replace(/\p{Cc}+/gu, " ");
   if (bar === undefined) return line.slice(0, width);

@@ -7,7 +7,7 @@ interface Progress {
   readonly whose: string;
   readonly states: string;
   readonly done: bigint;
-  /** 0: the total is unknown. */
+  /** The number of all tiles. 0 if it is unknown. */
   readonly total: bigint;
   readonly failed: bigint;
   readonly tilesPerSecond: number | null;
@@ -29,7 +29,7 @@ function progressOf(jobs: readonly Answer<"Job">[]): Progress {
     const { id, tilesPerSecond, timeLeft, reason } = only;
     const times = { tilesPerSecond, secondsLeft: timeLeft?.seconds ?? null };
     const state = stateText(only);
-    // The reason of a job that is paused or waits has the state in it: `paused by ann`.
+    // The reason of a paused or waiting job already contains the state: `paused by ann`.
     const said = reason?.startsWith(state) === true ? { states: reason, reason: null } : { states: state, reason };
     return { whose: `job ${id}`, ...said, ...counts, ...times };
   }
@@ -44,13 +44,13 @@ function progressOf(jobs: readonly Answer<"Job">[]): Progress {
     states: [...counted].map(([state, count]) => `${count} ${state}`).join(", "),
     ...counts,
     tilesPerSecond: rate === 0 ? null : rate,
-    // Assumes that waiting jobs will run at the total rate of the running jobs.
+    // Assumes that waiting jobs will later run at the total rate of the running jobs.
     secondsLeft: rate === 0 || counts.total === 0n ? null : Number(counts.total - counts.done) / rate,
     reason: null,
   };
 }
 
-/** Returns the rate and the time left, for a log line and for the text beside a bar. */
+/** Returns the rate and the remaining time, for a log line and for the text beside a bar. */
 const timesText = ({ tilesPerSecond, secondsLeft }: Progress, unit: string): readonly string[] => [
   ...(tilesPerSecond === null ? [] : [`${rateText(tilesPerSecond)}${unit}`]),
   ...(secondsLeft === null ? [] : [`${durationText(secondsLeft)} left`]),
@@ -60,7 +60,7 @@ const failedText = ({ failed }: Progress): readonly string[] => (failed === 0n ?
 /** Formats the progress of jobs as one line. */
 export const progressText = (jobs: readonly Answer<"Job">[]): string => lineText(progressOf(jobs));
 
-/** Formats one job as one line that says what the job does, so that the user notices a wrong job id. */
+/** Formats one job with its type and range, so that the user notices a wrong job id. */
 export const jobLine = (job: Answer<"Job">): string =>
   lineText({ ...progressOf([job]), whose: `job ${job.id} (${job.type} of ${job.layer})` });
 
@@ -75,7 +75,7 @@ function lineText(progress: Progress): string {
   ].join(", ");
 }
 
-/** Returns a bar with a short text, most important part first. Returns undefined if the total is unknown. */
+/** Returns a bar with a short text, the most important part first. Undefined if the total is unknown. */
 export function barOf(jobs: readonly Answer<"Job">[]): { readonly share: number; readonly text: string } | undefined {
   const progress = progressOf(jobs);
   const { states, done, total, reason } = progress;

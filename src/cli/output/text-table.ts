@@ -10,7 +10,7 @@ export function bytesText(count: Count): string {
   return `${power === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${UNITS[power]}`;
 }
 
-/** Formats a table. Aligns a column to the right if every cell in it is empty or begins like a number. */
+/** Formats a table. Aligns a column to the right if each of its cells is empty or begins like a number. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -26,11 +26,11 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
     .join("");
 }
 
-/** Formats named facts, one per line. Leaves out undefined facts. */
+/** Formats named facts, one per line. Omits undefined facts. */
 export const factList = (facts: readonly (readonly [string, string | undefined])[]): string =>
   facts.flatMap(([name, value]) => (value === undefined ? [] : [`${`${name}:`.padEnd(17)}${value}\n`])).join("");
 
-/** Formats the values of parameter filters as in a query string; "" if there are none. */
+/** Formats the values of parameter filters as in a query string. Empty without values. */
 export const parametersText = (values: Readonly<Record<string, string>>): string =>
   Object.entries(values)
     .map(([key, value]) => `${key}=${value}`)
@@ -38,7 +38,7 @@ export const parametersText = (values: Readonly<Record<string, string>>): string
 
 const YEAR_SECONDS = 365 * 86_400;
 
-/** Formats seconds for people, with the two largest units, such as `2 h 5 min`. From two years on with years alone. */
+/** Formats seconds for people with the two largest units, such as `2 h 5 min`. From two years on only with years. */
 export function durationText(seconds: number): string {
   if (seconds >= 2 * YEAR_SECONDS) return `${Math.round(seconds / YEAR_SECONDS)} years`;
   let left = Math.round(seconds);
@@ -58,7 +58,7 @@ export function durationText(seconds: number): string {
   return parts.join(" ");
 }
 
-/** Formats a time of the server, in UTC and without its fraction of a second; undefined: there is none. */
+/** Formats a time of the server in UTC, without fractions of a second. Undefined if the time is. */
 export function timeText(iso: string): string;
 export function timeText(iso: string | null): string | undefined;
 export function timeText(iso: string | null): string | undefined {

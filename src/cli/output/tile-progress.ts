@@ -4,8 +4,8 @@ import { bytesText, durationText } from "./text-table.ts";
 const SHOWN_MS = { terminal: 500, log: 10_000 } as const;
 
 /**
- * Returns a function that shows how many tiles have been copied, now and then.
- * @param total the number of all tiles; undefined: unknown
+ * Returns a function that shows at intervals how many tiles have been copied.
+ * @param total the number of all tiles; undefined if it is unknown
  */
 export function tileProgress(line: ProgressLine, total: number | undefined): (tiles: number, bytes: number) => void {
   const everyMs = process.stderr.isTTY ? SHOWN_MS.terminal : SHOWN_MS.log;

@@ -58,7 +58,10 @@ const ConfigSchema = map({
     .describe("Layers, grid sets and stores of this file can be changed over HTTP. The file itself is never written."),
 });
 
-/** All keys of the configuration, with their limits, defaults and descriptions. Everything else follows. */
+/**
+ * All keys of the configuration, with their limits, defaults and descriptions. Reference, JSON Schema and API follow
+ * from it.
+ */
 export const ConfigurationSchema = map({
   include: list(text)
     .default([])

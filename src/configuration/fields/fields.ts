@@ -7,7 +7,10 @@ import type { Path } from "../internal/read/problems.ts";
  * from 0 to 65535`); `read-document.ts` adds the position and the given value.
  */
 
-/** Describes a map that allows only these keys. An issue of other keys has the known ones as its message; see {@link unknownKeys}. */
+/**
+ * Describes a map that allows only these keys. The issue of an unknown key lists the known keys; see {@link
+ * unknownKeys}.
+ */
 export const map = <F extends Readonly<Record<string, z.ZodType>>>(fields: F) =>
   z.strictObject(fields, {
     error: (issue) => (issue.code === "unrecognized_keys" ? JSON.stringify(Object.keys(fields)) : "a map"),
@@ -16,7 +19,7 @@ export const map = <F extends Readonly<Record<string, z.ZodType>>>(fields: F) =>
 /** The most unknown keys of a map that are reported one by one. */
 const MOST_KEYS = 100;
 
-/** The keys that name an object: a section has one of them, and the other one is written there by mistake. */
+/** The keys that name an object. A section uses one of them; the other one in its place is a mistake. */
 const NAMING: ReadonlyMap<string, string> = new Map([
   ["name", "id"],
   ["id", "name"],
@@ -28,8 +31,8 @@ function suggestion(key: string, known: readonly string[]): string {
 }
 
 /**
- * Returns a sentence for each of the first unknown keys of a map, and one for all others. The sentences are made for the
- * issues that are reported, as each searches the known keys for the one that was meant.
+ * Returns a sentence for each of the first unknown keys of a map, and one sentence for all further keys. Makes
+ * sentences only for issues that are reported, because each sentence searches the known keys for the intended one.
  */
 export function unknownKeys({ keys, message }: z.core.$ZodIssueUnrecognizedKeys, most: number): readonly string[] {
   const known: readonly string[] = JSON.parse(message);
@@ -48,7 +51,7 @@ export const anyText = z.string("a text");
 export const flag = z.boolean("true or false");
 export const anyNumber = z.number("a number");
 
-/** Describes a whole number; without `most` up to the greatest exact one. */
+/** Describes a whole number. Without `most`, up to the greatest exact one. */
 export function whole(least: number, most?: number) {
   const error = `a whole number from ${least} ${most === undefined ? "on" : `to ${most}`}`;
   return z
@@ -57,7 +60,7 @@ export function whole(least: number, most?: number) {
     .max(most ?? Number.MAX_SAFE_INTEGER, error);
 }
 
-/** Describes a number from `least` on, or above `above`; `most` is the greatest. */
+/** Describes a number from `least` on, or above `above`, up to `most`. */
 export function number(bounds: { readonly least?: number; readonly above?: number; readonly most?: number }) {
   const { least, above, most } = bounds;
   const low = above === undefined ? ` from ${least}` : ` above ${above}`;
@@ -72,17 +75,17 @@ export function number(bounds: { readonly least?: number; readonly above?: numbe
 export const oneOf = <const V extends readonly string[]>(values: V) => z.enum(values, `one of ${values.join(", ")}`);
 
 export const list = <S extends z.ZodType>(item: S) => z.array(item, "a list");
-/** Describes a list of at least one item. */
+/** Describes a list with at least one item. */
 export const someOf = <S extends z.ZodType>(item: S) => list(item).min(1, "at least one item");
 
 export const pair = <S extends z.ZodType>(item: S) => z.tuple([item, item], "a list of 2 numbers");
 export const extent = z.tuple([anyNumber, anyNumber, anyNumber, anyNumber], "a list of 4 numbers");
 
-/** Describes a value of one of several forms. `expected` names all of them. */
+/** Describes a value with one of several forms. `expected` lists the forms for messages. */
 export const either = <const M extends readonly [z.ZodType, z.ZodType, ...z.ZodType[]]>(expected: string, members: M) =>
   z.union(members, expected);
 
-/** Describes a map whose key `type` decides which keys it has. */
+/** Describes a map whose key `type` decides which other keys it has. */
 export const kinds = <const M extends readonly [Kind, ...Kind[]]>(members: M) => {
   const known = members.flatMap((member) => [...member.shape.type.values]).join(", ");
   return z.discriminatedUnion("type", members, {
@@ -91,18 +94,18 @@ export const kinds = <const M extends readonly [Kind, ...Kind[]]>(members: M) =>
 };
 type Kind = z.ZodObject<{ readonly type: z.ZodLiteral<string> }, z.core.$strict>;
 
-/** The message of a check that is skipped if the value, or a key of a map, already has a problem. */
+/** The message of a check. The check is skipped if the value, or a key of a map, already has a problem. */
 export const unlessUnfit = (error: string) => ({
   error,
   when: ({ issues }: z.core.ParsePayload) => issues.length === 0,
 });
 
-/** Like `unlessUnfit`; the message is a whole sentence. */
+/** Like `unlessUnfit`, with a whole sentence as the message. */
 export const sentence = (message: string) => ({ ...unlessUnfit(message), params: { isSentence: true } });
 
 /**
- * Adds the problem `KEY: expected WHAT, got VALUE` of a key of the checked value. The value stays in use. `isLate`: the
- * problem is left out if anything in the value has another shape than the schema describes.
+ * Adds the problem `KEY: expected WHAT, got VALUE` of a key of the checked value. The value is still used by further
+ * checks. `isLate` omits the problem if a part of the value has another shape than the schema describes.
  */
 export const expected = (context: z.RefinementCtx, path: Path, what: string): void =>
   context.addIssue({ code: "custom", path: [...path], message: what, params: { isLate: true }, continue: true });
@@ -113,7 +116,7 @@ export function wrong(context: z.RefinementCtx, path: Path, message: string, par
   context.addIssue({ code: "custom", path: [...path], message, params, continue: true });
 }
 
-/** Describes a colour. The value is `0xRRGGBB`, as a WMS expects it. */
+/** Describes a colour. The value is `0xRRGGBB`, the form of WMS. */
 export const colour = text
   .refine((value) => /^(?:0x|#)[0-9a-f]{6}$/i.test(value), unlessUnfit("a colour such as 0xFFFFFF"))
   .transform((value) => `0x${value.replace(/^(?:0x|#)/i, "")}`);
@@ -126,7 +129,7 @@ export const mimeType = text.refine(
 
 export const hasControlCharacter = (value: string): boolean => /\p{Cc}/u.test(value);
 
-/** Returns the URL of an address with http:// or https://; undefined for every other text. */
+/** Returns the URL of an address with http:// or https://. Undefined for any other text. */
 export function httpUrl(address: string): URL | undefined {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined;

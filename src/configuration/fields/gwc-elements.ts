@@ -4,13 +4,15 @@ export type FieldType =
   | "flag"
   | "integer"
   | "double"
-  /** Elements of one name inside of an element; in JSON an array, bare or under the name of the items. */
+  /** A list: an element that contains elements of one name. In JSON an array, bare or under the name of the items. */
   | { readonly list: string; readonly of: FieldType }
-  /** An element with others inside, in this order. */
+  /** An element with child elements in this order. */
   | { readonly map: FieldTypes; readonly attributes?: readonly string[] }
-  /** Elements of one name side by side. */
+  /** Sibling elements of one name. */
   | { readonly repeated: FieldType }
-  /** Elements of several names inside of an element. In JSON an array loses the names: `kindOf` finds one by the fields. */
+  /**
+   * A list whose items have several names. A JSON array loses the names: `kindOf` finds the name by the item's fields.
+   */
   | { readonly kinds: FieldTypes; readonly kindOf: (fields: ReadonlySet<string>) => string };
 
 /** Elements by name, in the order in which GeoWebCache writes them. */
@@ -54,7 +56,7 @@ const FORMAT_MODIFIERS = {
   },
 } as const satisfies FieldType;
 
-/** The elements of every kind of layer: those before and after the elements of its source. */
+/** The elements of every kind of layer that come before and after the elements of its source. */
 const HEAD = {
   blobStoreId: "text",
   enabled: "flag",
@@ -122,7 +124,7 @@ const HEAD = {
   queryable: "flag",
 } as const satisfies FieldTypes;
 
-/** Returns the kind of a parameter filter by its fields, where JSON has lost the name. */
+/** Returns the name of a parameter filter's element by its fields, because JSON loses the name. */
 const filterKind = (fields: ReadonlySet<string>): string =>
   fields.has("regex")
     ? "regexParameterFilter"
@@ -132,7 +134,7 @@ const filterKind = (fields: ReadonlySet<string>): string =>
 
 const PARAMETER_FILTERS = { kinds: FILTER_KINDS, kindOf: filterKind } as const;
 
-/** The elements of each kind of layer, by the name of the root. */
+/** The elements of each kind of layer, by root element. */
 export const LAYER_ROOTS = {
   wmsLayer: {
     ...HEAD,
@@ -180,7 +182,7 @@ export const LAYER_ROOTS = {
   arcgisLayer: { ...HEAD, tilingScheme: "text", tileCachePath: "text", hexZoom: "flag", storageFormat: "text" },
 } as const satisfies Readonly<Record<string, FieldTypes>>;
 
-/** What GeoWebCache says of its operator in capabilities. */
+/** The elements with which GeoWebCache describes its operator in capabilities. */
 const SERVICE_INFORMATION = {
   title: "text",
   description: "text",
@@ -228,7 +230,7 @@ export const GLOBAL_ROOTS = {
   },
 } as const satisfies Readonly<Record<string, FieldTypes>>;
 
-/** The settings of a file. Those that `/rest/global` does not have are the defaults of layers. */
+/** The settings of a file. Settings that `/rest/global` lacks are the defaults of layers. */
 export const FILE_SETTINGS = {
   ...GLOBAL_ROOTS.global,
   seederCorePoolSize: "integer",

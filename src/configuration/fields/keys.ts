@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { ConfigurationSchema } from "./configuration-schema.ts";
 
-/** A key of the configuration that a variable and a flag can set: a section, or a key inside sections. */
+/** A key of the configuration that a variable and a flag can set: a section, or a key of a section. */
 export interface Key {
   readonly path: readonly string[];
-  /** NUTHATCH_SERVER_TRUST_PROXY for `server.trustProxy`. */
+  /** The name of the variable, such as NUTHATCH_SERVER_TRUST_PROXY for `server.trustProxy`. */
   readonly variable: string;
-  /** Maps, and lists of maps, are given as JSON text. */
+  /** The form of the value. Maps, and lists of maps, are given as JSON text. */
   readonly form: "value" | "list of values" | "list of maps" | "map";
 }
 
@@ -17,7 +17,7 @@ function keysOf(schema: z.core.SomeType, path: readonly string[]): Key[] {
   return [...self, ...Object.entries(plain.shape).flatMap(([key, inner]) => keysOf(inner, [...path, key]))];
 }
 
-// The classes of `z.core` would do too, but that name brings all languages of zod's messages into the bundle.
+// The classes of `z.core` would also work, but importing that name bundles zod's messages in all languages.
 const WRAPPERS = [z.ZodExactOptional, z.ZodDefault, z.ZodPrefault] as const;
 
 /** Returns a schema without the defaults and conversions around it. */

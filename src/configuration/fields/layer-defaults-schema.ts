@@ -3,20 +3,20 @@ import { map, optional } from "./fields.ts";
 import { LayerSchema } from "./layer-schema.ts";
 import { SourceSchema } from "./source-schema.ts";
 
-/** The keys of a layer that defaults cannot have: no two layers share them. */
+/** The keys of a layer that defaults cannot have, because each layer needs a value of its own. */
 const OWN_KEYS: readonly string[] = ["name"];
 
 const fields: readonly (readonly [string, z.ZodType])[] = Object.entries(LayerSchema.shape).filter(
   ([key]) => !OWN_KEYS.includes(key),
 );
 
-/** Describes the defaults of layers, for names of keys. Values are checked as those of a layer. */
+/** Describes the defaults of layers. Their values are checked as values of a layer. */
 export const LayerDefaultsSchema = map(Object.fromEntries(fields.map(([key, schema]) => [key, optional(schema)])));
 
 /** The keys that the defaults of layers have. */
 export const LAYER_DEFAULTS_KEYS: readonly string[] = fields.map(([key]) => key);
 
-/** Returns the keys that a source of a type has; of all types for a type that is unknown or absent. */
+/** Returns the keys of the sources of a type. For an unknown or absent type, returns the keys of all sources. */
 export function sourceKeys(type: unknown): readonly string[] {
   const kinds = SourceSchema.options;
   const ofType = kinds.filter(({ shape }) => [...shape.type.values].some((known) => known === type));

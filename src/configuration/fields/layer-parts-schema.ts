@@ -23,7 +23,7 @@ import {
 } from "./fields.ts";
 
 const side = whole(1, 9999).default(20);
-/** A public address. It must not contain secrets: capabilities show it to everybody. */
+/** A public address. It must not contain secrets, because capabilities show it to everybody. */
 const publicUrl = text
   .refine((url) => httpUrl(url) !== undefined, unlessUnfit("an address with http:// or https://"))
   .refine(
@@ -63,7 +63,7 @@ export const FormatModifierSchema = map({
   jpegQuality: optional(whole(1, 100)).describe("The quality of the tiles of a JPEG format."),
 });
 
-/** Checks that each legend is for a style of its own, and has a picture. */
+/** Checks that no two legends have one style, and that each has a picture. */
 export function checkLegends(
   {
     source,
@@ -89,7 +89,7 @@ export function checkLegends(
   }
 }
 
-/** Checks that each modifier is of another format, and that the source obeys it. */
+/** Checks that no two modifiers have one format, and that the source can apply each. */
 export function checkModifiers(
   {
     source,

@@ -55,7 +55,7 @@ const MAX_FLOAT = 2 ** 128 - 2 ** 104;
 const MAX_INT = 2 ** 31 - 1;
 
 /**
- * Describes seconds for all zooms, or rules that are each valid from a zoom on, as GWC's `expirationRule`. `read`
+ * Describes an expiry: seconds for all zooms, or rules that hold from a zoom on, as GWC's `expirationRule`. `read`
  * decodes the seconds.
  */
 const expiry = <T>(least: number, read: (seconds: number) => T) =>
@@ -100,7 +100,7 @@ const GridSubsetSchema = map({
     expected(context, ["minCachedLevel"], `at most maxCachedLevel (${maxCachedLevel})`);
 });
 
-/** The key of a filter. Requests name it in any case. */
+/** The key of a filter. Requests may write it in any case. */
 const filterKey = text
   .transform((given, context) => {
     const key = given.trim().toUpperCase();
@@ -250,7 +250,7 @@ export const LayerSchema = map({
   checkRequestFilters(layer, context);
 });
 
-/** Checks that RE2 can match the patterns of the filters. */
+/** Checks that RE2 can compile the patterns of the filters. */
 function checkFilters(
   { name, parameterFilters }: Pick<LayerDocument, "name" | "parameterFilters">,
   context: z.RefinementCtx,

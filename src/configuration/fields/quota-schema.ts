@@ -23,7 +23,7 @@ const value = either(amount, [z.number().min(0, amount), z.string()]).transform(
   return decimal ?? "0";
 });
 const checkSize = (quota: Quota, context: z.RefinementCtx): void => {
-  // A value that does not fit has not been converted to a text.
+  // A value with an issue was not converted to a text.
   if (context.issues.length > 0) return;
   const refused = checkQuotaSize("value", quota);
   if (refused !== undefined) wrong(context, [], refused.message);

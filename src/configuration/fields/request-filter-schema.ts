@@ -16,7 +16,7 @@ import {
   wrong,
 } from "./fields.ts";
 
-/** The name is a part of the names of files. */
+/** The name of a filter, which is also a part of file names. */
 const filterName = text
   .refine(
     (name) => !hasControlCharacter(name) && !/[/\\]/.test(name) && name.trim() === name,

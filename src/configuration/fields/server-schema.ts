@@ -24,7 +24,7 @@ const isMount = (value: string): boolean => /^(?:\/[\w.~-]+)*\/*$/.test(value) &
 const mount = text
   .refine((value) => value.startsWith("/") && isMount(value), 'a path such as "/" or "/geowebcache"')
   .transform((value) => trimEndOf(value, "/") || "/");
-/** The longest mount comes first, because the longest matching mount of an address is used. */
+/** Sorts mounts, the longest first, because an address belongs to its longest matching mount. */
 const longestFirst = (mounts: readonly string[]): readonly string[] =>
   [...new Set(mounts)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
 
@@ -44,7 +44,7 @@ function isNetwork(value: string): boolean {
   return family !== 0 && Number(length ?? 0) <= (family === 4 ? 32 : 128);
 }
 
-/** A variable gives a list as one text with commas. */
+/** A variable gives the list as one text with commas. */
 const trustProxy = either(`true, false, or ${ADDRESSES}`, [
   z.boolean(),
   z.string(),

@@ -2,7 +2,7 @@ import { anyText, list, map, optional, text } from "./fields.ts";
 
 const optionalText = optional(anyText);
 
-/** The elements of GeoWebCache's `serviceInformation`, under their names. */
+/** The elements of GeoWebCache's `serviceInformation`, with GeoWebCache's names. */
 export const ServiceInformationSchema = map({
   title: optionalText.describe("The title of the service in capabilities."),
   description: optionalText.describe("The description of the service."),

@@ -128,8 +128,9 @@ function checkHeaders(
 }
 
 /**
- * Checks each address of a source. `lackOf` returns what the kind of source misses in an address; undefined if nothing.
- * `subdomains` are the values of `{s}`.
+ * Checks each address of a source.
+ * @param lackOf returns what an address lacks for this kind of source; undefined if it is complete
+ * @param subdomains the values of `{s}`
  */
 function checkAddresses(
   { url, subdomains = [] }: Pick<UpstreamDocument, "url"> & { readonly subdomains?: readonly string[] },
@@ -143,7 +144,7 @@ function checkAddresses(
     const servers = (subdomains.length === 0 ? [address] : withSubdomains(address, subdomains)).map(httpUrl);
     if (lacking !== undefined) expected(context, at, lacking);
     else if (servers.includes(undefined)) expected(context, at, "an address with http:// or https://");
-    // The servers must be known at start: credentials are sent to them, and messages must not name them.
+    // The servers must be known at the start: credentials are sent to them, and messages must not name them.
     else if (servers.some((server) => server?.host.includes("{")))
       expected(context, at, "no placeholder in the host but {s} of a source of type xyz");
     // Logs and pages show the address.
@@ -201,7 +202,7 @@ function checkCrsNames(names: Readonly<Record<string, string>>, context: z.Refin
   }
 }
 
-/** The placeholders that stand for a whole tile. */
+/** The placeholders that each identify a tile completely. */
 const TILE_PLACEHOLDERS = ["q", "bbox", "tc", "-tc", "arcgis", "-arcgis"];
 const XYZ_PLACEHOLDERS = ["z", "x", "y", "-y", "s", ...TILE_PLACEHOLDERS];
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { DEFAULT_STORE, FILE_LAYOUTS } from "../../store/store-options.ts";
 import { flag, httpUrl, kinds, map, number, oneOf, optional, text, unlessUnfit, whole } from "./fields.ts";
 
-/** The id of a store stands in messages, in the log, and before the names that truncations record. */
+/** The id of a store. Messages and the log show it, and truncations record it as a prefix of names. */
 const id = text
   .refine((value) => /^[\w.-]{1,64}$/.test(value), "at most 64 letters, digits, dots, hyphens and underscores")
   .refine((value) => !/^\.{1,2}$/.test(value), unlessUnfit("another id than . and .."))

@@ -6,8 +6,8 @@ import { makeDirectory } from "../../lib/file/make-directory.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /**
- * Makes the `geowebcache.xml` that GeoWebCache makes where there is none: two grid sets, three sample layers and a store
- * that is not enabled. Returns warnings.
+ * Makes GeoWebCache's default `geowebcache.xml` in a directory without one: two grid sets, three sample layers and a
+ * store that is not enabled. Returns warnings.
  */
 export async function makeDefaultFiles(directory: string, file: string): Promise<Result<readonly string[], string>> {
   try {
@@ -21,7 +21,7 @@ export async function makeDefaultFiles(directory: string, file: string): Promise
     await writeFile(file, DEFAULT_FILE, { flag: "wx" });
     await writeFile(join(directory, "users.properties"), DEFAULT_USERS, { flag: "wx", mode: 0o600 });
   } catch (error) {
-    // Another file of users is there.
+    // The directory already has a file of users.
     if (codeOf(error) === "EEXIST") return ok([]);
     return refuse(`geowebcache.xml is missing and cannot be made: ${fileFault(error)}`);
   }

@@ -26,28 +26,31 @@ import { readUsers } from "./users.ts";
 const CONFIGURATION = "geowebcache.xml";
 export const QUOTA = "geowebcache-diskquota.xml";
 
-/** A `geowebcache.xml`, as it was read. */
+/** The result of reading a `geowebcache.xml`. */
 export interface ReadXmlFile {
-  /** The hash of its bytes. */
+  /** The hash of the file's bytes. */
   readonly digest: string;
-  /** An error says why the file cannot be changed, as the end of a sentence that begins with its name. */
+  /**
+   * The layout of the file. An error says why the file cannot be changed, as the end of a sentence that begins with its
+   * name.
+   */
   readonly layout: Result<FileLayout, string>;
 }
 
-/** A directory of GeoWebCache, as it was read. */
+/** The result of reading a directory of GeoWebCache. */
 export interface GeoWebCacheDirectory {
   /** Absolute paths of the directory and of its `geowebcache.xml`. */
   readonly path: string;
   readonly file: string;
-  /** Undefined: there is a problem. */
+  /** The result of reading the file. Undefined if the file has a problem. */
   readonly read: ReadXmlFile | undefined;
   readonly objects: readonly ConfiguredObject[];
-  /** The line of each object, by kind and name. */
+  /** The line of each object in the file, by kind and name. */
   readonly lines: ReadonlyMap<string, number>;
   readonly users: readonly KeptUser[];
-  /** Whether a user has the password that everybody knows. */
+  /** Whether a user has GeoWebCache's default password. */
   readonly hasDefaultPassword: boolean;
-  /** Undefined: there is no file, or it is not valid, which GeoWebCache takes for a quota that is not enabled. */
+  /** The quota of the file. Undefined without a valid file: GeoWebCache then has a quota that is not enabled. */
   readonly quota: QuotaConfiguration | undefined;
   readonly problems: readonly ConfigurationProblem[];
   readonly warnings: readonly string[];
@@ -107,7 +110,7 @@ export async function readDirectory(
   };
 }
 
-/** Reads a file, with the names of archives for layers without one. Relative paths of archives refer to `cwd`. */
+/** Reads a file. Gives layers without a name the name of their archive. Relative paths of archives start from `cwd`. */
 export async function readWithNames(
   bytes: Uint8Array,
   cwd: string,
@@ -143,15 +146,15 @@ async function readQuota(
 }
 
 /**
- * Returns the quota of a file, with quotas of layers that may not exist. A unit that the classic interface lacks (PiB,
- * MILLISECONDS) becomes one that it has.
+ * Returns the quota of a file, including quotas of layers that may not exist. Converts units that the classic interface
+ * lacks (PiB, MILLISECONDS) to units that it has.
  */
 export function decodeQuotaFile(bytes: Uint8Array): Result<QuotaConfiguration, Refusal> {
   const decoded = decodeQuotaChange(bytes, "xml", { has: () => true }, "geowebcache file");
   return decoded.ok ? ok(applyQuotaChange(DEFAULT_QUOTA, decoded.value.change)) : decoded;
 }
 
-/** Returns a quota without those of layers that do not exist, which GeoWebCache leaves out too. */
+/** Returns a quota without quotas of unknown layers, which GeoWebCache leaves out too. */
 export const withoutUnknown = (
   quota: QuotaConfiguration,
   layers: Pick<ReadonlySet<string>, "has">,

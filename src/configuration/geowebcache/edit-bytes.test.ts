@@ -20,7 +20,7 @@ function laidOut(bytes: Buffer): LaidOutFile {
 }
 
 const name = fc.constantFrom("a", "b", "c", "d", "ü", "new");
-/** What stands before a layer or behind the last one. */
+/** The text between two layers, or after the last one. */
 const gap = fc.constantFrom(
   "",
   "\n    ",

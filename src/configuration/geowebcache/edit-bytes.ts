@@ -7,26 +7,26 @@ import { type FileLayout, isBlank, type LaidOutFile, type LayerPlace, layerTexts
 import { type FileContent, readText } from "./read-file.ts";
 
 /*
- * A change of a file of thousands of layers parses a short text in place of the file: a comment stands there for each run
- * of layers that do not change. The file after the change is the short text after the change, with the bytes of the runs
- * in place of the comments. Parsing all layers would take longer than all else that a change does.
+ * Parsing all layers of a large file would take longer than all other work of a change. So a change parses a short text
+ * in place of the file, in which one comment replaces each run of layers that do not change. The changed file is the
+ * changed short text, with the bytes of the runs in place of the comments.
  */
 
-/** A file after a change, in pieces that follow each other. Most of them are parts of the bytes before the change. */
+/** A file after a change, in consecutive pieces. Most pieces are parts of the bytes before the change. */
 export interface EditedFile {
   readonly pieces: readonly Buffer[];
   readonly layout: FileLayout;
 }
 
-/** Layers that follow each other in a file with nothing but white space between them. None of them changes. */
+/** Consecutive layers of a file that do not change and have only white space between them. */
 interface Run {
-  /** The index of the first byte of its first layer, and the one behind its last layer. */
+  /** The byte offsets of the begin of the first layer and of the end of the last layer. */
   readonly start: number;
   readonly end: number;
   readonly layers: readonly LayerPlace[];
 }
 
-/** Returns the file after the changes of objects. */
+/** Returns the file with changed objects. */
 export function editBytes(file: LaidOutFile, changes: readonly ObjectChange[]): Result<EditedFile, Refusal> {
   const runs = unchangedRuns(file.layout, changes);
   const comment = `<!--${randomUUID()}-->`;
@@ -36,7 +36,7 @@ export function editBytes(file: LaidOutFile, changes: readonly ObjectChange[]): 
   return edited.ok ? ok(withRuns(edited.value, comment, file, runs)) : edited;
 }
 
-/** Returns the runs of a file. The last layer is in none, because a new layer gets its indentation. */
+/** Returns the runs of a file. Leaves out the last layer, because a new layer copies its indentation. */
 function unchangedRuns({ layers }: FileLayout, changes: readonly ObjectChange[]): readonly Run[] {
   const changed = new Set(changes.flatMap(({ kind, name }) => (kind === "layer" ? [name] : [])));
   const runs: { start: number; end: number; layers: LayerPlace[] }[] = [];
@@ -46,7 +46,7 @@ function unchangedRuns({ layers }: FileLayout, changes: readonly ObjectChange[])
     const end = start + layer.length;
     const run = runs.at(-1);
     if (!changed.has(layer.name)) {
-      // Another end: a layer that changes stands between them.
+      // If the run ended elsewhere, a layer that changes would be between them.
       if (run?.end === at && layer.isBlankBefore) {
         run.layers.push(layer);
         run.end = end;
@@ -68,7 +68,7 @@ function shortText({ bytes, layout }: LaidOutFile, runs: readonly Run[], comment
   return text + bytes.toString(layout.encoding, at);
 }
 
-/** Returns the file with the runs in place of the comments, which are in the same order. */
+/** Returns the text with each comment replaced by its run. Comments and runs are in the same order. */
 function withRuns(
   short: FileContent,
   comment: string,
@@ -86,7 +86,7 @@ function withRuns(
     pieces.push(piece);
     return piece.length;
   };
-  /** Adds text that belongs to no layer, and the runs in it. */
+  /** Adds text between layers, with the runs for its comments. */
   const addBetween = (text: string): void => {
     for (const [i, part] of text.split(comment).entries()) {
       const run = i === 0 ? undefined : runs[nextRun++];

@@ -22,7 +22,7 @@ function laidOut(bytes: Buffer): LaidOutFile {
   return { bytes, layout: layout.value };
 }
 
-/** Changes a file by its layout, and checks that the result has its layout. */
+/** Changes a file by means of its layout, and checks that the layout of the result is right. */
 function edited(bytes: Buffer, changes: readonly ObjectChange[]): Buffer {
   const after = editBytes(laidOut(bytes), changes);
   if (!after.ok) throw new Error(JSON.stringify(after.error));
@@ -51,7 +51,7 @@ const wms = (name: string): RootedDocument => ({
   ]),
 });
 
-/** The lines that only one of two texts has. */
+/** Returns the lines that only the first text has, and the lines that only the second text has. */
 function difference(before: string, after: string): { readonly gone: string[]; readonly added: string[] } {
   const [old, now] = [before.split("\n"), after.split("\n")];
   return { gone: old.filter((line) => !now.includes(line)), added: now.filter((line) => !old.includes(line)) };
@@ -222,7 +222,7 @@ describe("a change", () => {
           const document = key === undefined ? undefined : sorted(withField(present ?? wms(layer), key, value));
           const made: ObjectChange = { kind: "layer", name: layer, document };
           const after = editFile(content, [made]);
-          // Without the other layers: the same file.
+          // The same file without the other layers.
           expect(edited(Buffer.from(content.text), [made]).toString()).toBe(after);
           content = read(after);
           expect(inForce(content.objects)).toEqual(changedObjects(before, made));
@@ -233,7 +233,7 @@ describe("a change", () => {
   });
 });
 
-/** Returns a layer with its fields in the order of the file, which a decoder would give them. */
+/** Returns a layer with its fields in the order of the file, as a decoder returns them. */
 function sorted(document: RootedDocument): RootedDocument {
   const content = read(
     editFile(read('<gwcConfiguration xmlns="http://geowebcache.org/schema/2.0.0"><layers/></gwcConfiguration>'), [

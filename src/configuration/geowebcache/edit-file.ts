@@ -27,12 +27,12 @@ const ROOT_ORDER = [
   "layers",
 ];
 
-/** The elements of old files, by the element that replaces them. */
+/** The old elements that files may still have, by the element that has replaced them. */
 const OLD_ELEMENTS: ReadonlyMap<string, string> = new Map([["gridSubsets", "grids"]]);
 
 /**
- * Returns the text of a file with the changes. Everything else stays as it is: comments, unknown elements, white space.
- * A change of an object replaces the elements that have another value, and no others.
+ * Returns the text of a file with the changes. Leaves all other text unchanged: comments, unknown elements, white
+ * space. A changed object gets new elements only for values that differ.
  */
 export function editFile({ text, objects }: FileContent, changes: readonly ObjectChange[]): string {
   const root = rootOf(text);
@@ -45,17 +45,17 @@ export function editFile({ text, objects }: FileContent, changes: readonly Objec
   return splices.result();
 }
 
-/** GeoWebCache writes `version` at its next start. `identifier` and `location` follow from the path of the file. */
+/** GeoWebCache writes `version` at its next start. `identifier` and `location` follow from the file's path. */
 const NOT_WRITTEN: ReadonlySet<string> = new Set(["version", "identifier", "location"]);
 
-/** @throws Error when the text, which was read before, is no XML */
+/** @throws Error if the text, which was parsed before, is not XML */
 function rootOf(text: string): XmlElement {
   const root = parseXml(text);
   if (!root.ok) throw new Error(`the file is no XML: ${root.error}`);
   return root.value;
 }
 
-/** Changes the children of the root that are settings. */
+/** Changes the child elements of the root that are settings. */
 function editSettings(
   splices: Splices,
   root: XmlElement,
@@ -70,7 +70,7 @@ function editSettings(
   });
 }
 
-/** Returns settings by their names in the file. */
+/** Returns settings under the names that the file has for them. */
 function settingsInFile({ node }: RootedDocument): readonly NamedNode[] {
   const inFile = new Map([...RENAMED].map(([name, renamed]) => [renamed, name]));
   return node.fields.map(([name, value]) => [inFile.get(name) ?? name, value]);
@@ -79,9 +79,9 @@ function settingsInFile({ node }: RootedDocument): readonly NamedNode[] {
 type ContainedKind = keyof typeof CONTAINERS;
 
 /**
- * Changes, adds or removes an object that has an element of its own.
- * @param own the objects of its name in the file: more than one if the file has the name twice, and the last is in force
- * @param after absent: the object is removed
+ * Changes, adds or removes an object that has its own element.
+ * @param own the objects of this name in the file; if the file repeats the name, the last one is in force
+ * @param after the new document; undefined to remove the object
  */
 function editObject(
   splices: Splices,
@@ -97,14 +97,16 @@ function editObject(
     return item === undefined ? [] : [{ document, item }];
   });
   const last = found.at(-1);
-  // If only the last one were removed, the one before it would come into force.
+  // Removes every object of the name. Otherwise an earlier one would come into force.
   if (after === undefined) for (const { item } of found) splices.remove(item);
   else if (last === undefined) addObject(splices, root, containers.at(-1), kind, after);
   else if (last.document.root === after.root) editElement(splices, last.item, kind, last.document, after);
   else splices.replace(last.item, (indent) => elementText(after.root, after.node, indent));
 }
 
-/** Adds an object behind the others of its kind. `container`: their element; undefined: the file has none. */
+/**
+ * Adds an object after the others of its kind. `container` is the element around them; undefined if the file lacks it.
+ */
 function addObject(
   splices: Splices,
   root: XmlElement,
@@ -122,7 +124,7 @@ function addObject(
   );
 }
 
-/** Changes the attributes and the children of the element of an object. */
+/** Changes the attributes and the child elements of an object's element. */
 function editElement(
   splices: Splices,
   item: XmlElement,
@@ -148,11 +150,14 @@ interface Fields {
   readonly order: readonly string[];
 }
 
-/** Changes the children of an element: removes those without a field, and writes those with another value. */
+/**
+ * Changes the child elements of an element: removes elements whose field is gone, and writes fields whose value
+ * differs.
+ */
 function editFields(splices: Splices, parent: XmlElement, { before, after, order }: Fields): void {
   const present = new Map(before);
   const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
-  // Sorted, so that new elements are inserted in the order of GeoWebCache.
+  // Sorted, so that new elements are inserted in GeoWebCache's order.
   const wanted = new Map([...after].sort(([a], [b]) => rank(a) - rank(b)));
   for (const name of present.keys())
     if (!wanted.has(name)) for (const child of childrenOf(parent, name)) splices.remove(child);
@@ -166,7 +171,7 @@ function editFields(splices: Splices, parent: XmlElement, { before, after, order
   }
 }
 
-/** Returns the elements of a name, else the elements of an old file that it replaces. */
+/** Returns the child elements of a name. Without any, returns the elements of the old name. */
 function childrenOf(parent: XmlElement, name: string): readonly XmlElement[] {
   const own = childrenNamed(parent, name);
   const old = OLD_ELEMENTS.get(name);

@@ -2,33 +2,36 @@ import { encodingOf } from "../../body/body-text.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { ArchiveNames, FileContent } from "./read-file.ts";
 
-/** Where a layer stands in the bytes of a file. */
+/** The position of a layer in the bytes of a file. */
 export interface LayerPlace {
   readonly name: string;
-  /** The number of bytes between the end of the layer before, or the beginning of the file, and this layer. */
+  /** The number of bytes between the previous layer, or the beginning of the file, and this layer. */
   readonly before: number;
-  /** Whether these bytes are nothing but white space. */
+  /** Whether these bytes are only white space. */
   readonly isBlankBefore: boolean;
-  /** The number of bytes of its element. */
+  /** The number of bytes of the layer's element. */
   readonly length: number;
 }
 
-/** Where a file has its layers. With it a change need not parse the layers that it leaves alone. */
+/** The positions of the layers of a file, so that a change need not parse layers that stay unchanged. */
 export interface FileLayout {
   readonly encoding: "utf-8" | "latin1";
-  /** In the order of the file. */
+  /** The layers in the order of the file. */
   readonly layers: readonly LayerPlace[];
-  /** The names of archives whose layers have no name of their own. */
+  /** The names of archives whose layers have no name. */
   readonly names: ArchiveNames;
 }
 
-/** The bytes of a file, and where it has its layers. */
+/** The bytes of a file, and the positions of its layers. */
 export interface LaidOutFile {
   readonly bytes: Buffer;
   readonly layout: FileLayout;
 }
 
-/** Returns the layout of a file that was read. Refuses, by the end of a sentence, a file that cannot be changed. */
+/**
+ * Returns the layout of a file that was read. Refuses a file that cannot be changed; the refusal is the end of a
+ * sentence that begins with the file's name.
+ */
 export function layoutOf(
   bytes: Uint8Array,
   content: FileContent,
@@ -40,7 +43,7 @@ export function layoutOf(
   if (/<\w+:gwcConfiguration\b/.test(content.text))
     return refuse("has a prefix before its elements, with which it cannot be changed over HTTP.");
   const bytesOf = (text: string): number => Buffer.byteLength(text, encoding);
-  // The text lacks the byte order mark.
+  // The bytes before the text: the text has no byte order mark.
   const mark = bytes.length - bytesOf(content.text);
   const layers = layerTexts(content).map(({ name, before, text }, i) => ({
     name,
@@ -51,17 +54,17 @@ export function layoutOf(
   return ok({ encoding, layers, names });
 }
 
-/** Returns whether a text is nothing but white space of XML. */
+/** Returns whether a text is only white space of XML. */
 export const isBlank = (text: string): boolean => /^[ \t\r\n]*$/.test(text);
 
-/** The text of a layer. */
+/** The text of one layer of a file. */
 export interface LayerText {
   readonly name: string;
-  /** The text between the end of the layer before, or the beginning, and this layer. */
+  /** The text between the previous layer, or the beginning of the file, and this layer. */
   readonly before: string;
-  /** The text of its element. */
+  /** The text of the layer's element. */
   readonly text: string;
-  /** The index behind the element. */
+  /** The index after the element. */
   readonly end: number;
 }
 

@@ -18,7 +18,7 @@ import { isStoreEnabled } from "../gwc/content/store-content.ts";
 import { type RootedDocument, textOf } from "../gwc/document-node.ts";
 import { upgraded } from "./upgrade.ts";
 
-/** The elements of a file, by their object's kind. */
+/** The elements that contain objects, by the kind of object. */
 export const CONTAINERS = {
   store: { element: "blobStores", roots: BLOB_STORE_ROOTS, nameField: "id" },
   gridSet: { element: "gridSets", roots: GRID_SET_ROOTS, nameField: "name" },
@@ -30,15 +30,15 @@ export const CONTAINERS = {
   >
 >;
 
-/** The elements of the settings whose names in a file are others. */
+/** The settings that have another name in a file, by their name in a document. */
 export const RENAMED: ReadonlyMap<string, string> = new Map([["runtimeStats", "runtimeStatsEnabled"]]);
 
-/** An object of the file, and where it stands. */
+/** An object of the file, and its position. */
 export interface FileObject extends ConfiguredObject {
   readonly document: RootedDocument;
   /**
-   * Where its element begins in the text, and the index behind it. Undefined: it has no element of its own, as the
-   * settings and the grid sets that layers of old files define.
+   * The indexes of the beginning of the element and of its end. Undefined if the object has no element: settings, and
+   * grid sets that layers of old files define.
    */
   readonly start: number | undefined;
   readonly end: number | undefined;
@@ -48,13 +48,13 @@ export interface FileObject extends ConfiguredObject {
 /** The content of a `geowebcache.xml`. */
 export interface FileContent {
   readonly text: string;
-  /** In the order of the file; an object that stands twice is there twice. */
+  /** The objects in the order of the file. An object that the file repeats is repeated here. */
   readonly objects: readonly FileObject[];
-  /** A line for each element that was kept and has no effect. */
+  /** A sentence for each element that is stored but has no effect. */
   readonly notes: readonly string[];
 }
 
-/** The names of archives, or why one has none, by the `tilesPath` of their layers. */
+/** By `tilesPath`, the name of the archive, or the reason why it has no name. */
 export type ArchiveNames = ReadonlyMap<string, Result<string, string>>;
 const NO_NAMES: ArchiveNames = new Map();
 
@@ -64,8 +64,9 @@ const STORE_DEFAULT = ["default"];
 const malformed = (message: string): Result<never, Refusal> => refuse({ code: "malformed", message });
 
 /**
- * Reads a `geowebcache.xml` of any version of the schema, as GeoWebCache does: elements in any order, unknown ones kept. A
- * layer that cannot be read has a fault and stops no other one; a wrong grid set or store ends the start, as there.
+ * Reads a `geowebcache.xml` of any schema version as GeoWebCache does: accepts elements in any order and keeps unknown
+ * ones. A layer that cannot be read gets a fault and does not affect other layers. A wrong grid set or store is
+ * refused, as GeoWebCache does not start with it.
  * @param names the names of archives by their `tilesPath`, for layers without a name
  */
 export function readFile(bytes: Uint8Array, names: ArchiveNames = NO_NAMES): Result<FileContent, Refusal> {
@@ -73,7 +74,7 @@ export function readFile(bytes: Uint8Array, names: ArchiveNames = NO_NAMES): Res
   return decoded.ok ? readText(decoded.value, names) : malformed(`${decoded.error.reason}${placeOf(decoded.error)}`);
 }
 
-/** Reads the text of a `geowebcache.xml`, whatever encoding its declaration names. */
+/** Reads the text of a `geowebcache.xml`. Ignores the encoding that its declaration names. */
 export function readText(text: string, names: ArchiveNames = NO_NAMES): Result<FileContent, Refusal> {
   const read = readXml(text, "read", MOST_ELEMENTS);
   if (!read.ok) return malformed(`${read.error.reason}${placeOf(read.error)}`);
@@ -89,14 +90,14 @@ export function readText(text: string, names: ArchiveNames = NO_NAMES): Result<F
   return contentOf(text, current, gridSets, notes, names);
 }
 
-/** Returns the version in the namespace of the root. */
+/** Returns the version in the root's namespace. Undefined if it has no version. */
 function schemaVersion(text: string): string | undefined {
   const tag = /<(?:\w+:)?gwcConfiguration\b[^>]*>/.exec(text)?.[0] ?? "";
   return /xmlns(?::\w+)?\s*=\s*["']https?:\/\/(?:www\.)?geowebcache\.org\/schema\/([^"'/]+)\/?["']/.exec(tag)?.[1];
 }
 
 /**
- * Returns the content of a file with the elements of the present schema.
+ * Returns the content of a file whose elements are those of the present schema.
  * @param implied the grid sets that layers of old files define
  */
 function contentOf(
@@ -126,7 +127,7 @@ function contentOf(
 
 const WORDS = { store: "blobStores: the store", gridSet: "gridSets: the grid set" } as const;
 
-/** Returns why GeoWebCache does not start with the stores and grid sets of a file; undefined: it does. */
+/** Returns why GeoWebCache would not start with the stores and grid sets of a file. Undefined if it would. */
 function faultOfObjects(objects: readonly FileObject[], implied: readonly Field[]): string | undefined {
   const lines = new Map<string, number>();
   const ofLayers = new Set(implied.map(({ line }) => line));
@@ -148,7 +149,7 @@ function faultOfObjects(objects: readonly FileObject[], implied: readonly Field[
 
 const CONTAINER_NAMES: ReadonlySet<string> = new Set(Object.values(CONTAINERS).map(({ element }) => element));
 
-/** Returns the settings: the children of the root that contain no objects. */
+/** Returns the settings: all child elements of the root that do not contain objects. */
 function settingsOf(root: Field): Result<FileObject, Refusal> {
   const children = root.children
     .filter(({ name }) => !name.startsWith("@") && !CONTAINER_NAMES.has(name) && name !== "version")
@@ -162,7 +163,7 @@ function settingsOf(root: Field): Result<FileObject, Refusal> {
   return ok({ kind: "settings", name: SETTINGS, document: document.value, ...place });
 }
 
-/** Returns the grid set or the store of an element. `index`: the number of elements of its kind before it. */
+/** Returns the grid set or the store of an element. `index` is the number of preceding elements of its kind. */
 function objectOf(
   kind: Exclude<keyof typeof CONTAINERS, "layer">,
   item: Field,
@@ -175,7 +176,7 @@ function objectOf(
   if (!document.ok) return document;
   const name = textOf(document.value.node, nameField) ?? "";
   if (name === "") return malformed(`${element}[${index}].${nameField}: expected a name${placeOf(item)}`);
-  // An implied grid set has no place.
+  // An implied grid set has no position in the file.
   const { start, end, line } = item;
   return ok({ kind, name, document: document.value, start, end, line });
 }
@@ -185,7 +186,10 @@ function unknownKind(kind: keyof typeof CONTAINERS, item: Field): string {
   return `${element}: expected ${Object.keys(roots).join(", ")}, got ${item.name}${placeOf(item)}`;
 }
 
-/** Returns the layer of an element. A layer with a fault is kept, so that a change of the file leaves it as it is. */
+/**
+ * Returns the layer of an element. A layer with a fault is included, so that a change of the file leaves its text
+ * unchanged.
+ */
 function layerOf(item: Field, names: ArchiveNames): FileObject {
   const { element, roots, nameField } = CONTAINERS.layer;
   const { start, end, line } = item;
@@ -205,7 +209,7 @@ function layerOf(item: Field, names: ArchiveNames): FileObject {
 const namelessFault = (ofArchive: Result<string, string> | undefined): string =>
   `${CONTAINERS.layer.nameField}: expected a name${ofArchive?.ok === false ? `: ${ofArchive.error}` : ""}`;
 
-/** Returns the `tilesPath` of each layer over an archive that has no name of its own: GeoWebCache takes the archive's. */
+/** Returns the `tilesPath` of each archive layer without a name: GeoWebCache names it after the archive. */
 export const namelessArchives = ({ objects }: FileContent): readonly string[] =>
   objects.flatMap(({ kind, name, document: { root, node } }) =>
     kind === "layer" && name === "" && root === "mbtilesLayer" ? [textOf(node, "tilesPath") ?? ""] : [],
@@ -222,7 +226,10 @@ function notesOfLayer({ name, document, line }: FileObject): readonly string[] {
   ];
 }
 
-/** Returns the objects in force: of two with one name the last one, as in GeoWebCache. A layer without a name is none. */
+/**
+ * Returns the objects in force. If the file repeats a name, the last object is in force, as in GeoWebCache. Leaves out
+ * layers without a name.
+ */
 export function inForce(objects: readonly FileObject[]): readonly ConfiguredObject[] {
   const named = objects.filter(({ name }) => name !== "");
   const last = new Map(named.map((object) => [`${object.kind} ${object.name}`, object]));

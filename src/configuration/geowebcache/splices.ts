@@ -7,13 +7,15 @@ interface Splice {
   readonly text: string;
 }
 
-/** Returns an element of which each line begins with the white space `indent`. */
+/** Returns the text of an element, with the white space `indent` at the beginning of each line. */
 type ElementText = (indent: string) => string;
 
-/** The white space of a child beyond that of its parent. */
+/** The additional indentation of a child element. */
 const STEP = "  ";
 
-/** Changes of a text at the places of its elements. They are made together, so that places stay valid. */
+/**
+ * Collects changes of a text at its elements. All are applied at once, so that the indexes of the elements stay valid.
+ */
 export class Splices {
   readonly #text: string;
   readonly #made: Splice[] = [];
@@ -26,16 +28,16 @@ export class Splices {
   result(): string {
     let result = "";
     let at = 0;
-    // The sort is stable: at one place the changes keep their order.
+    // The sort is stable: changes at one index keep their order.
     for (const { from, to, text } of this.#made.toSorted((a, b) => a.from - b.from)) {
       result += this.#text.slice(at, from) + text;
-      // An element that is removed twice.
+      // Two removals may overlap if an element is removed twice.
       at = Math.max(at, to);
     }
     return result + this.#text.slice(at);
   }
 
-  /** Removes an element. One that begins its line goes with the white space before it and the line break before that. */
+  /** Removes an element. If it begins its line, also removes the line break and the white space before it. */
   remove({ start, end }: XmlElement): void {
     const line = this.#lineStart(start);
     this.#replaceText(line === undefined ? start : this.#breakBefore(line), end, "");
@@ -44,17 +46,17 @@ export class Splices {
   /** Replaces an element. */
   replace({ start, end }: XmlElement, element: ElementText): void {
     const indent = this.#indentOf(start);
-    // The white space before the element stays.
+    // The text still has the white space before the element.
     this.#replaceText(start, end, element(indent).slice(indent.length));
   }
 
-  /** Replaces the content of the start tag of an element. */
+  /** Replaces the text inside the angle brackets of an element's start tag. */
   startTag({ start, open, end }: XmlElement, inside: string): void {
     const isSelfClosing = open === end;
     this.#replaceText(start, open, `<${inside}${isSelfClosing ? "/" : ""}>`);
   }
 
-  /** Adds an element at its place in an order of names: behind the last element that comes before it there. */
+  /** Inserts an element after the last sibling that precedes it in an order of names. */
   insert(parent: XmlElement, name: string, order: readonly string[], element: ElementText): void {
     const rank = order.indexOf(name);
     const earlier = parent.children.filter((child) => order.indexOf(child.name) < rank && order.includes(child.name));
@@ -67,7 +69,7 @@ export class Splices {
     } else this.append(parent, element);
   }
 
-  /** Adds an element behind all other content of another. */
+  /** Adds an element after all other content of an element. */
   append(parent: XmlElement, element: ElementText): void {
     const last = parent.children.at(-1);
     const own = this.#indentOf(parent.start);
@@ -76,7 +78,7 @@ export class Splices {
       this.#open(parent, `${added}\n${own}`);
       return;
     }
-    // Behind comments that stand at the end.
+    // Comments at the end come before the new element.
     const at = parent.open + this.#text.slice(parent.open, parent.close).trimEnd().length;
     const isEndTagOnNextLine = this.#text.slice(at, parent.close).includes("\n");
     this.#insertText(at, isEndTagOnNextLine ? added : `${added}\n${own}`);
@@ -90,26 +92,30 @@ export class Splices {
     this.#made.push({ from, to, text });
   }
 
-  /** Gives content to an element without an end tag. */
+  /** Replaces an empty-element tag by start tag, content and end tag. */
   #open({ start, open, name }: XmlElement, content: string): void {
     const tag = this.#text.slice(start, open);
     const nameInTag = /^<([^\s/>]+)/.exec(tag)?.[1] ?? name;
     this.#replaceText(start, open, `${tag.slice(0, -"/>".length).trimEnd()}>${content}</${nameInTag}>`);
   }
 
-  /** Returns the white space before an element on its line; "" if something else stands there. */
+  /**
+   * Returns the white space between the beginning of the line and an element. Empty if other text precedes the element.
+   */
   #indentOf(start: number): string {
     const from = this.#lineStart(start);
     return from === undefined ? "" : this.#text.slice(from, start);
   }
 
-  /** Returns where the line of an element begins; undefined: something else stands before it. */
+  /**
+   * Returns the index at which the line of an element begins. Undefined if other text precedes the element on its line.
+   */
   #lineStart(start: number): number | undefined {
     const from = this.#text.lastIndexOf("\n", start - 1) + 1;
     return /^[ \t]*$/.test(this.#text.slice(from, start)) ? from : undefined;
   }
 
-  /** Returns where the line break before a line begins; 0: it is the first line. */
+  /** Returns the index of the line break before a line. 0 for the first line. */
   #breakBefore(line: number): number {
     if (line === 0) return 0;
     return this.#text[line - 2] === "\r" ? line - 2 : line - 1;

@@ -1,14 +1,14 @@
 import type { Field } from "../../body/field.ts";
 
-/** What an older file is in the terms of the newest schema. */
+/** An older file in terms of the newest schema. */
 export interface Upgraded {
   readonly root: Field;
-  /** Grid sets that old layers define inside. */
+  /** Grid sets that layers of older files define. */
   readonly gridSets: readonly Field[];
   readonly notes: readonly string[];
 }
 
-/** The last version in which a keyword is an element `keyword`. */
+/** The last version in which each keyword is an element `keyword`. */
 const KEYWORDS_UNTIL = [1, 6, 0];
 
 const WORLDS: Readonly<Record<string, readonly number[]>> = {
@@ -46,7 +46,7 @@ function renamed(field: Field, from: string, to: string): Field {
 const childOf = (field: Field | undefined, name: string): Field | undefined =>
   field?.children.find((child) => child.name === name);
 
-/** Returns a layer with `gridSubsets` in place of the `grids` of schemas before 1.2.2. */
+/** Returns a layer with `gridSubsets` in place of `grids`, the element of schemas before 1.2.2. */
 function withSubsets(layer: Field, gridSets: Field[], notes: string[]): Field {
   const grids = childOf(layer, "grids");
   if (grids === undefined || childOf(layer, "gridSubsets") !== undefined) return layer;

@@ -6,13 +6,13 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import { readWholeFile } from "../../lib/file/read-whole-file.ts";
 import { DEFAULT_ACCOUNT } from "./default-files.ts";
 
-/** Where GeoWebCache's file of users may be, below the directory. */
+/** Possible paths of GeoWebCache's file of users, relative to the directory. */
 const FILES = ["users.properties", "WEB-INF/users.properties"];
 const ADMINISTRATOR = "ROLE_ADMINISTRATOR";
 
 export interface ReadUsers {
   readonly users: readonly KeptUser[];
-  /** Whether a user has the password that everybody knows. */
+  /** Whether a user has GeoWebCache's default password. */
   readonly hasDefaultPassword: boolean;
   readonly warnings: readonly string[];
 }
@@ -61,7 +61,7 @@ async function usersOf(text: string, file: string): Promise<ReadUsers> {
   return { users, warnings, hasDefaultPassword };
 }
 
-/** Returns the hash of a password as GeoWebCache has it; undefined: in a form that is not read. */
+/** Returns the hash of a password in GeoWebCache's file. Undefined if Nuthatch cannot read its form. */
 async function hashOf(name: string, password: string): Promise<string | undefined> {
   const form = /^\{(\w+)\}(.*)$/.exec(password);
   if (form === null || form[1] === "noop") {

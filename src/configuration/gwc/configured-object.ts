@@ -1,7 +1,7 @@
 import type { MapNode, RootedDocument } from "./document-node.ts";
 import { mergedSettings } from "./settings.ts";
 
-/** The kinds of objects that can be made over HTTP. There is one object of settings. */
+/** The kinds of objects that can be made over HTTP. There is only one object of the kind `settings`. */
 export const OBJECT_KINDS = ["layer", "gridSet", "store", "settings"] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
@@ -12,7 +12,7 @@ export const SETTINGS = "global";
 export interface ConfiguredObject {
   readonly kind: ObjectKind;
   readonly name: string;
-  /** Undefined: an object of the configuration file that was removed over HTTP (`config.writable`). */
+  /** Undefined for an object of the configuration file that was removed over HTTP (`config.writable`). */
   readonly document: RootedDocument | undefined;
 }
 
@@ -21,23 +21,26 @@ export interface ObjectChange {
   readonly kind: ObjectKind;
   readonly name: string;
   readonly document: RootedDocument | undefined;
-  /** The tag of the state that the client has seen; null: the client expects no such object. Absent: any state. */
+  /**
+   * The tag of the state that the client has seen. Null if the client expects that the object does not exist. Absent if
+   * it accepts any state.
+   */
   readonly expected?: string | null;
-  /** True: the configuration file has an object of this name, so that its removal has to be remembered. */
+  /** True if the configuration file has an object of this name, so that its removal must be stored. */
   readonly isInFile?: true;
 }
 
-/** What a change of an object would do. */
+/** The effect that a change of an object would have. */
 export interface ObjectEffect {
-  /** The layers that it adds, changes or removes. */
+  /** The layers that the change adds, changes or removes. */
   readonly layers: readonly string[];
-  /** The grid sets of layers whose stored tiles would show other places: they are truncated. */
+  /** The grid sets of layers whose stored tiles would show other places after the change. These tiles are truncated. */
   readonly moved: readonly { readonly layer: string; readonly gridSet: string }[];
-  /** The layers whose tiles stay in another place than where their store will be. */
+  /** The layers whose stored tiles stay in the old location of their store. */
   readonly relocated: readonly string[];
 }
 
-/** Returns the objects after a change. A new object comes last. */
+/** Returns the objects after a change. A new object is the last one. */
 export function changedObjects(
   objects: readonly ConfiguredObject[],
   { kind, name, document, isInFile }: ObjectChange,
@@ -51,13 +54,13 @@ export function changedObjects(
 /** The key of an object in `Configuration.overridden`. */
 export const overriddenKey = ({ kind, name }: Pick<ConfiguredObject, "kind" | "name">): string => `${kind} ${name}`;
 
-/** Returns the file that a grid set or a store stands in; undefined: the server has no configuration file. */
+/** Returns the file that has a grid set or a store. Undefined if the server has no configuration file. */
 export const fileOf = (
   { file, includedIn }: { readonly file: string | undefined; readonly includedIn: ReadonlyMap<string, string> },
   object: Pick<ConfiguredObject, "kind" | "name">,
 ): string | undefined => includedIn.get(overriddenKey(object)) ?? file;
 
-/** Returns the document of an object; undefined: it was not made over HTTP, or was removed. */
+/** Returns the document of an object. Undefined if the object was not made over HTTP, or was removed. */
 export const documentOf = (
   objects: readonly ConfiguredObject[],
   kind: ObjectKind,
@@ -69,8 +72,8 @@ export const isDefaultStore = ({ kind, document }: Pick<ConfiguredObject, "kind"
   kind === "store" && document?.node.attributes["default"] === "true";
 
 /**
- * Returns the changes that one change makes: settings are merged into the present ones, and a new default store ends that
- * another store is the default.
+ * Returns the changes that follow from one change. New settings are merged into the present ones. After a new default
+ * store no other store is the default.
  */
 export function changesOf(objects: readonly ConfiguredObject[], change: ObjectChange): readonly ObjectChange[] {
   if (change.kind === "settings" && change.document !== undefined)
@@ -85,6 +88,6 @@ const notDefault = ({ root, node }: RootedDocument): RootedDocument => ({
   node: { ...node, attributes: { ...node.attributes, default: "false" } },
 });
 
-/** Returns the settings that were made over HTTP, or stand in GeoWebCache's file. */
+/** Returns the settings that were made over HTTP, or that GeoWebCache's file has. Undefined without settings. */
 export const settingsOf = (objects: readonly ConfiguredObject[]): MapNode | undefined =>
   documentOf(objects, "settings", SETTINGS)?.node;

@@ -5,7 +5,7 @@ export type Content = Readonly<Record<string, unknown>>;
 
 export const isMapNode = (node: DocumentNode): node is MapNode => typeof node === "object" && node.kind === "map";
 
-/** Returns a map without the members that are undefined. */
+/** Returns a map without its undefined members. */
 export function withoutUndefined(members: Content): Content {
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(members)) if (value !== undefined) given[name] = value;
@@ -17,7 +17,7 @@ export function numberField(node: MapNode, name: string): number | undefined {
   return value === undefined ? undefined : numberOf(value);
 }
 
-/** Returns the texts of a list; undefined: there are none. */
+/** Returns the texts of a list field. Undefined if the list is empty or missing. */
 export function texts(node: MapNode, name: string): readonly string[] | undefined {
   const given = itemsOf(node, name).map(String);
   return given.length === 0 ? undefined : given;

@@ -7,22 +7,22 @@ export interface Double {
   readonly value: number;
 }
 
-/** A list: an element around its items in XML, an array in JSON, which loses the names of the items. */
+/** A list: in XML an element that contains its items, in JSON an array, which loses the names of the items. */
 export interface ListNode {
   readonly kind: "list";
   readonly items: readonly NamedNode[];
 }
 
-/** Elements of one name side by side: in XML without an element around them, in JSON an array. */
+/** Sibling elements of one name in XML, an array in JSON. */
 export interface RepeatedNode {
   readonly kind: "repeated";
   readonly items: readonly DocumentNode[];
 }
 
-/** An element with others inside. */
+/** An element with child elements. */
 export interface MapNode {
   readonly kind: "map";
-  /** Attributes in XML, members with an `@` before their name in JSON. */
+  /** Attributes in XML. In JSON, members whose name begins with `@`. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly fields: readonly NamedNode[];
 }
@@ -37,7 +37,7 @@ export const list = (name: string, items: readonly DocumentNode[]): ListNode => 
   items: items.map((item) => [name, item]),
 });
 
-/** Returns a map without the fields that are undefined. */
+/** Returns a map without its undefined fields. */
 export function map(
   fields: readonly (readonly [string, DocumentNode | undefined])[],
   attributes: Readonly<Record<string, string>> = {},
@@ -50,19 +50,19 @@ export function map(
 export interface RootedDocument {
   readonly root: string;
   readonly node: MapNode;
-  /** Why a layer of a `geowebcache.xml` cannot be used; it is kept in the file and not served. Undefined: it can. */
+  /** Why a layer of a `geowebcache.xml` cannot be served. The file keeps such a layer. Absent if it can be served. */
   readonly fault?: string;
 }
 
-/** A node with more fields than this gets an index by name: a loop that asks for each of them takes linear time. */
+/** A node with more fields gets an index by name, so that a loop over the fields takes linear time. */
 const FEW_FIELDS = 32;
 const fieldsByName = onceEach(({ fields }: MapNode) => firstBy(fields, ([name]) => name));
 
-/** Returns the value of a field; undefined: there is none. */
+/** Returns the value of a field. Undefined if the node lacks the field. */
 export const fieldOf = (node: MapNode, name: string): DocumentNode | undefined =>
   (node.fields.length > FEW_FIELDS ? fieldsByName(node).get(name) : node.fields.find(([key]) => key === name))?.[1];
 
-/** Returns a scalar field as text; undefined: there is none. */
+/** Returns a scalar field as text. Undefined if the node lacks the field, or it is not a scalar. */
 export function textOf(node: MapNode, name: string): string | undefined {
   const value = fieldOf(node, name);
   if (value === undefined) return undefined;
@@ -70,16 +70,16 @@ export function textOf(node: MapNode, name: string): string | undefined {
   return value.kind === "double" ? String(value.value) : undefined;
 }
 
-/** Returns the items of a list field, without their names; empty if there is none. */
+/** Returns the items of a list field, without their names. Empty if the node lacks the field. */
 export const itemsOf = (node: MapNode, name: string): readonly DocumentNode[] => itemsIn(fieldOf(node, name));
 
-/** Returns the items of a list, without their names; empty if the node is none. */
+/** Returns the items of a list, without their names. Empty if the value is not a list. */
 export function itemsIn(value: DocumentNode | undefined): readonly DocumentNode[] {
   if (typeof value !== "object" || value.kind === "double" || value.kind === "map") return [];
   return value.kind === "list" ? value.items.map(([, item]) => item) : value.items;
 }
 
-/** Returns a field that has fields of its own; undefined: there is none. */
+/** Returns a field that has fields itself. Undefined if the node lacks such a field. */
 export function mapOf(node: MapNode, name: string): MapNode | undefined {
   const value = fieldOf(node, name);
   return typeof value === "object" && value.kind === "map" ? value : undefined;

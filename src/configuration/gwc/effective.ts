@@ -1,18 +1,18 @@
 import { type DocumentNode, fieldOf, type MapNode, type NamedNode, type RootedDocument } from "./document-node.ts";
 
-/** The settings that a layer has if it has no value of its own. */
+/** Settings that apply to a layer without its own value. */
 const INHERITED = ["backendTimeout", "cacheBypassAllowed", "formatModifiers", "httpUsername", "httpPassword"];
-/** The elements of layers in which GeoWebCache replaces variables. In stores it does so everywhere. */
+/** The elements of layers in which GeoWebCache replaces variables. In stores it replaces them in all elements. */
 const WITH_VARIABLES = ["httpUsername", "httpPassword"];
 
-/** Variables of the environment. Undefined: none is replaced (`ALLOW_ENV_PARAMETRIZATION`). */
+/** Variables of the environment. Undefined if GeoWebCache replaces none (`ALLOW_ENV_PARAMETRIZATION`). */
 export type ReplacedVariables = Readonly<Record<string, string | undefined>> | undefined;
 
-/** Returns the variables that GeoWebCache replaces. */
+/** Returns the variables that GeoWebCache would replace. Undefined if it would not replace variables. */
 export const replacedVariables = (env: Readonly<Record<string, string | undefined>>): ReplacedVariables =>
   env["ALLOW_ENV_PARAMETRIZATION"] === "true" ? env : undefined;
 
-/** Returns a layer with the values that it takes from the settings, and with its variables replaced. */
+/** Returns a layer with inherited values of the settings, and with its variables replaced. */
 export function effectiveLayer(
   { root, node }: RootedDocument,
   settings: MapNode | undefined,
@@ -22,7 +22,7 @@ export function effectiveLayer(
     const value = settings && fieldOf(settings, name);
     return value === undefined || fieldOf(node, name) !== undefined ? [] : [[name, value]];
   });
-  // The proxy of the settings wins over that of the layer.
+  // The proxy of the settings overrides that of the layer.
   const proxy = settings && fieldOf(settings, "proxyUrl");
   const own = node.fields.filter(([name]) => proxy === undefined || name !== "proxyUrl");
   const fields = [...own, ...inherited, ...(proxy === undefined ? [] : [["proxyUrl", proxy] as const])];

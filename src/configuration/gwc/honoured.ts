@@ -16,18 +16,18 @@ import {
 import { effectiveLayer } from "./effective.ts";
 import { ownContent } from "./own-document.ts";
 
-/** What becomes of an element of GeoWebCache's configuration. */
+/** How Nuthatch uses an element of GeoWebCache's configuration. */
 export interface ElementReport {
   readonly kind: ConfiguredObject["kind"];
   readonly name: string;
-  /** The path of the element in the document, without the numbers of items. */
+  /** The path of the element in the document, without indexes. */
   readonly path: string;
-  /** `differently`: taken over, with the difference. `kept`: no part of Nuthatch uses it. */
+  /** `taken over`: used as in GeoWebCache. `differently`: used with a difference. `kept`: stored without any effect. */
   readonly outcome: "taken over" | "differently" | "kept";
   readonly how?: string;
 }
 
-/** Elements that have an effect which is not GeoWebCache's. */
+/** Elements whose effect differs from GeoWebCache's, and the difference. */
 const DIFFERENCES: Readonly<Record<string, string>> = {
   "layer wmsUrl": "several addresses are used in their order: the next one when one is down; GeoWebCache takes turns",
   "layer concurrency": "the most requests at once to the upstream, of all layers of its host together",
@@ -40,12 +40,12 @@ const DIFFERENCES: Readonly<Record<string, string>> = {
   "settings runtimeStats": "statistics are always kept",
 };
 
-/** The elements by which an object is recognised, or switched on. */
+/** Elements by which an object is identified or enabled. */
 const ALWAYS: ReadonlySet<string> = new Set(["name", "id", "enabled", "wmsLayer", "transientLayer"]);
 
 /**
- * Reports each element of a configuration. An element is taken over if another value of it would make another
- * configuration, so that the report follows what the translation does.
+ * Reports each element of a configuration. An element is taken over if another value of it would translate to another
+ * configuration, so the report always agrees with the translation.
  */
 export function elementReports(objects: readonly ConfiguredObject[]): readonly ElementReport[] {
   const probe = probeOf(objects);
@@ -78,7 +78,7 @@ function reportsOf(
   });
 }
 
-/** Returns whether an element of `DIFFERENCES` means the same as in GeoWebCache: a single address has no order. */
+/** Returns whether an element of `DIFFERENCES` means the same as in GeoWebCache here: a single address has no order. */
 const isPlain = (path: string, { node }: RootedDocument): boolean => {
   const value = path === "wmsUrl" ? node.fields.find(([name]) => name === path)?.[1] : undefined;
   return typeof value === "object" && value.kind === "list" && value.items.length < 2;
@@ -89,14 +89,14 @@ function formatsHow(path: string, document: RootedDocument): string | undefined 
   return formats.length === 0 ? undefined : `without ${formats.join(", ")}`;
 }
 
-/** Returns whether nothing of an object is used. */
+/** Returns whether no part of an object is used. */
 const isKept = (kind: ConfiguredObject["kind"], { root, node, fault }: RootedDocument): boolean =>
   (kind === "store" && !isUsable({ root, node })) ||
   (kind === "layer" && (fault !== undefined || !(root in LAYER_ROOTS)));
 
 /**
- * Returns a layer that stands for all layers that take values from the settings: it has a field of its own if each of
- * them has. Undefined: there is no such layer, so that these settings have no effect.
+ * Returns a layer that represents all layers that inherit from the settings: it has those fields that every such layer
+ * has. Undefined if there is no such layer; the settings then have no effect.
  */
 function probeOf(objects: readonly ConfiguredObject[]): RootedDocument | undefined {
   const layers = objects.flatMap(({ kind, document }) =>
@@ -131,7 +131,7 @@ function translated(
   }
 }
 
-/** Yields each element of a document by its path, and the document with another value of it. */
+/** Yields the path of each element of a document, and the document with another value of this element. */
 export function* changesOf(node: MapNode, at: string): Generator<readonly [path: string, changed: MapNode]> {
   for (const [name, value] of Object.entries(node.attributes))
     yield [join(at, `@${name}`), { ...node, attributes: { ...node.attributes, [name]: another(value) } }];
@@ -163,7 +163,7 @@ function* itemsOf(
     return;
   }
   for (const [i, [name, item]] of value.items.entries()) {
-    // Items that are values count as the list.
+    // Items without child elements have the path of the list.
     const at = typeof item === "object" && item.kind === "map" ? join(path, name) : path;
     for (const [inner, changed] of valuesOf(item, at)) {
       const items: readonly NamedNode[] = value.items.with(i, [name, changed]);
@@ -172,10 +172,10 @@ function* itemsOf(
   }
 }
 
-/** Returns another value of the same look: a number stays one. */
+/** Returns a different text of the same form: a number stays a number. */
 function another(text: string): string {
   if (/^-?\d+$/.test(text)) return String(Number(text) + 1);
-  // The versions of WMS between which a source distinguishes.
+  // A source distinguishes WMS versions only here.
   if (/^1\.[01]\.\d$/.test(text)) return "1.3.0";
   return text === "true" ? "false" : `${text}x`;
 }

@@ -15,8 +15,7 @@ const OBJECT = new RegExp(
 
 /**
  * Returns where an object is configured, for messages.
- * @param file the file of GeoWebCache that it stands in, with its line if the object has one there; undefined: the object
- *   was made over HTTP
+ * @param file GeoWebCache's file, with the line of the object if it has one; undefined if the object was made over HTTP
  */
 export function originOfObject(
   { kind, name }: Pick<ConfiguredObject, "kind" | "name">,
@@ -27,16 +26,19 @@ export function originOfObject(
   return `${file.file}${file.line === undefined ? "" : `, line ${file.line}`}: ${object}`;
 }
 
-/** Returns whether an origin is that of an object, so that the path of a problem begins with the object's place in a list. */
+/** Returns whether an origin names an object. The path of its problem then begins with an index in a list. */
 export const isOriginOfObject = (origin: string): boolean => OBJECT.test(origin);
 
-/** A problem, or a part of one. */
+/** The path and message of a problem. */
 interface Placed {
   readonly path: string;
   readonly message: string;
 }
 
-/** Returns the path of a problem in its object, and the message with that path. Undefined: it is not of an object. */
+/**
+ * Returns the path of a problem inside its object, and the message with that path. Undefined if the problem does not
+ * concern an object.
+ */
 export function inObject(
   { file, path, message }: Placed & { readonly file: string },
   elementPath: (path: string) => string,

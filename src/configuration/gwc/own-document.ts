@@ -3,8 +3,8 @@ import type { Content } from "./content.ts";
 import { map, type RootedDocument, textOf } from "./document-node.ts";
 
 /**
- * The root of the documents of objects that were made under `/api/v1`. They have the keys of the configuration file,
- * many of which no element of GeoWebCache stands for.
+ * The root of documents of objects that were made under `/api/v1`. Such a document has the keys of the configuration
+ * file, many of which GeoWebCache lacks.
  */
 const OWN_ROOT = "own";
 
@@ -13,7 +13,7 @@ export const ownDocument = (content: Content): RootedDocument => ({
   node: map([["content", JSON.stringify(content)]]),
 });
 
-/** Returns the content of an object that was made under `/api/v1`; undefined for a document of GeoWebCache. */
+/** Returns the content of an object that was made under `/api/v1`. Undefined for a document of GeoWebCache. */
 export function ownContent({ root, node }: RootedDocument): Content | undefined {
   if (root !== OWN_ROOT) return undefined;
   const content: unknown = JSON.parse(textOf(node, "content") ?? "{}");

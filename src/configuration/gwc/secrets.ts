@@ -12,12 +12,12 @@ import {
 import { type DocumentNode, fieldOf, itemsIn, type MapNode, map, type NamedNode, textOf } from "./document-node.ts";
 
 /**
- * Who reads a document. `changer`: who has made the object under `/rest` reads back there what was put, but for passwords
- * and keys. `reader`: no part of a secret is shown.
+ * Who reads a document. `changer`: the user may change the object under `/rest` and reads all values back except
+ * passwords and keys. `reader`: every secret is masked.
  */
 export type DocumentReader = "changer" | "reader";
 
-/** Users and parameters that who may change the object reads back. They are secrets to all others. */
+/** User names and parameters that a `changer` reads back. For a `reader` they are secrets. */
 const READ_BACK: ReadonlySet<string> = new Set(["httpUsername", "proxyUsername", "identity", "vendorParameters"]);
 
 const isMap = (node: DocumentNode | undefined): node is MapNode => typeof node === "object" && node.kind === "map";
@@ -34,7 +34,7 @@ function masked(name: string, value: DocumentNode, reader: DocumentReader): Docu
     case "double":
       return secretPartAt([name]) === "value" ? MASKED : value;
     case "list":
-      // The items of a list of addresses have names such as `string`.
+      // The items of a list of addresses have names such as `string`, so the name of the list decides.
       return {
         ...value,
         items: value.items.map(([item, inner]): NamedNode => [item, masked(nameOf(name, item), inner, reader)]),
@@ -61,19 +61,20 @@ function maskedScalar(name: string, value: string | number | boolean, reader: Do
     case "address": {
       const address = maskedAddress(text);
       if (reader === "reader") return address;
-      // Who made the object reads its query back. The user of an address has a password.
+      // A `changer` reads the query of an address back, but not the credentials before the host.
       const query = text.indexOf("?");
       return query < 0 ? address : address.slice(0, address.indexOf("?")) + text.slice(query);
     }
   }
 }
 
-/** Notes that a masked secret has no value: the path of the element, and the reason. */
+/** Reports a masked secret without a present value: the path of the element, and the reason. */
 export type MissingSecret = (path: string, expected: string) => void;
 
 /**
- * Replaces each `***`, at any depth, by the secret at its place in the present document. A secret stays only while it is
- * sent to the same servers: scheme, host and port of the addresses beside it are those of the present document.
+ * Replaces each `***`, at any depth, by the secret at the same place of the present document. Restores a secret only if
+ * it is still sent to the same servers: the addresses beside it must have the scheme, host and port of the present
+ * ones.
  */
 export function withSecrets(
   node: MapNode,
@@ -94,7 +95,7 @@ interface Place {
   readonly at: string;
   readonly isSameServer: boolean;
   readonly missing: MissingSecret;
-  /** The present addresses of the list that a text is in. */
+  /** The present addresses of the list that has the text. */
   readonly addresses?: PresentAddresses;
 }
 
@@ -108,7 +109,7 @@ function filled(name: string, value: DocumentNode, before: DocumentNode | undefi
   const addresses = new PresentAddresses(() => textsIn(before));
   const all = items.map((item, i) => {
     const own = value.kind === "list" ? nameOf(name, value.items[i]?.[0] ?? name) : name;
-    // An address may be each of the present ones.
+    // An address may correspond to any of the present ones.
     const counter = typeof item === "string" ? before : present.for(item, i);
     return filled(own, item, counter, { ...place, at: `${at}[${i}]`, addresses });
   });
@@ -149,10 +150,10 @@ function filledText(
 const textsIn = (node: DocumentNode | undefined): readonly string[] =>
   typeof node === "string" ? [node] : itemsIn(node).filter((item) => typeof item === "string");
 
-/** The fields that name the servers which get the secrets of a document: addresses, and names of hosts. */
+/** The fields that name the servers to which the secrets of a document are sent. */
 const SERVERS = ["wmsUrl", "feedUrl", "endpoint", "serviceURL", "endpointUrl", "accountName", "proxyHost", "proxyPort"];
 
-/** Returns whether all servers that get the secrets of a document have got those of the present one. */
+/** Returns whether the secrets of a document would go only to servers that the present document names too. */
 function hasSameServers(node: MapNode, present: MapNode | undefined): boolean {
   if (present === undefined) return true;
   const before = new Set(serversOf(present));
@@ -163,15 +164,15 @@ function serversOf(node: MapNode): readonly string[] {
   const named = SERVERS.flatMap((name) =>
     textsIn(fieldOf(node, name)).map((text) => `${name} ${addressOrigin(text) ?? text}`),
   );
-  // Without an endpoint a bucket is one of AWS.
+  // A bucket without an endpoint is in AWS.
   const aws = textOf(node, "bucket") !== undefined && !textOf(node, "endpoint") ? ["aws"] : [];
-  // A proxy reads what goes to a server without TLS.
+  // A proxy can read requests to a server without TLS.
   const isRead = textsIn(fieldOf(node, "wmsUrl")).some((address) => !/^https:/i.test(address));
   const proxy = isRead ? textOf(node, "proxyUrl") : undefined;
   return [...named, ...aws, ...(proxy ? [`proxy ${addressOrigin(proxy) ?? proxy}`] : [])];
 }
 
-/** Returns a node without its secrets, also those that it does not have. */
+/** Returns a node without its secrets, to compare nodes whose secrets are masked. */
 const plainOf = (node: DocumentNode): DocumentNode => {
   if (!isMap(node)) return node;
   const { fields, attributes } = withoutSecrets(node, "reader");

@@ -1,10 +1,10 @@
 import { GLOBAL_ROOTS } from "../fields/gwc-elements.ts";
 import { type DocumentNode, fieldOf, type MapNode, map, numberOf, type RootedDocument } from "./document-node.ts";
 
-/** GeoWebCache's locks between processes. Nuthatch has its own, so the choice has no effect. */
+/** GeoWebCache's lock providers. Nuthatch has its own locks, so the choice has no effect. */
 const LOCKS: ReadonlySet<string> = new Set(["memoryLock", "nioLock", "noLock"]);
 
-/** Returns settings with the new values in place of the present ones, in GeoWebCache's order. */
+/** Returns settings with new values in place of present ones, in GeoWebCache's order. */
 export function mergedSettings(present: MapNode | undefined, given: MapNode): RootedDocument {
   const names = [...given.fields, ...(present?.fields ?? [])].map(([name]) => name);
   const order = Object.keys(GLOBAL_ROOTS.global);
@@ -14,7 +14,7 @@ export function mergedSettings(present: MapNode | undefined, given: MapNode): Ro
   return { root: "global", node: map(sorted.map((name) => [name, value(name)] as const)) };
 }
 
-/** Returns why settings are refused; undefined: they are not. */
+/** Returns why settings are refused. Undefined if they are accepted. */
 export function settingsFault(node: MapNode): string | undefined {
   const timeout = fieldOf(node, "backendTimeout");
   if (timeout !== undefined && !(numberOf(timeout) > 0 && numberOf(timeout) <= 86_400))

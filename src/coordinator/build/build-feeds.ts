@@ -5,7 +5,7 @@ import type { JobCounter } from "../../plan/job/job-counter.ts";
 import type { BuildContext } from "../coordinator-parts.ts";
 import type { ScheduleParts } from "./build-schedules.ts";
 
-/** Builds the polling of feeds. The code that reads them over HTTP is loaded with the first poll. */
+/** Builds the polling of feeds. The first poll loads the code that reads feeds over HTTP. */
 export const buildFeeds = (
   context: BuildContext,
   { runner, windows }: Pick<ScheduleParts, "windows"> & { readonly runner: JobRunner },

@@ -15,7 +15,7 @@ import type { BuildContext } from "../coordinator-parts.ts";
 import type { QuotaParts } from "./build-quota.ts";
 import type { TruncationParts } from "./build-truncations.ts";
 
-/** The parts that jobs use. */
+/** The parts that the builder of jobs uses. */
 export interface JobContext extends BuildContext {
   readonly quota: QuotaParts;
   readonly truncations: TruncationParts;
@@ -25,7 +25,7 @@ export interface JobContext extends BuildContext {
 
 export type JobParts = ReturnType<typeof buildJobs>;
 
-/** Builds the jobs, and has the state writer save them. */
+/** Builds the jobs, and makes the state writer save them. */
 export function buildJobs(context: JobContext) {
   const { db, ledger, jobOptions: options, publish, quota, deliveries, state, truncations } = context;
   const jobs = new JobStore(db);
@@ -91,7 +91,7 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
   });
 }
 
-/** Returns the fields of a line about failed tiles. The message is that of the last failure. */
+/** Returns the fields of a log line about failed tiles, with the message of the last failure. */
 const failedTiles = (layer: string, { failure, message }: RenderFailure) => ({ layer, class: failure, message });
 
 function buildTruncating(context: JobContext): Truncating {

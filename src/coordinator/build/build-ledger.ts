@@ -45,7 +45,7 @@ export function migrate(db: Database): void {
   ]);
 }
 
-/** Prepares the database, and reads the ledger. */
+/** Creates missing tables in the database, and reads the ledger. */
 export function buildLedger(parts: CoordinatorParts): Ledger {
   const { db, log } = parts;
   migrate(db);
@@ -60,7 +60,7 @@ export function buildLedger(parts: CoordinatorParts): Ledger {
   });
 }
 
-/** Returns the layers whose tiles are counted if the ledger has not counted them yet. */
+/** Returns the layers whose tiles must be counted if the ledger has not counted them yet. */
 export const adoptedLayers = ({ layers }: Catalogue): AdoptedLayer[] =>
   [...layers.values()].map(({ name, gridSubsets }) => ({
     name,

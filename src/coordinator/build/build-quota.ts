@@ -13,7 +13,7 @@ import { UserWrites } from "../user-writes.ts";
 
 export type QuotaParts = ReturnType<typeof buildQuota>;
 
-/** Builds the quota. The enforcer is attached to jobs and truncations later. */
+/** Builds the quota. Jobs and truncations are attached to the enforcer later. */
 export function buildQuota(context: BuildContext) {
   const {
     db,
@@ -53,7 +53,7 @@ export function buildQuota(context: BuildContext) {
     configuration: () => quota.current,
     options,
   });
-  /** Adds to a reservation, after evicting what exceeds the quota. Never rejects. */
+  /** Adds to a reservation, after evicting tiles that exceed the quota. Never rejects. */
   const admit = async (reservation: Reservation, size: StoredSize): Promise<Admission> => {
     try {
       return await enforcer.reserve(reservation, size);

@@ -20,7 +20,7 @@ import { buildFeeds } from "./build-feeds.ts";
 import type { JobContext, JobParts } from "./build-jobs.ts";
 import { buildSchedules, type ScheduleParts } from "./build-schedules.ts";
 
-/** The parts that services use. */
+/** The parts that the builder of services uses. */
 export interface ServiceContext extends JobContext {
   readonly jobs: JobParts;
   readonly userWrites: UserWrites;
@@ -96,7 +96,7 @@ export function buildServices(context: ServiceContext): {
   return { services, schedules, feeds: buildFeeds(context, { ...jobs, ...schedules }, counter) };
 }
 
-/** Returns the functions that services call before they answer from the counts of the ledger. */
+/** Returns the functions with which services make sure of the ledger's counts before they answer. */
 function countedTiles({ ledger, adoption }: ServiceContext) {
   return {
     /** Counts all cells that a crash left open. */

@@ -22,7 +22,7 @@ const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "
 const never = new AbortController().signal;
 const nameOf = ({ z, x, y }: TileIndex): string => `${z}/${x}/${y}`;
 
-/** A service over a ledger and a store with these tiles. The bytes of a tile are its name. */
+/** Returns a service over a ledger and a store with these tiles. The content of a tile is its name. */
 async function serviceOf(name: string, tiles: readonly TileIndex[]) {
   const db = openDatabase(join(directory, name));
   db.migrate([ledgerMigrations]);

@@ -10,27 +10,30 @@ import type { JobRequest } from "../../plan/job/job-request.ts";
 import { StoreError, type TileStore } from "../../store/tile-store.ts";
 import type { CountedParts } from "../coordinator-parts.ts";
 
-/** The exported tiles of one tile set, and the page of them that one answer has. */
+/** The tiles of one tile set to export, and the limits of one page of them. */
 export interface ExportPageRequest {
   readonly tileSet: TileSet;
-  /** The rectangles to walk, ascending by level, and the selection inside them. */
+  /** The rectangles to walk, ascending by level, and the tiles selected inside them. */
   readonly rects: readonly TileRect[];
   readonly selection: JobRequest["selection"];
-  /** The last tile of the page before; undefined: the first page. */
+  /** The last tile of the previous page. Undefined for the first page. */
   readonly after: TileIndex | undefined;
   readonly mostTiles: number;
-  /** The page ends with the tile that reaches this size. */
+  /** A page ends with the tile that reaches this size. */
   readonly mostBytes: number;
 }
 
-/** Stored tiles, unchanged, in an order that does not change. */
+/** Stored tiles, unchanged, in an order that is the same for each request. */
 export interface ExportPage {
   readonly tiles: readonly ExportedTile[];
-  /** Tiles that the ledger has and the store cannot give: removed by another program, or damaged. */
+  /**
+   * The number of tiles that the ledger has and the store cannot read: another program removed them, or they are
+   * damaged.
+   */
   readonly missing: number;
-  /** The last tile that was looked at, for the next page; null: no tile is left. */
+  /** The last tile that this page has examined, the start of the next page. Null if this page is the last. */
   readonly next: TileIndex | null;
-  /** False: the layer is still being counted, so tiles may be lacking. */
+  /** False while the layer is still being counted: some of its tiles may be missing. */
   readonly complete: boolean;
 }
 
@@ -73,7 +76,7 @@ export class ExportService {
     return ok({ ...page.content, next: null, complete });
   }
 
-  /** Yields the stored tiles behind `after`; undefined for a cell or a tile that is not exported. */
+  /** Yields the stored tiles after `after`. Yields undefined for a cell or a tile that is not exported. */
   *#storedTiles(
     { tileSet, rects, after }: ExportPageRequest,
     selection: TileSelection | undefined,
@@ -85,7 +88,7 @@ export class ExportService {
       const from = after?.z === z ? after : undefined;
       for (const cell of ledger.storedCellsFrom(tileSet, rect, from ?? { x: rect.minX, y: rect.minY })) {
         const isFirst = from !== undefined && holds(cell.rect, from);
-        // The tiles of a cell are read in one turn, because the block may leave the memory.
+        // Reads the tiles of a cell in one turn, because the block may leave the memory.
         for (const { x, y } of [...cell.tilesInRect()]) {
           const isBefore = isFirst && (y < from.y || (y === from.y && x <= from.x));
           if (!isBefore && (selection === undefined || isSelected(selection, z, x, y))) yield { x, y, z };
@@ -95,7 +98,7 @@ export class ExportService {
     }
   }
 
-  /** Returns the bytes of a tile; undefined: the store does not have it, or it is damaged. @throws StoreError */
+  /** Returns the bytes of a tile. Undefined if the store lacks the tile, or the tile is damaged. @throws StoreError */
   async #read(tileSet: TileSet, { x, y, z }: TileIndex): Promise<Uint8Array | undefined> {
     try {
       return (await this.#parts.store.get({ tileSet, x, y, z }))?.bytes;
@@ -137,7 +140,7 @@ class Page {
       this.#missing++;
       return;
     }
-    // Where the upstream has no tile, there is none to export.
+    // A mark says that the upstream has no tile here: there is nothing to export.
     if (isNoTileMark(bytes)) {
       this.#marks++;
       return;

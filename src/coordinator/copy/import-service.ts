@@ -16,14 +16,14 @@ import type { LedgerTruncations } from "../../truncation/truncations.ts";
 import type { BuildContext } from "../coordinator-parts.ts";
 import type { UserWrites } from "../user-writes.ts";
 
-/** The actions of an import for a tile that is stored already. */
+/** What an import does with a tile that is already stored. */
 export const EXISTING = ["replace", "keep"] as const;
 export type Existing = (typeof EXISTING)[number];
 
 /** Tiles that did not come from the upstream of their layer, such as those of an archive. */
 export interface ImportRequest {
   readonly tileSet: TileSet;
-  /** All values of the layer's filters; empty for the defaults. */
+  /** The values of all filters of the layer. Empty for the defaults. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Tiles inside the coverage of the layer, in its format. */
   readonly tiles: readonly ImportedTile[];
@@ -34,7 +34,7 @@ export interface ImportedTile extends TileIndex {
   readonly bytes: Uint8Array;
 }
 
-/** How many tiles of an import were written, had these bytes before, or stayed as they were. */
+/** The number of tiles that an import has stored, that had the same bytes before, and that it has left as they were. */
 export interface ImportCounts {
   readonly stored: number;
   readonly unchanged: number;
@@ -49,11 +49,11 @@ export interface ImportServiceParts
   readonly disks: Pick<Disks, "of">;
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   readonly userWrites: Pick<UserWrites, "wrote">;
-  /** Returns a promise that resolves when a layer has its new store; undefined: it does not move at the moment. */
+  /** Returns a promise that resolves when a layer has its new store. Undefined if the layer is not moving. */
   readonly move: (layer: string) => Promise<void> | undefined;
 }
 
-/** Tiles between two looks at the clock. With `store.fsync` each takes milliseconds. */
+/** Tiles that are stored before the time slice is checked. With `store.fsync` each takes milliseconds. */
 const TILES_AT_ONCE = 8;
 
 /** The tiles of one cell. */
@@ -76,15 +76,16 @@ export class ImportService {
     parts.closing.addEventListener("abort", () => this.#imported.close(), { once: true });
   }
 
-  /** Stores tiles. Tiles that were stored before a refusal stay, so the same request may be sent again. */
+  /** Stores tiles. Tiles that were stored before a refusal stay, so the client may repeat the request. */
   async importTiles(request: ImportRequest): Promise<Result<ImportCounts, Refusal>> {
     const { truncations, move } = this.#parts;
     const { layer } = request.tileSet;
     for (;;) {
       await move(layer);
-      // A truncation changes directories and records: it comes before these tiles or after them.
+      // A truncation changes directories and records, so it runs entirely before or after the import of these tiles.
       const imported = await truncations.withoutTruncation(layer, async () =>
-        // The old store would get tiles that are not copied any more. Waits outside: the move needs the layer's turn.
+        // A moving layer waits outside of this turn, because the move needs the turn. Its old store is no longer
+        // copied.
         move(layer) === undefined ? await this.#import(request) : undefined,
       );
       if (imported !== undefined) return imported;
@@ -119,7 +120,9 @@ export class ImportService {
     return (await this.#parts.store.stat({ tileSet, x, y, z })) !== undefined;
   }
 
-  /** Reserves the size by which the store grows. Returns why it cannot. */
+  /**
+   * Reserves the bytes by which the store grows. Returns why they cannot be reserved. Undefined if they are reserved.
+   */
   async #reserve(
     reservation: Reservation,
     tileSet: TileSet,
@@ -136,7 +139,7 @@ export class ImportService {
     }
     const size: StoredSize = growth;
     if (enforcer.tryReserve(reservation, size)) return undefined;
-    // The space of the disk may not have been read yet, or some time ago.
+    // The space of the disk may be unknown, or have been read some time ago.
     const disk = disks.of(tileSet.layer);
     const space = await disk.fresh();
     if (enforcer.tryReserve(reservation, size)) return undefined;
@@ -149,7 +152,7 @@ export class ImportService {
     };
   }
 
-  /** Writes tiles cell by cell, and counts each. */
+  /** Writes tiles cell by cell, and counts each tile. */
   async #write(
     { tileSet, parameters, tiles }: ImportRequest,
     layer: Layer,
@@ -199,15 +202,15 @@ export class ImportService {
     userWrites.wrote(tileSet, stored.written, reservation.id);
     for (const { x, y, z, unchanged } of stored.written)
       if (unchanged !== "left") renders.evicted(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
-    // A renderer that writes to the cell, too, may have replaced a tile of this import or the other way round. Which
-    // was first is not known, so the cell is counted again, as is one of which a put may have arrived without an answer.
+    // A renderer may write to the same cell. Which of the two wrote last is unknown then, so the cell is counted again.
+    // It is also counted again if a put may have arrived without a response.
     const isUncertain = stored.storeFailure?.isUncertain === true;
     if (opened !== undefined && (isUncertain || ledger.writers.isShared(opened))) ledger.writers.lost(opened);
     return stored;
   }
 }
 
-/** Returns why not all tiles were stored; undefined: all were. */
+/** Returns why not all tiles were stored. Undefined if all were. */
 function failureOf({ stale, storeFailure }: StoredTiles): Refusal | undefined {
   if (storeFailure?.code === "full")
     return { code: "disk_full", message: `The store is full: ${storeFailure.message}.` };

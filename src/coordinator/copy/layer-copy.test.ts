@@ -27,7 +27,7 @@ const FORMATS = ["image/png", "image/jpeg"] as const;
 const LEVELS = [7, 8] as const;
 const all = (z: number): TileRect => ({ z, minX: 0, minY: 0, maxX: 511, maxY: 511 });
 
-/** Returns a store that answers later, as one in S3 does. */
+/** Returns a store that resolves in a later turn, as a store in S3 does. */
 function slow(store: Store): Store {
   return {
     ...store,
@@ -185,7 +185,7 @@ test("a copy that goes on after a kill copies what was written since it was begu
   const startedMs = Date.now();
   const first = open(from, to);
   await first.put("image/png", 1, 0, 7, 5);
-  // The copies of the last server: one is right, and one was replaced right after it was made.
+  // The copies of the last server: one is equal, and one was replaced right after it was copied.
   await to.put(at(1), new Uint8Array(5).fill(5), () => true);
   await to.put(at(2), new Uint8Array(5).fill(9), () => true);
   const second = open(from, to, startedMs);

@@ -21,43 +21,43 @@ export interface LayerCopyParts {
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   /** Returns whether all tiles of the layer have been counted. */
   readonly isCounted: () => boolean;
-  /** The number of truncations and undos so far: after one of them all tiles are compared again. */
+  /** The number of truncations and undos so far. After each of them all tiles are compared again. */
   readonly renames: () => number;
   /** Returns whether the disk of the target has its reserve. */
   readonly hasSpace: () => Promise<boolean>;
   /**
-   * When a copy that the last server has not ended was begun, ms since 1970; absent: this one begins. Tiles written since
-   * then are copied again: a tile of the same size and a time within the same second may be another one.
+   * When the copy was begun that the last server did not end, ms since 1970; absent for a new copy. Tiles written since
+   * then are copied again: a tile with the same size and a time within the same second may differ.
    */
   readonly resumedFromMs?: number;
   readonly now: () => number;
-  /** The pause after a fault of a store. */
+  /** The pause after a fault of a store, ms. */
   readonly retryMs: number;
 }
 
-/** A writer may store a tile again within the resolution of a store's times. */
+/** A writer may replace a tile within the resolution of a store's times, ms. */
 const CLOCK_STEP_MS = 2_000;
-/** The clock of a remote store may differ from this machine's by so much. */
+/** The clock of a remote store may differ from this machine's by this time. */
 const CLOCK_ERROR_MS = 300_000;
 const COUNTED_MS = 250;
-/** Cells between two looks at the space of the target. */
+/** Cells that are compared before the free space of the target is checked. */
 const CELLS_PER_LOOK = 64;
 
-/** A rectangle around every level. */
+/** A rectangle that contains all tiles of each zoom. */
 const EVERYWHERE = { minX: 0, minY: 0, maxX: 2 ** 31 - 1, maxY: 2 ** 31 - 1 };
 
 interface DirtyCell {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
-  /** Tiles written since then are copied even if the target has a tile of the same size and time. */
+  /** Tiles written since then, ms since 1970, are copied even if the target has a tile of the same size and time. */
   readonly sinceMs: number;
 }
 
 /**
- * Makes a store hold the same tiles of a layer as another one, and keeps it so while both are in use. Cells are
- * compared one after the other: a tile that differs is copied with its time and read back, and a tile that the source
- * lacks is removed. Cells that writers open or close meanwhile are compared again. A copy has no progress to save:
- * after a restart it compares again, and finds most tiles there, by their sizes and times.
+ * Makes a store hold the same tiles of a layer as another store, and follows each change while both are in use.
+ * Compares one cell after the other: copies a tile that differs with its time and reads it back, and removes a tile
+ * that the source lacks. Cells that writers open or close during the copy are compared again. Saves no progress: after
+ * a restart the copy compares again, and recognises most copied tiles by their sizes and times.
  */
 export class LayerCopy {
   readonly #parts: LayerCopyParts;
@@ -92,7 +92,7 @@ export class LayerCopy {
     };
   }
 
-  /** Copies, and then follows changes until the signal fires. */
+  /** Copies all tiles, and then follows changes until the signal fires. */
   async run(signal: AbortSignal): Promise<void> {
     const unfollow = this.#parts.ledger.writers.follow((cells) => this.#changed(cells));
     const wake = (): void => this.#wake();
@@ -105,16 +105,16 @@ export class LayerCopy {
     }
   }
 
-  /** Compares the cells that have changed. The caller lets no further writer begin. */
+  /** Compares the cells that have changed. The caller lets no new writer begin. */
   async catchUp(signal: AbortSignal): Promise<void> {
     do {
       await this.#compareDirty(signal);
-      // `run` may be comparing a cell that it has taken from the list, and an import may be at work.
+      // `run` may be comparing a cell that it has removed from the list, and an import may be running. Waits for both.
       await this.#parts.truncations.withoutTruncation(this.#parts.layer, async () => {});
     } while (this.#dirty.size > 0);
   }
 
-  /** Whether the target may have tiles that the source has replaced before this server took the copy up. */
+  /** Whether the target may have tiles that the source replaced before this server resumed the copy. */
   get isDoubtful(): boolean {
     return this.#parts.resumedFromMs !== undefined && !this.#wasComplete;
   }
@@ -157,7 +157,7 @@ export class LayerCopy {
     this.#wake();
   }
 
-  /** Waits for a change of the layer's tiles, or for a moment: truncations do not open cells. */
+  /** Waits for a change of the layer's tiles, or for a timer, because truncations do not open cells. */
   #changes(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#wake(), COUNTED_MS);
@@ -201,7 +201,7 @@ export class LayerCopy {
     const slices = new Slices(signal);
     for (let [next] = this.#dirty; next !== undefined; [next] = this.#dirty) {
       const [key, { tileSet, rect, sinceMs }] = next;
-      // Removed first: a change while the cell is compared makes it dirty again.
+      // The cell is removed before it is compared, so that a change during the comparison adds it again.
       this.#dirty.delete(key);
       try {
         await this.#compare(tileSet, rect, sinceMs, slices, signal);
@@ -213,8 +213,9 @@ export class LayerCopy {
   }
 
   /**
-   * Makes a cell of the target equal. `changedSinceMs`: tiles written since then are copied in any case; "removals":
-   * only removes tiles that the source lacks. No truncation of the layer runs meanwhile.
+   * Makes a cell of the target equal to the source while no truncation of the layer runs.
+   * @param changedSinceMs tiles written since then, ms since 1970, are copied in any case; "removals" only removes
+   * tiles that the source lacks
    */
   #compare(
     tileSet: TileSet,
@@ -253,7 +254,10 @@ export class LayerCopy {
     });
   }
 
-  /** Copies a tile and reads the copy back. A writer of the tile has opened its cell, which is compared again then. */
+  /**
+   * Copies a tile and reads the copy back. If a writer replaces the tile, it has opened the cell, which is then
+   * compared again.
+   */
   async #copy(tileSet: TileSet, x: number, y: number, z: number, signal: AbortSignal): Promise<void> {
     const { from, to } = this.#parts;
     const at = { tileSet, x, y, z };
@@ -275,7 +279,7 @@ export class LayerCopy {
     }
   }
 
-  /** Copies the values behind a parameters id. */
+  /** Copies the parameter values that a parameters id stands for. */
   async #describe({ layer, parametersId }: TileSet): Promise<void> {
     if (parametersId === "" || this.#described.has(parametersId)) return;
     const values = this.#parts.from.parametersOf(layer, parametersId);
@@ -289,6 +293,6 @@ export class LayerCopy {
 
 const nameOf = ({ x, y }: FoundTile): string => `${x}/${y}`;
 
-/** Returns whether a tile of the target can be a copy. A remote store has the time of the copy, in whole seconds. */
+/** Returns whether a tile of the target can be a copy. A remote store has the time of the copying, in whole seconds. */
 const isCopy = (copy: FoundTile, tile: FoundTile): boolean =>
   copy.bytes === tile.bytes && copy.modifiedMs >= Math.floor(tile.modifiedMs / 1000) * 1000;

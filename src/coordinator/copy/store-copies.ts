@@ -12,11 +12,11 @@ import type { CopyOutcome, CopyRequest, StoreCopyView } from "./store-copy.ts";
 
 export interface StoreCopiesParts
   extends Pick<BuildContext, "db" | "ledger" | "renders" | "catalogue" | "eviction" | "now" | "closing" | "log"> {
-  /** Absent: the server has only the default store. */
+  /** Absent if the server has only the default store. */
   readonly stores?: OpenedStores["several"];
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   readonly isCounted: (layer: string) => boolean;
-  /** Makes all tiles of a layer expire that were written before now. */
+  /** Makes all tiles of a layer expire that were written before this call. */
   readonly expire: (layer: string) => Promise<unknown>;
 }
 
@@ -31,32 +31,33 @@ interface Running {
 const WRITERS_MS = 10_000;
 const LOOK_MS = 5;
 const RETRY_MS = 5_000;
-/** How long the end of the server waits for the last changes. */
+/** How long the end of the server waits for the last changes, ms. */
 const LAST_CHANGES_MS = 1_500;
-/** Copies that have ended and are still shown. */
+/** The most ended copies that are listed. */
 const MOST_ENDED = 1_000;
 
 /**
- * Copies of layers from one store to another, while both are in use. The database has which layers are copied, so that
- * the next start goes on. A layer moves when a reload gives it the other store: its last changes are copied before, while
- * no render and no import of it begins. If a start gives it the other store, the last changes were copied when the server
- * ended. After a kill they may be missing, so the tiles there expire.
+ * Copies layers from one store to another, while both are in use. The list of layers being copied is in the database,
+ * so a restart resumes the copies. A layer moves when a reload gives it the other store. The reload first copies the
+ * last changes, and lets no render and no import of the layer begin until then. If instead a start gives the layer the
+ * other store, the last server has copied the last changes when it ended. After a kill these changes may be missing, so
+ * the tiles of the layer expire.
  */
 export class StoreCopies {
   readonly #parts: StoreCopiesParts;
   readonly #running = new Map<string, Running>();
   readonly #ended = new Map<string, StoreCopyView>();
   readonly #blocked = new Set<string>();
-  /** The layers that get another store at the moment. `ended` resolves when a layer has it. */
+  /** The layers that are getting another store. `ended` resolves when the layer has it. */
   readonly #moves = new Map<string, { readonly ended: Promise<void>; readonly end: () => void }>();
-  /** The layers that move, and whose copies may be older than the tiles that they had. */
+  /** The moving layers whose copies may be older than the tiles of the old store. */
   readonly #doubtful = new Set<string>();
 
   constructor(parts: StoreCopiesParts) {
     this.#parts = parts;
   }
 
-  /** Goes on with the copies that the last server has not ended. */
+  /** Resumes the copies that the last server did not end. */
   start(): void {
     const { db, stores } = this.#parts;
     const rows = db.prepare("SELECT layer, from_store, to_store, started_ms, caught_up FROM store_copy").all();
@@ -72,7 +73,7 @@ export class StoreCopies {
     }
   }
 
-  /** Ends a copy of which the start has changed the layer or the stores. */
+  /** Ends a copy whose layer or stores have changed with the start. */
   #leftBehind({ layer, from, to }: Running["request"], isCaughtUp: boolean): void {
     const { stores, log } = this.#parts;
     if (stores?.idOf(layer) !== to)
@@ -81,7 +82,10 @@ export class StoreCopies {
     else this.#expire(layer);
   }
 
-  /** Makes the tiles of a layer expire that has moved: a reseed or a render may have replaced them in its old store. */
+  /**
+   * Makes the tiles of a moved layer expire: a reseed or a render may have replaced tiles in the old store after they
+   * were copied.
+   */
   #expire(layer: string): void {
     const { expire, log } = this.#parts;
     log.warn("a layer has another store before the last changes were copied: its tiles expire", { layer });
@@ -120,12 +124,12 @@ export class StoreCopies {
     return ok(wanted.flatMap((layer) => this.#view(layer) ?? []));
   }
 
-  /** Returns the running copies, and those that have ended since the start. */
+  /** Returns the running copies, and the copies that have ended since the start. */
   async storeCopies(): Promise<readonly StoreCopyView[]> {
     return [...new Set([...this.#running.keys(), ...this.#ended.keys()])].flatMap((layer) => this.#view(layer) ?? []);
   }
 
-  /** Ends a copy. The tiles that were copied stay. Undefined: the layer is not being copied. */
+  /** Cancels a copy. Tiles that were copied stay. Returns undefined if the layer is not being copied. */
   async cancelStoreCopy(layer: string): Promise<StoreCopyView | undefined> {
     if (!this.#running.has(layer)) return undefined;
     await this.#end(layer, "cancelled", null);
@@ -133,8 +137,8 @@ export class StoreCopies {
   }
 
   /**
-   * Prepares a reload that gives layers other stores: copies the last changes of the layers that move to the target of
-   * their copy, and blocks these layers until `moved`. Copies of layers that get another store end in any case.
+   * Prepares a reload that gives layers other stores: copies the last changes of layers that move to the target of
+   * their copy, and blocks these layers until `moved`. Ends every copy of a layer that gets another store.
    */
   async moving(storeOf: (layer: string) => string | undefined): Promise<void> {
     for (const [layer, { request, copy }] of [...this.#running]) {
@@ -152,17 +156,17 @@ export class StoreCopies {
         await this.#catchUp(layer, copy);
         if (copy.isDoubtful) this.#doubtful.add(layer);
       }
-      // Stop the copy before writers store into the new store: the copy would remove tiles that the old store lacks.
+      // Stop the copy before writers use the new store: the copy would remove tiles that the old store lacks.
       await this.#end(layer, next === request.to ? "moved" : "cancelled", null);
     }
   }
 
-  /** Returns a promise that resolves when a layer has its new store; undefined: it does not move at the moment. */
+  /** Returns a promise that resolves when a layer has its new store. Undefined if the layer is not moving. */
   move(layer: string): Promise<void> | undefined {
     return this.#moves.get(layer)?.ended;
   }
 
-  /** Ends the blocks of `moving`, after the reload or its failure. */
+  /** Unblocks the layers that `moving` has blocked, after the reload or its failure. */
   moved(): void {
     for (const layer of this.#blocked) this.#parts.renders.unblock(layer);
     this.#blocked.clear();
@@ -172,7 +176,7 @@ export class StoreCopies {
     this.#doubtful.clear();
   }
 
-  /** Copies the last changes, and ends. Called after the last write of a tile. */
+  /** Copies the last changes, and ends the copies. Called after the last write of a tile. */
   async close(): Promise<void> {
     const caughtUp: string[] = [];
     const signal = AbortSignal.timeout(LAST_CHANGES_MS);
@@ -189,7 +193,7 @@ export class StoreCopies {
 
   async #hasCaughtUp(layer: string, copy: LayerCopy, signal: AbortSignal): Promise<boolean> {
     try {
-      // A store that hangs must not keep the server from ending.
+      // A store that hangs must not delay the end of the server.
       await Promise.race([copy.catchUp(signal), aborted(signal)]);
       return !copy.isDoubtful;
     } catch (error) {
@@ -220,14 +224,17 @@ export class StoreCopies {
     }
   }
 
-  /** Returns false where a store is not configured any more. `resumedFromMs`: as in `LayerCopyParts`. */
+  /**
+   * Starts a copy. Returns false if one of its stores is not configured any more. `resumedFromMs` is as in
+   * `LayerCopyParts`.
+   */
   #begin(request: Running["request"], resumedFromMs?: number): boolean {
     const { stores, log } = this.#parts;
     const { layer } = request;
     const [from, to] = [stores?.byId(request.from), stores?.byId(request.to)];
     if (stores === undefined || from === undefined || to === undefined) return false;
     const stop = new AbortController();
-    // Ended by `close`: renders store tiles after the signal that the server shuts down.
+    // This signal is aborted by `close` alone: renders still store tiles after the server begins to shut down.
     const { signal } = stop;
     const copy = new LayerCopy({
       ...this.#parts,

@@ -1,6 +1,6 @@
 import type { Migrations } from "../../state/database.ts";
 
-/** `caught_up` is 1 if the server has ended in order, and has copied the last changes. */
+/** `caught_up` is 1 if the server has ended in order after copying the last changes. */
 export const storeCopyMigrations: Migrations = {
   module: "store_copies",
   steps: [
@@ -12,11 +12,11 @@ export const storeCopyMigrations: Migrations = {
 export interface CopyRequest {
   readonly from: string;
   readonly to: string;
-  /** Undefined: all layers whose tiles are in the store `from`. */
+  /** Undefined for all layers whose tiles are in the store `from`. */
   readonly layers: readonly string[] | undefined;
 }
 
-/** `moved`: the layer has the other store now. The last two and `moved` are ends. */
+/** `moved`: the layer has the other store now. `moved`, `cancelled` and `failed` are final. */
 export type CopyOutcome = CopyProgress["state"] | "moved" | "cancelled" | "failed";
 
 export interface StoreCopyView extends Omit<CopyProgress, "state"> {
@@ -29,21 +29,21 @@ export interface StoreCopyView extends Omit<CopyProgress, "state"> {
   readonly endedMs: number | null;
 }
 
-/** `copying`: the first comparison is not over. `complete`: the target has all tiles, and follows each change. */
+/** `copying`: the first comparison has not ended. `complete`: the target has all tiles, and follows each change. */
 export type CopyState = "copying" | "complete" | "waiting";
 
 export interface CopyProgress {
   readonly state: CopyState;
-  /** Why the copy waits; null: it does not. */
+  /** Why the copy waits. Null if it does not wait. */
   readonly reason: string | null;
-  /** Tiles that the ledger has of the layer. */
+  /** The number of tiles of the layer in the ledger. */
   readonly total: number;
-  /** Tiles that this comparison, or the last one, has found equal or copied; their bytes. */
+  /** The tiles, and their bytes, that the current or last comparison has found equal or has copied. */
   readonly tiles: number;
   readonly bytes: number;
-  /** Tiles that were written, read back and found equal since the server took the copy up. */
+  /** The tiles that were written, read back and found equal since this server began or resumed the copy. */
   readonly copied: number;
   readonly copiedBytes: number;
-  /** Tiles that were removed from the target, as the source has none there. */
+  /** The tiles that were removed from the target because the source lacks them. */
   readonly removed: number;
 }

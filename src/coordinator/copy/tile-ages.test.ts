@@ -14,7 +14,7 @@ function cellOf(sinceMs: number, untilMs = Number.POSITIVE_INFINITY): StoredCell
   return new StoredCell({ at: () => block }, block.at, { cell: 0, sinceMs, untilMs, tiles: 256 }, rect);
 }
 
-/** Tiles of which those of column 0 were written before `T`. The numbers of reads are counted. */
+/** Tiles, and the numbers of their reads. The tiles of column 0 were written before `T`. */
 function ages() {
   const read = { reads: 0 };
   const timesOf = ({ x }: { readonly x: number }) => {

@@ -3,15 +3,15 @@ import type { StoredCell } from "../../ledger/cells/stored-cells.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
 import { ifAvailable } from "../../store/tile-store.ts";
 
-/** Returns whether a cell's tiles were all written before a time; undefined: some may have been. */
+/** Returns whether all tiles of a cell were written before a time. Undefined if the cell's times do not decide it. */
 function allBefore({ times }: StoredCell, timeMs: number): boolean | undefined {
   if (times.sinceMs >= timeMs) return false;
   return times.untilMs < timeMs ? true : undefined;
 }
 
-/** The most tiles whose age is read from the store for one answer. Beyond it, a tile that may be stale is stale. */
+/** The most tiles whose age one answer reads from the store. A further tile of unknown age counts as stale. */
 const MOST_STATS = 65_536;
-/** The most cells in which stale tiles are counted for one answer: some half a second of work. */
+/** The most cells whose stale tiles one answer counts: about half a second of work. */
 const MOST_COUNTED = 100_000;
 
 export interface TileAgesParts {
@@ -20,8 +20,8 @@ export interface TileAgesParts {
 }
 
 /**
- * Determines for one answer which stored tiles are stale. Reads the age of a tile from the store only where the ledger
- * does not have it exactly.
+ * Determines which stored tiles are stale, for one answer. Reads the age of a tile from the store only if the ledger's
+ * times do not decide it.
  */
 export class TileAges {
   readonly #parts: TileAgesParts;
@@ -43,7 +43,7 @@ export class TileAges {
     return (found?.modifiedMs ?? cell.times.sinceMs) < timeMs;
   }
 
-  /** Returns whether a tile of a cell, in its rectangle, was written before a time. */
+  /** Returns whether the cell has a tile in its rectangle that was written before a time, ms since 1970. */
   hasBefore(cell: StoredCell, timeMs: number): boolean {
     const known = allBefore(cell, timeMs);
     if (known !== undefined) return known;
@@ -53,8 +53,8 @@ export class TileAges {
   }
 
   /**
-   * Counts the tiles of a cell, in its rectangle, that were written before a time. Returns undefined after the most
-   * cells of one answer.
+   * Counts the tiles of a cell, in its rectangle, that were written before a time. Returns undefined when the
+   * answer has counted as many cells as it may.
    */
   countBefore(cell: StoredCell, timeMs: number): number | undefined {
     if (this.#countedLeft === 0) return undefined;

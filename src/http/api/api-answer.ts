@@ -8,7 +8,7 @@ import { type Handler, operating, type Reply, type Resource, reading } from "../
 import type { Documents } from "./documents/documents.ts";
 import { type QueryHandle, readingQuery, withoutQuery } from "./query-fields.ts";
 
-/** Returns a document as the answer. `name` is its name in the OpenAPI document; a lacking field does not compile. */
+/** Returns a document as the answer. `name` is its name in the OpenAPI document. A missing field does not compile. */
 export const documentAnswer = <N extends keyof Documents>(
   _name: N,
   value: Documents[N],
@@ -22,10 +22,10 @@ export const json = (value: unknown, status = 200): Answer => ({
   body: jsonText(value),
 });
 
-/** Returns a resource that supports only GET, and whose query has no fields. */
+/** Returns a resource that supports only GET, without query fields. */
 export const reader = (handle: Handler["handle"]): Resource => ({ methods: { GET: reading(withoutQuery(handle)) } });
 
-/** Returns a resource that supports only GET, and whose query has the fields of a schema and no others. */
+/** Returns a resource that supports only GET, with exactly the query fields of a schema. */
 export const queryReader = <S extends z.ZodObject>(schema: S, handle: QueryHandle<S>): Resource => ({
   methods: { GET: readingQuery(schema, handle) },
 });
@@ -33,7 +33,10 @@ export const queryReader = <S extends z.ZodObject>(schema: S, handle: QueryHandl
 /** Returns a resource that supports only POST and performs one action, such as `jobs/ID/cancel`. */
 export const doing = (handle: Handler["handle"]): Resource => ({ methods: { POST: operating(handle) } });
 
-/** Returns the answer to an action: the job, schedule or truncation in its state after the action, or the refusal. `detail` is for the record of activity. */
+/**
+ * Returns the answer to an action: the job, schedule or truncation after the action, or the refusal. `detail` is for
+ * the record of activity.
+ */
 export const viewAnswer = <N extends keyof Documents>(
   name: N,
   view: Result<Documents[N], Refusal>,

@@ -33,15 +33,15 @@ import { usagePartResource, usageResource } from "./usage/usage-route.ts";
 import { userResource, usersResource } from "./users/users-route.ts";
 
 const openApiResource = reader(async ({ base }) => {
-  // Loaded by the first request, because building the description of all documents takes time and memory.
+  // Loaded with the first request, because building the description of all documents takes time and memory.
   const { openApi } = await import("./openapi/openapi.ts");
   return json(openApi(base));
 });
 
 /** Returns the route of `/api/v1`, the interface by resource. */
 export function apiRoute(parts: RouteOptions): Route {
-  // One resource of each serves all requests: they count the estimates, tests, exports and imports in progress, and share
-  // requests for changes and looks at file systems.
+  // These resources serve all requests: they limit the estimates, tests, exports and imports in progress, and share
+  // requests for changes and for the free space of disks.
   const estimates = estimateResource(parts);
   const events = eventsResource(parts);
   const testOf = layerTests(parts);
@@ -86,7 +86,7 @@ export function apiRoute(parts: RouteOptions): Route {
   };
 }
 
-/** Returns the resource of one job, batch, schedule or truncation, or of an action on it; or a part of the usage. */
+/** Returns the resource of a job, batch, schedule or truncation, of an action on one, or of a part of the usage. */
 function itemAt(parts: RouteOptions, name: string, key: string, action: string | undefined): Resource | undefined {
   if (name === "schedules") {
     if (key === PREVIEW) return action === undefined ? previewResource : undefined;

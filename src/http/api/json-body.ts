@@ -3,7 +3,7 @@ import { errorMessage } from "../../lib/error-code.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
-/** Parses a body that has a password as a JSON object, as `parseObject` does. No message repeats a part of it. */
+/** Parses a body with a password as a JSON object, as `parseObject` does. No message quotes the body. */
 export function parseSecretObject(body: Uint8Array, what: string): Result<JsonObject, Refusal> {
   const parsed = parseObject(body, what);
   if (parsed.ok) return parsed;
@@ -11,8 +11,8 @@ export function parseSecretObject(body: Uint8Array, what: string): Result<JsonOb
 }
 
 /**
- * Parses a body that has an object of the configuration, as `parseObject` does, with the limit on values of all
- * documents under `/rest`: the checks of a configuration compare the items of lists with each other.
+ * Parses a body with an object of the configuration, as `parseObject` does. Limits its values as documents under
+ * `/rest` do, because the checks of a configuration compare the items of lists with each other.
  */
 export const parseConfigurationObject = (body: Uint8Array, what: string): Result<JsonObject, Refusal> =>
   parseObject(body, what, { values: MAX_FIELDS, items: MOST_OF_OBJECT });
@@ -27,15 +27,15 @@ export function parseObject(body: Uint8Array, what: string, limits: Limits = NO_
     if (tooMuch !== undefined) return malformed(tooMuch);
     return isObject(value) ? ok(value) : malformed(`got ${shown(value)}`);
   } catch (error) {
-    // The message of Node has a part of the body, which may be a secret.
+    // Node's message quotes a part of the body, which may be a secret.
     return malformed(errorMessage(error).replace(/, (?:\.\.\.)?".*$/s, ""));
   }
 }
 
 interface Limits {
-  /** The most values at all. */
+  /** The most values of the whole document. */
   readonly values: number;
-  /** The most items of a list of objects. */
+  /** The most items in a list of objects. */
   readonly items: number;
 }
 
@@ -44,7 +44,7 @@ const NO_LIMITS: Limits = {
   items: Number.POSITIVE_INFINITY,
 };
 
-/** Returns why a value is too large to be checked; undefined: it is not. Holds no stack, however deep the value is. */
+/** Returns why a value is too large to be checked. Undefined if it is not. Uses no recursion, so depth is no danger. */
 function excessOf(value: unknown, limits: Limits): string | undefined {
   let values = 0;
   let level: readonly unknown[] = [value];
@@ -64,7 +64,7 @@ function excessOf(value: unknown, limits: Limits): string | undefined {
       const long = keys.find((key) => key.length > MOST_TEXT);
       if (long !== undefined) return tooLong(long);
       for (const [i, member] of members.entries()) {
-        // An area may be a polygon in WKT, which is read in slices.
+        // An area may be a polygon in WKT, which is decoded in slices.
         if (typeof member === "string" && member.length > MOST_TEXT && keys[i] !== "area") return tooLong(member);
         if (typeof member === "object" && member !== null) next.push(member);
       }
@@ -82,7 +82,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns a document without its null fields, which count as absent. Other values are returned as they are. */
+/** Returns a document without its null fields, which count as absent. Returns any other value unchanged. */
 export function withoutNulls(value: object): object;
 export function withoutNulls(value: unknown): unknown;
 export function withoutNulls(value: unknown): unknown {

@@ -9,17 +9,17 @@ import { int64Json, text } from "./documents/fields.ts";
 
 const number = (given: unknown): unknown => (typeof given === "string" ? (parseId(given) ?? given) : given);
 
-/** `layer` of a query. Absent: all layers. `decodeQuery` refuses an unknown one. */
+/** `layer` of a query. Absent for all layers. `decodeQuery` refuses an unknown layer. */
 export const layer = text.exactOptional();
 
-/** An id in a query, for example of a job. `expected` is the expectation of a refusal. */
+/** An id in a query, for example of a job. `expected` describes it in a refusal. */
 export const id = (expected: string) =>
   z
     .preprocess(number, z.int({ error: expected }))
     .exactOptional()
     .meta(int64Json);
 
-/** A whole number in a query, of which `unit` is the unit. Absent: `standard`. */
+/** A whole number in a query, in the unit `unit`. `standard` if it is absent. */
 export const wholeNumber = (least: number, most: number, standard: number, unit = "") => {
   const error = `${unit}a whole number from ${least} to ${most}`;
   return z.preprocess(number, z.int({ error }).min(least).max(most)).default(standard).meta({ default: standard });
@@ -33,7 +33,7 @@ const WORDS: ReadonlyMap<unknown, boolean> = new Map([
 /** `true` or `false` in a query. */
 export const yesOrNo = z.preprocess((given) => WORDS.get(given) ?? given, z.boolean({ error: "true or false" }));
 
-/** A time in a query, as RFC 3339 writes it, or an age before now (ISO 8601). Its value is in ms since 1970. */
+/** A time in a query: a time of RFC 3339, or an age before now (ISO 8601). Its value is ms since 1970. */
 export const moment = (description: string) =>
   text
     .transform((given, context) => {
@@ -46,16 +46,15 @@ export const moment = (description: string) =>
     .exactOptional()
     .meta({ description });
 
-/** The fields of a query that select a page of a list: `limit` entries after the last one of the previous page. */
+/** The query fields that select a page of a list: `limit` entries after the last entry of the previous page. */
 export const page = (most: number, standard: number, cursor: string) => ({
   limit: wholeNumber(1, most, standard),
   after: id(cursor),
 });
 
 /**
- * Decodes the fields of a query that a schema describes, and ignores other fields: for a resource where other fields have
- * a meaning too, such as parameters of a layer. Of a field given several times the first value counts; an empty field
- * counts as absent.
+ * Decodes the query fields that a schema describes, and ignores other fields: for resources whose other fields are, for
+ * example, parameters of a layer. If a field is repeated, the first value counts. An empty field counts as absent.
  */
 export function decodeQuery<S extends z.ZodObject>(
   schema: S,
@@ -74,11 +73,11 @@ export function decodeQuery<S extends z.ZodObject>(
   if (decoded.ok) return decoded;
   const [{ path, expected }] = decoded.error;
   const name = String(path[0]);
-  // The value as the client sent it, not as the number that the schema has seen.
+  // The refusal shows the value that the client sent, not the number that the schema received.
   return refuse(badField(name, expected, given.get(name)));
 }
 
-/** Decodes the fields of a query that a schema describes, and refuses other fields. */
+/** Decodes the query fields that a schema describes, and refuses other fields. */
 export function decodeStrictQuery<S extends z.ZodObject>(
   schema: S,
   exchange: Pick<Exchange, "query" | "catalogue">,
@@ -89,24 +88,24 @@ export function decodeStrictQuery<S extends z.ZodObject>(
   return refuse(unknownField(other, known));
 }
 
-/** Returns the refusal of a field that a query does not have. */
+/** Returns the refusal of an unknown query field. */
 export function unknownField(name: string, known: readonly string[]): Refusal {
   const all = known.length === 0 ? "no field" : `one of ${known.join(", ")}`;
   const expected = known.find((key) => key.toLowerCase() === name.toLowerCase()) ?? all;
   return { code: "bad_field", message: `${fieldName([name])}: unknown field of the query, expected ${expected}` };
 }
 
-/** Handles a request with the decoded fields of its query. */
+/** Handles a request with the decoded query fields. */
 export type QueryHandle<S extends z.ZodObject> = (query: z.output<S>, exchange: Exchange) => Promise<Reply>;
 
-/** Returns a handler of GET that needs the right to read. The query has the fields of a schema and no others. */
+/** Returns a GET handler that needs the right to read, with exactly the query fields of a schema. */
 export const readingQuery = <S extends z.ZodObject>(schema: S, handle: QueryHandle<S>): Handler =>
   reading(async (exchange) => {
     const query = decodeStrictQuery(schema, exchange);
     return query.ok ? handle(query.value, exchange) : query;
   });
 
-/** Returns a function that handles requests without fields in the query, and refuses others. */
+/** Returns a handler that refuses query fields. */
 export const withoutQuery =
   (handle: Handler["handle"]): Handler["handle"] =>
   async (exchange) => {

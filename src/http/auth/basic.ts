@@ -3,13 +3,12 @@ export interface NameAndPassword {
   readonly password: string;
 }
 
-/** The limit of a token's length. No real credentials are longer, and hashing longer ones would take time. */
+/** The most characters of a token. Real credentials are shorter, and hashing longer ones would take time. */
 const MAX_TOKEN = 4096;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Decodes `Basic BASE64(NAME:PASSWORD)` strictly, in UTF-8 (RFC 7617). Returns undefined for another scheme or an
- * invalid form.
+ * Decodes `Basic BASE64(NAME:PASSWORD)` strictly, in UTF-8 (RFC 7617). Undefined for another scheme or an invalid form.
  */
 export function decodeBasic(header: string): NameAndPassword | undefined {
   const token = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(header)?.[1];

@@ -24,8 +24,8 @@ interface CallerParts {
 }
 
 /**
- * Returns the caller of a request: by Basic credentials, else by the cookie of a session. Refuses wrong or missing
- * credentials, and, on a server without users, a Host that is not this server's.
+ * Returns the caller of a request: by its credentials, else by the cookie of a session. Refuses wrong or missing
+ * credentials. On a server without users, refuses a Host that is not this server's.
  */
 export async function callerOf(
   request: IncomingMessage,
@@ -50,8 +50,8 @@ export async function callerOf(
 }
 
 /**
- * Returns the user of a session; undefined if there is no session, or the user or the password is another one now, or if
- * the request has credentials, which go before the session.
+ * Returns the user of a session. Undefined if the session does not exist, the user or the password has changed, or the
+ * request has credentials, which take precedence over the session.
  */
 export async function callerOfSession(
   { headers }: IncomingMessage,
@@ -65,8 +65,8 @@ export async function callerOfSession(
 }
 
 /**
- * Returns whether a caller still has a right, after its account, its API token or its roles may have changed. Does not
- * know whether a session was closed.
+ * Returns whether a caller still has a right, although its account, its API token or its roles may have changed. Does
+ * not check whether a session was closed.
  */
 export function isStillPermitted(
   caller: Caller,
@@ -85,6 +85,6 @@ export function isStillPermitted(
   }
 }
 
-/** Returns the value by which a session recognizes the password of its user. The value reveals nothing of the hash. */
+/** Returns a value by which a session recognizes the password of its user. The value reveals nothing about the hash. */
 export const accountOf = ({ passwordHash }: User): string =>
   createHash("sha256").update(`session ${passwordHash}`).digest("base64");

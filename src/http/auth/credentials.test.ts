@@ -7,7 +7,7 @@ import type { User } from "../../account/user.ts";
 import { Authenticator, type Checked } from "./credentials.ts";
 import { mayDo } from "./rights.ts";
 
-/** A clock that stands still until the test moves it. */
+/** A clock that only the test advances. */
 function handClock() {
   let time = 1000;
   const sleepers: { readonly until: number; readonly wake: () => void }[] = [];
@@ -29,7 +29,7 @@ function handClock() {
     },
   };
 }
-/** A clock whose sleeps end at once. It records the requested durations. */
+/** A clock whose sleeps end at once. It records their durations. */
 function quickClock() {
   const slept: number[] = [];
   let time = 1000;
@@ -46,14 +46,14 @@ function quickClock() {
   };
 }
 
-/** The signal of a client that waits for its answer. */
+/** The signal of a client that waits for its response. */
 const stays = (): AbortSignal => new AbortController().signal;
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
 const users: User[] = [];
 beforeAll(async () => {
   users.push({ name: "ann", passwordHash: await hashPassword("right"), roles: ["operator"] });
 });
-/** A hash that takes almost no time. */
+/** Returns a hash that takes almost no time to compare. */
 const cheapHash = (password: string): string =>
   `scrypt:1:1:1:c2FsdHNhbHQ:${scryptSync(password, Buffer.from("c2FsdHNhbHQ", "base64"), 32, { N: 2, r: 1, p: 1 }).toString("base64url")}`;
 const cheap = (): Authenticator =>
@@ -113,7 +113,8 @@ test("the right pair goes before a crowd of wrong ones of an address that failed
   );
   const right = authenticator.check(basic("ann", "right"), "good", stays()).then(() => order.push("right"));
   await Promise.all([...crowd, right]);
-  // Two guesses are being hashed when the pair arrives, and two more may end before it: it never waits for all guesses.
+  // Two guesses are being hashed when the pair arrives, and two more may end before it: the pair does not wait for all
+  // guesses.
   expect(order.indexOf("right")).toBeLessThanOrEqual(5);
 });
 

@@ -10,13 +10,13 @@ import { type Clock, realClock, type Sender, Throttle, type WrongAttempts } from
 export type Checked =
   /** The request has no credentials. */
   | { readonly kind: "anonymous" }
-  /** `tokenId`: the request has the API token, and `user` has the roles of the token. */
+  /** `tokenId` is set if the request has an API token; `user` then has the roles of the token. */
   | { readonly kind: "user"; readonly user: User; readonly tokenId?: number }
   | { readonly kind: "wrong" }
   | { readonly kind: "throttled"; readonly retryAfterSeconds: number };
 
 /**
- * The time for which a verified pair is accepted without hashing it again: clients send Basic credentials with every
+ * The time for which a verified pair is accepted without hashing it again. Clients send Basic credentials with every
  * request.
  */
 const BELIEVED_MS = 300_000;
@@ -26,8 +26,8 @@ const THROTTLED: Checked = { kind: "throttled", retryAfterSeconds: 1 };
 
 /**
  * Checks Basic credentials and API tokens. Right credentials are never delayed. Wrong credentials of one address are
- * answered more and more slowly, and only a limited number waits at a time. An attempt that was hashed always gets the
- * result of its comparison. An unknown name takes the same time as a wrong password.
+ * answered ever more slowly, and only a limited number may wait. An attempt that was hashed always gets the result of
+ * its comparison. An unknown name takes the same time as a wrong password.
  */
 export class Authenticator {
   #users = new Map<string, User>();
@@ -38,13 +38,13 @@ export class Authenticator {
   readonly #key = randomBytes(32);
   readonly #believed: LRUCache<string, string>;
   /**
-   * Digests of pairs that were right since the users were set. They are hashed again before all guesses. There is at
-   * most one for each user.
+   * Digests of pairs that have been right since the users were set, at most one for each user. Such pairs are hashed
+   * again before all guesses.
    */
   readonly #known = new Set<string>();
   #oneOfEach: readonly string[] = [];
   #tokens: ReadonlyMap<string, ApiToken> = new Map();
-  /** The ids of the tokens whose use was reported lately. */
+  /** The ids of tokens whose use was reported recently. */
   readonly #used: LRUCache<number, true>;
   readonly #tokenUsed: (id: number) => void;
   readonly #clock: Clock;
@@ -54,7 +54,7 @@ export class Authenticator {
 
   /**
    * @param tokenUsed called with the id of a token in use, at most once a minute
-   * @param shared delays wrong attempts at all nodes of a cluster together; absent: this is the only node
+   * @param shared delays wrong attempts at all nodes of a cluster together; absent without a cluster
    */
   constructor(
     users: readonly User[],
@@ -72,7 +72,7 @@ export class Authenticator {
     this.setUsers(users);
   }
 
-  /** Replaces the users. Every pair is verified again, also one that was right before. */
+  /** Replaces the users. Every pair must be verified again, even if it was right before. */
   setUsers(users: readonly User[]): void {
     this.#users = new Map(users.map((u) => [u.name, u]));
     this.#oneOfEach = oneOfEachCost(users.map((u) => u.passwordHash));
@@ -102,8 +102,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the user of an API token; undefined: there is no such token, or it has expired. The text has 256 random bits,
-   * so it needs no slow hash, and the time of the look-up by its digest reveals nothing of the others.
+   * Returns the user of an API token. Undefined if the token does not exist or has expired. A token has 256 random
+   * bits, so it needs no slow hash, and the time of the look-up by its digest reveals nothing about other tokens.
    */
   #userOfToken(token: string): Checked | undefined {
     const found = this.#tokens.get(digestOfToken(token));
@@ -119,8 +119,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the user of an earlier check with the present roles; undefined: the user or the API token is gone, or the
-   * password is another one.
+   * Returns the user of an earlier check with the present roles. Undefined if the user or the API token was removed, or
+   * the password has changed.
    */
   presentUser({ name, passwordHash }: User, tokenId: number | undefined): User | undefined {
     const user = this.#users.get(name);
@@ -131,7 +131,7 @@ export class Authenticator {
     return { ...user, roles: rolesOfToken(user.roles, token.role) };
   }
 
-  /** Returns the user of a name, whose password the caller has checked before. */
+  /** Returns the user with a name, whose password the caller has checked. Undefined if the user does not exist. */
   userOf(name: string): User | undefined {
     return this.#users.get(name);
   }
@@ -144,14 +144,14 @@ export class Authenticator {
       .update(JSON.stringify([name, password, user?.passwordHash ?? ""]))
       .digest("base64");
     if (user !== undefined && this.#believed.get(digest) === name) return { kind: "user", user };
-    // Equal pairs that arrive at the same time are hashed once: the first burst of a client costs one hash.
+    // Concurrent requests with one pair share one hash, so the first burst of a client costs one hash.
     const running = this.#verifying.get(digest);
     const sender: Sender = { address, name: user?.name ?? "" };
     const right = await (running ?? this.#verify(digest, sender, { password, hash: user?.passwordHash }, gone));
-    // The attempt that this request joined was not hashed, perhaps because its client has disconnected: this request
-    // starts its own.
+    // The shared attempt was not hashed, perhaps because its client has disconnected. This request starts its own
+    // attempt.
     if (right === undefined) return running === undefined ? THROTTLED : this.checkPair(pair, address, gone);
-    // A reload may have removed or changed the user in the meantime.
+    // A reload may have removed or changed the user during the hash.
     if (right && user !== undefined && this.#users.get(name)?.passwordHash === user.passwordHash) {
       this.#believed.set(digest, name);
       this.#known.add(digest);
@@ -162,14 +162,14 @@ export class Authenticator {
     return { kind: "wrong" };
   }
 
-  /** Answers a wrong attempt that was not hashed. */
+  /** Answers a wrong attempt without hashing it. */
   async #unhashed(address: string): Promise<Checked> {
     return (await this.#wrongAttempts.wrongUnhashed(address)) === "waited" ? { kind: "wrong" } : THROTTLED;
   }
 
   /**
-   * Verifies a password. Returns undefined if it was not hashed, because the queue was full or the client has
-   * disconnected. All wrong attempts take the same time, with known and unknown names.
+   * Verifies a password. Undefined if it was not hashed, because the queue was full or the client has disconnected. All
+   * wrong attempts take the same time, with known and unknown names.
    */
   async #verify(
     digest: string,

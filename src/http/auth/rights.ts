@@ -3,7 +3,7 @@ import type { Refusal } from "../../lib/refusal.ts";
 import { decodeBasic } from "./basic.ts";
 import type { Checked } from "./credentials.ts";
 
-/** The rights that roles give: to read, to run tasks, to administer. */
+/** The rights that roles grant: to read, to run tasks, to administer. */
 const RIGHTS = ["read", "operate", "administer"] as const;
 type Right = (typeof RIGHTS)[number];
 /** The right that a handler needs. */
@@ -17,14 +17,14 @@ const MAY: Readonly<Record<Role, readonly Right[]>> = {
 
 /** The caller of a request. */
 export type Caller =
-  /** No users are configured, and the Host header names this server. */
+  /** The server has no users, and the Host header names this server. */
   | { readonly kind: "local" }
   /**
-   * `csrfToken`: the caller has a session, and a change must carry this token. `tokenId`: the caller sent an API token.
-   * Neither: the caller sent Basic.
+   * `csrfToken`: the caller has a session, and a change must have this token. `tokenId`: the caller has sent an API
+   * token. Without both, the caller has sent Basic credentials.
    */
   | { readonly kind: "user"; readonly user: User; readonly csrfToken?: string; readonly tokenId?: number }
-  /** Users are configured, and the request is not authenticated: it has no right to any resource. */
+  /** The server has users, and the request is not authenticated: the caller has no right to any resource. */
   | { readonly kind: "nobody" };
 
 export const mayDo = (user: User, right: Right): boolean => user.roles.some((role) => MAY[role].includes(right));
@@ -35,8 +35,8 @@ const CREDENTIALS_NEEDED: Refusal = {
 };
 
 /**
- * Returns the refusal of credentials that name no user.
- * @param name the name that was given, for the log; null: none can be read
+ * Returns the refusal of invalid credentials.
+ * @param name the given name, for the log; null if the credentials contain no readable name
  */
 export function refusalOfCheck({ kind }: Exclude<Checked, { readonly kind: "user" }>, name: string | null): Refusal {
   switch (kind) {
@@ -56,8 +56,8 @@ export const refusalOfHeader = (
 ): Refusal => refusalOfCheck(checked, decodeBasic(header ?? "")?.name ?? null);
 
 /**
- * Returns the reason why a caller may not use a handler; undefined if it may. A handler without a known need is refused
- * to everybody.
+ * Returns why a caller must not use a handler. Undefined if it may. A handler without a known need is refused to
+ * everybody.
  */
 export function forbiddenTo(caller: Caller, need: Need): Refusal | undefined {
   if (need === "none") return undefined;
@@ -76,7 +76,7 @@ export function forbiddenTo(caller: Caller, need: Need): Refusal | undefined {
   }
 }
 
-/** Returns for each right whether a caller has it. */
+/** Returns for each right whether a caller has the right. */
 export const permissionsOf = (caller: Caller): Readonly<Record<Right, boolean>> => ({
   read: forbiddenTo(caller, "read") === undefined,
   operate: forbiddenTo(caller, "operate") === undefined,

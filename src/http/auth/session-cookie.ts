@@ -1,6 +1,6 @@
 export const SESSION_COOKIE = "nuthatch_session";
 
-/** Returns the token of the session in a Cookie header (RFC 6265, 4.2.1); undefined: there is none. */
+/** Returns the session's token in a Cookie header (RFC 6265, 4.2.1). Undefined if the header has no such cookie. */
 export function sessionTokenOf(cookie: string | undefined): string | undefined {
   for (const pair of (cookie ?? "").split(";")) {
     const [name, value] = pair.trim().split("=", 2);
@@ -10,10 +10,10 @@ export function sessionTokenOf(cookie: string | undefined): string | undefined {
 }
 
 /**
- * Returns the Set-Cookie header of a session. The browser sends the cookie to this server only, only from pages of this
+ * Returns the Set-Cookie header of a session. The browser sends the cookie only to this server and from pages of this
  * server, and hides it from scripts.
  * @param base scheme, host and mount, as the client addressed them
- * @param token undefined: the browser deletes the cookie
+ * @param token undefined makes the browser delete the cookie
  */
 export function sessionCookie(base: string, token: string | undefined): string {
   const { protocol, pathname } = new URL(base);

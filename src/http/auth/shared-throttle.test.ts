@@ -4,7 +4,7 @@ import { type Clock, Throttle, type WrongAttempts } from "./throttle.ts";
 
 const LEAD_MS = 2_000;
 
-/** A clock whose short pauses take no time, and which records them. */
+/** A clock whose short pauses take no time. It records them. */
 function shortClock(): { readonly clock: Clock; readonly slept: number[] } {
   const slept: number[] = [];
   const clock: Clock = {

@@ -1,11 +1,14 @@
 import type { Clock, Sender, Throttle, WrongAttempts } from "./throttle.ts";
 
-/** The lead delays an answer by a second at most. Without an answer of it this node delays by itself. */
+/**
+ * The longest wait for the lead, which delays an answer by at most a second. Afterwards this node delays the answer
+ * itself.
+ */
 const LEAD_MS = 2_000;
 
 /**
- * Delays the answers to wrong attempts by the failures at all nodes, which the lead counts. So guesses gain nothing from
- * several nodes. While there is no lead, each node counts for itself.
+ * Delays the answers to wrong attempts by the failures at all nodes, which the lead counts. So guesses do not profit
+ * from several nodes. While there is no lead, each node counts its own failures.
  */
 export class SharedThrottle implements WrongAttempts {
   readonly #own: Throttle;
@@ -19,7 +22,7 @@ export class SharedThrottle implements WrongAttempts {
   }
 
   async wrong(sender: Sender): Promise<void> {
-    // The failures order the queue of this node, too.
+    // The queue of this node is also ordered by these failures.
     if ((await this.#ofLead(this.#lead.wrong(sender).then(() => true))) === true) this.#own.note(sender);
     else await this.#own.wrong(sender);
   }
@@ -28,7 +31,7 @@ export class SharedThrottle implements WrongAttempts {
     return (await this.#ofLead(this.#lead.wrongUnhashed(address))) ?? this.#own.wrongUnhashed(address);
   }
 
-  /** Returns the answer of the lead; undefined: there is no lead, or it takes too long. */
+  /** Returns the answer of the lead. Undefined if there is no lead, or it takes too long. */
   #ofLead<T>(answer: Promise<T>): Promise<T | undefined> {
     return Promise.race([answer.catch(() => undefined), this.#clock.sleep(LEAD_MS).then(() => undefined)]);
   }

@@ -197,7 +197,7 @@ test("a crowd from ever new addresses at one name does not delay another name, t
   const throttle = new Throttle(clock);
   const held = heldVerification();
   let guesses = 0;
-  /** A guess of a new address. Its client guesses again once it has its answer. */
+  /** Starts a guess of a new address. Its client guesses again after each response. */
   const guess = (): void => {
     const sender = from(`address ${guesses++}`, "attacked");
     const answer = throttle.verify(sender, false, held.of("guess"), stays());
@@ -205,7 +205,7 @@ test("a crowd from ever new addresses at one name does not delay another name, t
   };
   for (let n = 0; n < 40; n++) guess();
   for (let n = 0; n < 40; n++) await held.end();
-  // A mistyped password before does not put the user behind the crowd.
+  // An earlier mistyped password does not move the user behind the crowd.
   await throttle.wrong(from("home", "bob"));
   held.begun.length = 0;
   void throttle.verify(from("home"), false, held.of("right"), stays());

@@ -5,36 +5,36 @@ import PQueue from "p-queue";
 import { type BackOff, pauseAfter } from "../../lib/time/back-off.ts";
 
 export interface Clock {
-  /** Returns milliseconds since an arbitrary moment. */
+  /** Returns milliseconds since an arbitrary time. */
   now(): number;
   sleep(ms: number): Promise<void>;
 }
 export const realClock: Clock = { now: () => performance.now(), sleep: (ms) => sleepFor(ms) };
 
 const DELAYS: BackOff = { firstMs: 50, longestMs: 1_000 };
-/** More failures change neither the delay nor the order. */
+/** Further failures change neither the delay nor the order. */
 const MOST_FAILURES = 30;
-/** The time after which the failures of an address are forgotten. */
+/** Failures of an address are forgotten after this time. */
 const EXPIRY_MS = 600_000;
-/** The limits of waiting attempts that were found wrong without hashing: of one address, and of all addresses. */
+/** The most waiting attempts that are wrong without hashing: of one address, and of all addresses. */
 const WAITING_PER_ADDRESS = 8;
 const WAITING_IN_ALL = 256;
-/** The limit of concurrent hashes. libuv has four threads, and reading tiles needs some of them. */
+/** The most concurrent hashes. libuv has four threads, which also read tiles. */
 const HASHING = 2;
 /**
- * The limit of attempts at one name from one address that wait to be hashed or are being hashed. The right password may
- * be among the guesses of others at the same address, so an attempt is refused only if it would wait for seconds.
+ * The most attempts at one name from one address that wait to be hashed or are being hashed. The right password may be
+ * among guesses of others at the same address, so an attempt is refused only if it would wait for seconds.
  */
 const QUEUED_PER_NAME = 32;
-/** A longer queue is called a crowd below. With bcrypt of cost 12 the last entry of a crowd would wait for seconds. */
+/** A longer queue is called a crowd below. With bcrypt of cost 12 its last entry would wait for seconds. */
 const CROWD = 4;
-/** The limit of wrong attempts in the queue for the comparison with hashes of other kinds: some seconds of one core. */
+/** The most wrong attempts that wait for the comparison with hashes of other kinds: some seconds of one core. */
 const EQUALISED_IN_ALL = 8;
-/** In a crowd one of this many turns goes to the oldest entry. */
+/** In a crowd, one of so many turns goes to the oldest entry. */
 const OLDEST_EACH = 8;
 /**
- * The limit of the queue for all addresses: more than the likely number of connections of a crowd. An entry takes some
- * hundred bytes.
+ * The most entries of the queue: more than the likely number of connections of a crowd. An entry takes some hundred
+ * bytes.
  */
 const QUEUED_IN_ALL = 4_096;
 
@@ -42,8 +42,8 @@ const QUEUED_IN_ALL = 4_096;
 interface Attempts {
   failures: number;
   /**
-   * The number of attempts that wait. Of an address: attempts that were found wrong without hashing, and that wait for
-   * their answer. Of a name from an address: attempts whose password waits for its hash.
+   * The number of waiting attempts. Of an address: attempts that are wrong without hashing, and wait for their answer.
+   * Of a name from an address: attempts whose password waits for its hash.
    */
   waiting: number;
 }
@@ -51,26 +51,26 @@ interface Attempts {
 /** The sender of an attempt. */
 export interface Sender {
   readonly address: string;
-  /** The name of a user; "" for all other names, so that invented names share their failures. */
+  /** The name of an existing user; "" for any other name, so that invented names share their failures. */
   readonly name: string;
 }
 
-/** Delays the answers to wrong credentials: each failure lengthens the delay. A pair is a name and a password. */
+/** Delays the answers to wrong credentials. Each failure lengthens the delay. A pair is a name and a password. */
 export interface WrongAttempts {
   /** Delays the answer to a wrong pair that was hashed. */
   wrong(sender: Sender): Promise<void>;
-  /** Delays the answer to a wrong attempt that was not hashed. "full": too many wait already. */
+  /** Delays the answer to a wrong attempt that was not hashed. Returns "full" at once if too many attempts wait. */
   wrongUnhashed(address: string): Promise<"waited" | "full">;
 }
 
 interface Queued {
-  /** The attempts from its address. */
+  /** The attempts from the sender's address. */
   readonly from: Attempts;
-  /** The attempts at its name from its address. */
+  /** The attempts at the sender's name from its address. */
   readonly attempts: Attempts;
-  /** At its name from all addresses. */
+  /** The attempts at the sender's name from all addresses. */
   readonly named: Attempts;
-  /** The pair was right before, so it is no guess. */
+  /** Whether the pair was right before, so that it is not a guess. */
   readonly known: boolean;
   readonly verification: () => Promise<boolean>;
   readonly gone: AbortSignal;
@@ -80,7 +80,7 @@ interface Queued {
 
 /**
  * Returns the network of an address: for IPv6 the /64, because a host can use all 2^64 addresses of its network. An
- * IPv4 address in IPv6 form counts as that IPv4 address.
+ * IPv4 address in IPv6 form counts as the IPv4 address.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
@@ -97,10 +97,10 @@ export function networkOf(address: string): string {
 }
 
 /**
- * Limits the cost and the rate of password guesses. Verifications wait in a queue: first the pairs that were right
- * before, then the others by the failures of their address at the same name, then by all failures at the name, then by
- * all failures of their address. So a user with the right password does not wait behind a crowd of guesses at other
- * names, from however many addresses they come. If the queue is full, its last entry is refused.
+ * Limits the cost and the rate of password guesses. Verifications wait in a queue. Pairs that were right before come
+ * first. The order of other pairs depends on the failures of their address at the same name, then on all failures at
+ * the name, then on all failures of their address. So a user with the right password does not wait behind a crowd of
+ * guesses at other names, whatever the number of their addresses. If the queue is full, its last entry is refused.
  */
 export class Throttle implements WrongAttempts {
   readonly #clock: Clock;
@@ -108,10 +108,10 @@ export class Throttle implements WrongAttempts {
   readonly #attempts: LRUCache<string, Attempts>;
   readonly #names: LRUCache<string, Attempts>;
   readonly #queue: Queued[] = [];
-  /** A queue of its own: right passwords do not wait for comparisons that only wrong passwords need. */
+  /** A separate queue, so that right passwords do not wait for comparisons that only wrong passwords need. */
   readonly #equalising = new PQueue({ concurrency: 1 });
   #hashing = 0;
-  /** The number of turns since the start that were taken in a crowd. */
+  /** The number of turns in a crowd since the start. */
   #turns = 0;
   #waiting = 0;
 
@@ -139,9 +139,9 @@ export class Throttle implements WrongAttempts {
   }
 
   /**
-   * Runs a verification when its turn comes. Returns undefined if the password was not hashed, because the queue was
-   * full or the client has disconnected.
-   * @param known the pair was right before
+   * Runs a verification when its turn comes. Undefined if the password was not hashed, because the queue was full or
+   * the client has disconnected.
+   * @param known whether the pair was right before
    */
   verify(
     sender: Sender,
@@ -191,10 +191,10 @@ export class Throttle implements WrongAttempts {
   }
 
   /**
-   * Returns the index of the next entry. Among equals this is the oldest; in a crowd it is seven times the newest, then
-   * once the oldest. With the newest first, guesses wait for each other and do not delay later users. With the oldest
-   * in between, newer guesses cannot delay an entry for ever. With a larger share for the oldest, fewer users with the
-   * right password would be served in time.
+   * Returns the index of the next entry. Of equal entries, the next one is the oldest; in a crowd, seven times the
+   * newest and then once the oldest. If the newest comes first, guesses wait for each other and do not delay later
+   * users. The oldest in between ensures that newer guesses cannot delay an entry for ever. With a larger share for the
+   * oldest, fewer users with the right password would be served in time.
    */
   #first(): number {
     const isCrowd = this.#queue.length > CROWD;
@@ -206,14 +206,14 @@ export class Throttle implements WrongAttempts {
     }, 0);
   }
 
-  /** Returns the index of the entry that is refused when the queue is full. Among equals this is the newest. */
+  /** Returns the index of the entry to refuse when the queue is full. Of equal entries, it is the newest. */
   #last(): number {
     return this.#queue.reduce((worst, one, n) => (rank(one) >= rank(this.#queue[worst] ?? one) ? n : worst), 0);
   }
 
   /**
-   * Runs the comparisons that make a wrong pair take as long as any other, one after the other. If too many wait, the
-   * answer comes a whole number of seconds after the attempt instead. Otherwise guesses whose clients have left would
+   * Runs the comparisons that make all wrong pairs take the same time, one after the other. If too many wait, the
+   * answer is instead sent a whole number of seconds after the attempt. Otherwise guesses whose clients have left would
    * use a core for hours, and a mistyped password would wait for all of them.
    * @param since the time of the attempt, by the clock
    */
@@ -224,7 +224,7 @@ export class Throttle implements WrongAttempts {
   }
 
   /**
-   * Delays the answer to a wrong pair, each time longer for the same address. A pair that was hashed always waits and
+   * Delays the answer to a wrong pair, longer with each failure of the address. A pair that was hashed always waits and
    * is then answered as wrong.
    */
   async wrong(sender: Sender): Promise<void> {
@@ -262,7 +262,7 @@ export class Throttle implements WrongAttempts {
   }
 }
 
-/** Returns the attempts of a key, and renews the time for which the cache stores them. */
+/** Returns the attempts of a key, and restarts their time in the cache. */
 function recorded(cache: LRUCache<string, Attempts>, key: string): Attempts {
   const known = cache.get(key) ?? { failures: 0, waiting: 0 };
   cache.set(key, known);
@@ -273,7 +273,7 @@ function addFailure(attempts: Attempts): void {
   attempts.failures = Math.min(attempts.failures + 1, MOST_FAILURES);
 }
 
-/** Returns the rank of an entry; the smallest comes first. */
+/** Returns the rank of an entry. The smallest rank comes first. */
 function rank({ known, from, attempts, named }: Queued): number {
   if (known) return -1;
   return [attempts, named, from].reduce((sum, { failures }) => sum * (MOST_FAILURES + 1) + failures, 0);

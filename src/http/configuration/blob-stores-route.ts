@@ -37,7 +37,7 @@ const STORES = {
 const unknownStore = (name: string, method: "GET" | "DELETE"): string =>
   `Failed to ${method === "GET" ? "get" : "remove"} BlobStoreInfo. A BlobStoreInfo with name "${name}" does not exist.`;
 
-/** `/rest/blobstores` and `/rest/blobstores/ID`. A new store can be used once the PUT is answered. */
+/** `/rest/blobstores` and `/rest/blobstores/ID`. A new store can be used as soon as its PUT is answered. */
 export function blobStoresRoute(parts: StoreParts): Route {
   const { configured } = parts;
   return configuredRoute({
@@ -67,7 +67,7 @@ function namesOf({ configured }: StoreParts): readonly string[] {
   return [...others, ...made];
 }
 
-/** Returns the store as it is in force; undefined: there is none. The implicit default store is not shown. */
+/** Returns a store in force. Undefined if it does not exist. Does not return the implicit default store. */
 function present(parts: StoreParts, name: string): Present | undefined {
   const { stores } = parts.configured();
   const made = presentObject(parts, "store", name);
@@ -80,7 +80,7 @@ function present(parts: StoreParts, name: string): Present | undefined {
   };
 }
 
-/** Returns why a store cannot be changed over HTTP; undefined: it can. */
+/** Returns why a store cannot be changed over HTTP. Undefined if it can. */
 export function fixedStore({ configured }: Pick<RouteOptions, "configured">, name: string): Refusal | undefined {
   const present = configured();
   const { objects, isWritable } = present;
@@ -90,7 +90,7 @@ export function fixedStore({ configured }: Pick<RouteOptions, "configured">, nam
   return conflict(`The store ${name} stands in ${place ?? "the variables of the server"}, and is changed there.`);
 }
 
-/** Returns the layers whose tiles are in a store, and those that name it although they are not served. */
+/** Returns the layers whose tiles are in a store, and layers that name the store but are not served. */
 export function usersOfStore(
   { configured }: Pick<RouteOptions, "configured">,
   { catalogue }: Pick<Exchange, "catalogue">,
@@ -125,8 +125,8 @@ async function putStore(parts: StoreParts, exchange: Exchange, name: string): Pr
 }
 
 /**
- * Returns why a store cannot be written to GeoWebCache's file: GeoWebCache does not start if the file has a kind of
- * store that it does not know.
+ * Returns why a store must not be written to GeoWebCache's file: GeoWebCache does not start if the file has an unknown
+ * kind of store.
  */
 const faultIn =
   ({ configured }: StoreParts) =>

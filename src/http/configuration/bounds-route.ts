@@ -6,7 +6,7 @@ import { notFound, withBlanks } from "./configured-route.ts";
 
 const FAULT = "org.geowebcache.rest.exception.RestException";
 
-/** `/rest/bounds/LAYER/GRIDSET/java`: the tiles of each level of a layer, as an array of Java. */
+/** `/rest/bounds/LAYER/GRIDSET/java`: the tile range of each level of a layer, as a Java array. */
 export const boundsRoute: Route = {
   resourceAt: ([first, second, name, gridSet, type, ...more]) => {
     if (first !== "rest" || second !== "bounds" || name === undefined || gridSet === undefined) return undefined;

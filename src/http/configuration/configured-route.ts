@@ -27,15 +27,15 @@ type Change = "PUT" | "POST" | "DELETE";
 
 /** One kind of configured objects: layers, grid sets or stores. */
 export interface Configured {
-  /** The segment of the address after `/rest`. */
+  /** The path segment after `/rest`. */
   readonly segment: string;
-  /** The names of the elements of the list in XML: around it, and of one object. */
+  /** The names of two XML elements: of the list, and of one object in it. */
   readonly elements: readonly [string, string];
-  /** The form of an answer to a client that names none. */
+  /** The default form of an answer. */
   readonly standard: DocumentForm;
   readonly names: (exchange: Exchange) => readonly string[];
   readonly find: (exchange: Exchange, name: string) => RootedDocument | undefined;
-  /** GeoWebCache's sentence about an unknown object. */
+  /** GeoWebCache's message about an unknown object. */
   readonly unknown: (name: string, method: "GET" | "DELETE") => string;
   readonly changes: Readonly<
     Partial<Record<Change, (exchange: Exchange, name: string, at: DocumentForm | undefined) => Promise<Reply>>>
@@ -72,7 +72,7 @@ const listResource = (configured: Configured, ofAddress: DocumentForm | undefine
 function listXml({ segment, elements }: Configured, { base }: Exchange, names: readonly string[]): string {
   const [around, one] = elements;
   const prefix = escapeXml(`${base}/rest/${segment}/`);
-  // Written directly: a document of ten thousand layers takes half a second.
+  // Written directly, because building a document of ten thousand layers first would take half a second.
   const items = names.map(
     (name) => `  <${one}>
     <name>${escapeXml(name)}</name>
@@ -102,12 +102,12 @@ function objectResource(configured: Configured, segment: string): Resource {
   };
 }
 
-/** Returns a layer's name with a blank for each plus: GeoWebCache reads a plus so where a layer is shown. */
+/** Returns a layer's name with blanks in place of plus signs, as GeoWebCache reads it when it shows a layer. */
 export const withBlanks = (name: string): string => name.replaceAll("+", " ");
 
 export const notFound = (message: string): Refusal => ({ code: "not_found", message });
 
-/** Returns the answer with one document, in the form that the client has asked for. */
+/** Returns the answer with one document, in the form that the client prefers. */
 export function documentAnswer(
   exchange: Exchange,
   ofAddress: DocumentForm | undefined,
@@ -120,55 +120,55 @@ export function documentAnswer(
   return { status: 200, type, body: encodeDocument(form, root, node) };
 }
 
-/** Returns what a caller reads of the secrets of an object that was made over HTTP. */
+/** Returns how much a caller may see of the secrets of an object that was made over HTTP. */
 export const readerOf = (caller: Caller): DocumentReader =>
   forbiddenTo(caller, "administer") === undefined ? "changer" : "reader";
 
-/** The kind of an object as PUT reads it. */
+/** The rules by which PUT reads a kind of objects. */
 export interface PutKind {
   readonly kind: ObjectKind;
-  /** The document's name in messages. */
+  /** The document's name for messages. */
   readonly what: string;
   readonly roots: Readonly<Record<string, FieldTypes>>;
   /** The attributes of the root. */
   readonly attributes?: readonly string[];
-  /** The element that has the name, and the message about a name that differs from the path. */
+  /** The element that contains the name, and the message about a name that differs from the path. */
   readonly nameField: string;
   readonly mismatch: string;
-  /** Returns a path of the configuration file as a path of the document. */
+  /** Converts a path of the configuration file to a path of the document. */
   readonly elementPath: (path: string) => string;
-  /** Returns a document as the configuration file has it. */
+  /** Returns a document in the form of the configuration file. */
   readonly contentOf: (document: RootedDocument) => unknown;
-  /** Returns a document with the defaults that GET shows. Absent: it shows none. */
+  /** Returns a document with the defaults that GET shows. Absent if GET shows no defaults. */
   readonly complete?: (document: RootedDocument) => RootedDocument;
-  /** Returns what the checks of the configuration file do not find; undefined: nothing. */
+  /** Returns a fault that the checks of the configuration file do not detect. Undefined if the document has none. */
   readonly faultOf: (document: RootedDocument) => string | undefined;
-  /** Returns why a change is refused because of other objects. */
+  /** Returns why a change is refused because of other objects. Undefined if it is not. */
   readonly refusalOf?: (document: RootedDocument) => Refusal | undefined;
 }
 
-/** An object as it is in force, with its secrets. */
+/** An object in force, with its secrets. */
 export interface Present {
   readonly document: RootedDocument;
-  /** The document that GET shows. Absent: GET shows `document` with its defaults. */
+  /** The document that GET shows. Absent if GET shows `document` with its defaults. */
   readonly shown?: RootedDocument;
-  /** Whether the object is in the configuration file or built in, so that HTTP did not create it. */
+  /** Whether the object was not made over HTTP: it is in the configuration file or built in. */
   readonly isFixed: boolean;
-  /** Why HTTP cannot change the object; undefined: it can. */
+  /** Why the object cannot be changed over HTTP. Undefined if it can. */
   readonly refusal?: Refusal | undefined;
 }
 
 type ObjectParts = Pick<RouteOptions, "configured" | "changeObject">;
 
-/** Returns an object that was made over HTTP. */
+/** Returns an object that was made over HTTP. Undefined if it was not. */
 export function presentObject({ configured }: ObjectParts, kind: ObjectKind, name: string): Present | undefined {
   const document = documentOf(configured().objects, kind, name);
   return document && { document, isFixed: false };
 }
 
 /**
- * Creates or replaces an object, for a PUT. Returns whether the object is new, or why the PUT was refused. A PUT that
- * changes nothing succeeds, even if the object cannot be changed.
+ * Creates or replaces an object, for a PUT. Returns whether the object is new, or why the PUT was refused. A PUT
+ * without a change succeeds, even if the object cannot be changed.
  */
 export async function putObject(
   parts: ObjectParts,
@@ -206,7 +206,7 @@ export async function putObject(
   return changed.ok ? ok({ isNew, detail: `${name}: ${change}` }) : refuse(inElements(changed.error, elementPath));
 }
 
-/** Removes an object. Refuses to if `users`, the layers that use the object, is not empty. */
+/** Removes an object. Refuses if layers use it: `users` are these layers. */
 export async function deleteObject(
   parts: ObjectParts,
   { kind, what }: Pick<PutKind, "kind" | "what">,
@@ -223,7 +223,7 @@ export async function deleteObject(
   return parts.changeObject({ kind, name, document: undefined, ...(isInFile ? { isInFile } : {}) }, exchange.by);
 }
 
-/** A message names this many users. */
+/** The most users that a message names. */
 const MOST_USERS = 10;
 
 export function inUse(what: string, name: string, users: readonly string[]): Refusal {
@@ -231,7 +231,7 @@ export function inUse(what: string, name: string, users: readonly string[]): Ref
   return conflict(`T${what.replace(/^a/, "he")} ${name} is in use by ${users.slice(0, MOST_USERS).join(", ")}${more}.`);
 }
 
-/** Returns a refusal of a configuration with the paths of the document that the client has sent. */
+/** Converts the paths of a refusal to paths of the document that the client has sent. */
 function inElements(refusal: Refusal, elementPath: (path: string) => string): Refusal {
   if (refusal.problems === undefined) return refusal;
   const lines = refusal.problems.map(

@@ -7,14 +7,14 @@ import type { Exchange } from "../resource.ts";
 
 export type DocumentForm = "xml" | "json";
 
-/** Splits the form from a name: `roads.xml` is `roads` in XML. */
+/** Separates the form from a name: `roads.xml` is `roads` in XML. */
 export function splitForm(segment: string): { readonly name: string; readonly form: DocumentForm | undefined } {
   const found = /^(.*)\.(xml|json)$/s.exec(segment);
   if (found === null) return { name: segment, form: undefined };
   return { name: found[1] ?? "", form: found[2] === "xml" ? "xml" : "json" };
 }
 
-/** The form of an answer, and its content type. */
+/** The form of an answer with its content type. */
 export interface AnswerForm {
   readonly form: DocumentForm;
   readonly type: string;
@@ -24,8 +24,8 @@ const XML = { form: "xml", type: "application/xml" } as const;
 const JSON_FORM = { form: "json", type: "application/json" } as const;
 
 /**
- * Returns the form of an answer: that of the address, else of `?format=`, else of Accept, else the standard of the
- * resource. Refuses a client that accepts neither XML nor JSON, if neither address nor query names a form.
+ * Returns the form of an answer: the form in the address, else in `?format=`, else in Accept, else the default of the
+ * resource. Refuses a client that accepts neither XML nor JSON, unless the address or the query names a form.
  */
 export function answerForm(
   { headers, query }: Pick<Exchange, "headers" | "query">,
@@ -43,7 +43,7 @@ export function answerForm(
 
 const TYPES = ["application/xml", "text/xml", "application/json"];
 
-/** Returns why an Accept header can get none of the types; undefined: it can. */
+/** Returns why an Accept header permits none of the types. Undefined if it permits one. */
 export function refusedAccept(accept: string | undefined, types: readonly string[]): Refusal | undefined {
   const accepted = acceptedTypes(accept);
   const ranges = new Set(["*/*", ...types, ...types.map((type) => type.replace(/\/.*/, "/*"))]);
@@ -54,7 +54,10 @@ export function refusedAccept(accept: string | undefined, types: readonly string
 const formOf = (text: string | null): DocumentForm | undefined =>
   text === "xml" || text === "json" ? text : undefined;
 
-/** Returns the first form that an Accept header names, by weight and then by order; undefined: any form will do. */
+/**
+ * Returns the preferred form in an Accept header, by weight and then by order. Undefined if the header does
+ * not prefer a form.
+ */
 function acceptedForm(accept: string | undefined): AnswerForm | undefined {
   for (const type of acceptedTypes(accept)) {
     if (type === "application/xml") return XML;
@@ -68,7 +71,7 @@ function acceptedForm(accept: string | undefined): AnswerForm | undefined {
 export const encodeDocument = (form: DocumentForm, root: string, node: DocumentNode): string =>
   form === "xml" ? encodeXml(root, node) : encodeJson(root, node);
 
-/** Returns the form of a body by its Content-Type alone. */
+/** Returns the form of a body. Only its Content-Type decides. */
 export function bodyForm({ headers }: Pick<Exchange, "headers">): Result<DocumentForm, Refusal> {
   const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
   if (type === "text/xml" || type === "application/xml") return ok("xml");

@@ -17,16 +17,16 @@ import {
 } from "../resource.ts";
 
 const ROOT = "wmsRasterFilterUpdate";
-/** The most bytes of the pictures in one archive. */
+/** The most bytes of all pictures in one archive. */
 const MOST_ZIP_BYTES = 64 * 2 ** 20;
 
 const bad = (message: string): { readonly ok: false; readonly error: Refusal } =>
   refuse({ code: "bad_field", message });
 
-/** GeoWebCache's sentence, with its line break. */
+/** GeoWebCache's message, with its line break. */
 const completed = (): Reply => textAnswer(200, "Filter update completed, no problems encountered.\n");
 
-/** `/rest/filter/NAME/update/TYPE`: loads the rasters of a request filter again (`xml`), or stores new ones (`zip`). */
+/** `/rest/filter/NAME/update/TYPE`: reloads the rasters of a request filter (`xml`), or stores new ones (`zip`). */
 export function filterRoute(parts: Pick<RouteOptions, "updateMasks">): Route {
   return {
     resourceAt: ([first, second, name, third, type, ...more]) => {
@@ -60,7 +60,10 @@ async function update(
   }
 }
 
-/** Returns the first filter of a name: GeoWebCache does not demand that names differ between layers. */
+/**
+ * Returns the first filter with a name: GeoWebCache does not require that filters of different layers have different
+ * names.
+ */
 function findFilter(layers: Iterable<Layer>, name: string): Found | undefined {
   for (const layer of layers) {
     const filter = layer.requestFilters?.find((one) => one.name === name);
@@ -86,7 +89,7 @@ async function updateByXml(
   return updated.ok ? completed() : updated;
 }
 
-/** Decodes a `wmsRasterFilterUpdate`, under any Content-Type. */
+/** Decodes a `wmsRasterFilterUpdate`. Ignores the Content-Type. */
 function decodeUpdate(
   body: Uint8Array,
 ): Result<{ readonly gridSet: string; readonly zoomStart: number; readonly zoomStop: number }, Refusal> {
@@ -103,7 +106,7 @@ function decodeUpdate(
   return problems.result({ gridSet: gridSet ?? "", zoomStart, zoomStop });
 }
 
-/** As in GeoWebCache, a body that is no archive changes nothing, and neither does an archive for a filter without files. */
+/** As in GeoWebCache, a body that is not an archive, and an archive for a filter without files, change nothing. */
 async function updateByZip(
   parts: Pick<RouteOptions, "updateMasks">,
   exchange: Exchange,
@@ -139,12 +142,12 @@ function readPictures(body: Uint8Array): Result<readonly ZipEntry[], Refusal> {
   }
 }
 
-/** Returns the grid set and the level in the name of a file; undefined: it has another form. */
+/** Returns the grid set and the zoom in a file name. Undefined for a name of another form. */
 function placeOf({ name }: FileFilter, file: string): { readonly gridSet: string; readonly z: number } | undefined {
   const found = /^(.*)_(\d{1,2})\.[^._]+$/s.exec(file);
   const before = found?.[1];
   if (before === undefined) return undefined;
-  // The name of the filter, which may have an underscore, else any name without one, as in GeoWebCache.
+  // A prefix is the filter's name, which may contain an underscore, or, as in GeoWebCache, any name without one.
   const gridSet = before.startsWith(`${name}_`) ? before.slice(name.length + 1) : before.slice(before.indexOf("_") + 1);
   return gridSet === "" || !before.includes("_") ? undefined : { gridSet, z: Number(found?.[2]) };
 }

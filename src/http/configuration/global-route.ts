@@ -10,20 +10,20 @@ import { administering, type Exchange, type Reply, type Route, type RouteOptions
 import { documentAnswer } from "./configured-route.ts";
 import { bodyForm, splitForm } from "./document-form.ts";
 
-/** The version of GeoWebCache's configuration whose elements this interface has. */
+/** The version of GeoWebCache's configuration whose elements this interface uses. */
 const VERSION = "2.0.0";
-/** GeoWebCache's time limit of one request to a server, in seconds. */
+/** GeoWebCache's time limit in seconds of a request to a server. */
 const BACKEND_TIMEOUT_SECONDS = 120;
 
-/** Fields of which GeoWebCache says that they cannot be changed. */
+/** Fields that GeoWebCache declares unchangeable. */
 const READ_ONLY: ReadonlySet<string> = new Set(["version", "identifier", "location"]);
 
-/** Settings of a file that this resource does not have, as in GeoWebCache. */
+/** Settings of a file that this resource omits, as GeoWebCache does. */
 const HIDDEN: ReadonlySet<string> = new Set(
   Object.keys(FILE_SETTINGS).filter((name) => !(name in GLOBAL_ROOTS.global)),
 );
 
-/** Returns whether a field is an element of the file that this resource leaves alone, as GeoWebCache does. */
+/** Returns whether a field is an element of the file that this resource does not change, as in GeoWebCache. */
 const isOfFile = (name: string): boolean =>
   HIDDEN.has(name) || RENAMED.has(name) || Object.values(CONTAINERS).some(({ element }) => element === name);
 
@@ -45,7 +45,7 @@ export function globalRoute(parts: GlobalParts): Route {
   };
 }
 
-/** Returns the settings that were put over HTTP, with the facts of this server (version, identifier, location). */
+/** Returns the settings that were put over HTTP, with facts about this server (version, identifier, location). */
 function globalDocument({ configured }: GlobalParts): RootedDocument {
   const { file, dataDir, geowebcache, cluster, objects, serviceInformation, compat } = configured();
   const standard = map([
@@ -56,7 +56,7 @@ function globalDocument({ configured }: GlobalParts): RootedDocument {
   ]);
   const own = map([
     ["version", VERSION],
-    // The same on all nodes of a cluster, so that each takes back what another gave.
+    // Equal on all nodes of a cluster, so that each node accepts a document of another one.
     ["identifier", cluster === undefined ? (geowebcache?.directory ?? dataDir) : "cluster"],
     ["location", cluster === undefined ? (file ?? "") : ""],
   ]);
@@ -64,7 +64,7 @@ function globalDocument({ configured }: GlobalParts): RootedDocument {
   return mergedSettings(mergedSettings(standard, put).node, own);
 }
 
-/** Merges the given fields into the settings. */
+/** Merges the given fields into the present settings. */
 async function putAnswer(parts: GlobalParts, exchange: Exchange): Promise<Reply> {
   const form = bodyForm(exchange);
   if (!form.ok) return form;
@@ -88,7 +88,7 @@ async function putAnswer(parts: GlobalParts, exchange: Exchange): Promise<Reply>
   const { node } = given;
   const fault = settingsFault(node);
   if (fault !== undefined) return refuse({ code: "bad_field", message: fault });
-  // They are merged into the present ones in turn with other changes.
+  // The settings are merged into the present ones when it is this change's turn.
   const document = { root: "global", node: map(node.fields.filter(([name]) => !READ_ONLY.has(name))) };
   const stored = await parts.changeObject({ kind: "settings", name: SETTINGS, document }, exchange.by);
   return stored.ok ? { status: 200, body: "" } : stored;

@@ -13,7 +13,7 @@ import { configuredRoute, deleteObject, type Present, presentObject, putObject }
 
 type GridSetParts = Pick<RouteOptions, "configured" | "changeObject">;
 
-/** Returns a grid set as GeoWebCache shows it: with all that follows from it, but with the extent that was given. */
+/** Returns a grid set as GeoWebCache shows it: with all derived values, but with the extent as it was given. */
 function shownGridSet(gridSet: GridSet, made: RootedDocument | undefined): RootedDocument {
   const { root, node } = gridSetDocument(gridSet);
   const extent = made === undefined || ownContent(made) !== undefined ? undefined : fieldOf(made.node, "extent");
@@ -24,10 +24,10 @@ function shownGridSet(gridSet: GridSet, made: RootedDocument | undefined): Roote
   };
 }
 
-/** GeoWebCache's number of levels of a grid set that says nothing of them. */
+/** GeoWebCache's number of levels of a grid set that does not define them. */
 const LEVELS = 18;
 
-/** Returns why a grid set is refused although a file may have it; undefined: it is not. */
+/** Returns why a grid set is refused that a file may have but a request may not make. Undefined if it is accepted. */
 function gridSetFault({ node }: RootedDocument): string | undefined {
   const names = itemsOf(node, "scaleNames").length;
   const listed = itemsOf(node, "resolutions").length + itemsOf(node, "scaleDenominators").length;
@@ -78,7 +78,7 @@ const unknownGridSet = (name: string, method: "GET" | "DELETE"): string =>
 export const gridSetOf = ({ configured }: Pick<RouteOptions, "configured">, name: string): GridSet | undefined =>
   configured().gridSets.find(({ id }) => id === name) ?? builtInGridSet(name);
 
-/** Returns the grid set as it is in force; undefined: there is none. */
+/** Returns a grid set in force. Undefined if it does not exist. */
 function present(parts: GridSetParts, name: string): Present | undefined {
   const found = gridSetOf(parts, name);
   const made = presentObject(parts, "gridSet", name);
@@ -88,7 +88,7 @@ function present(parts: GridSetParts, name: string): Present | undefined {
   return { document: gridSetDocument(found), isFixed: true, refusal: fixedGridSet(parts, name) };
 }
 
-/** Returns why a grid set cannot be changed over HTTP; undefined: it can. */
+/** Returns why a grid set cannot be changed over HTTP. Undefined if it can. */
 export function fixedGridSet({ configured }: Pick<RouteOptions, "configured">, name: string): Refusal | undefined {
   const present = configured();
   const { gridSets, objects, isWritable } = present;

@@ -6,7 +6,7 @@ import { type Reply, type Route, reading } from "../resource.ts";
 import { refusedAccept } from "./document-form.ts";
 import { LOGO } from "./logo.ts";
 
-/** The resources that the index names, as GeoWebCache's does. */
+/** The resources on the index page, as in GeoWebCache. */
 const RESOURCES = ["layers", "gridsets", "blobstores", "global", "seed.json", "masstruncate", "diskquota"];
 
 /** A style for pages that link to GeoWebCache's. */
@@ -17,14 +17,14 @@ interface PageFile {
   readonly body: string | Uint8Array;
 }
 
-/** The files of GeoWebCache's own pages that other pages link to. */
+/** Files of GeoWebCache's own pages that pages of others link to. */
 const FILES: ReadonlyMap<string, PageFile> = new Map<string, PageFile>([
   ["gwc.css", { type: "text/css; charset=utf-8", body: STYLE }],
   ["geowebcache_logo.png", { type: "image/png", body: LOGO }],
   ["geowebcache_logo.svg", { type: "image/svg+xml", body: ICON }],
 ]);
 
-/** `GET /rest`, and `/rest/web/FILE` for everybody. */
+/** `GET /rest`, and the public `/rest/web/FILE`. */
 export const indexRoute: Route = {
   resourceAt: ([first, second, file, ...more]) => {
     if (first !== "rest") return undefined;
@@ -43,7 +43,7 @@ export const indexRoute: Route = {
     if (second !== "web" || file === undefined) return undefined;
     const found = more.length === 0 ? FILES.get(file) : undefined;
     return {
-      // Everybody may know that a file is not there.
+      // That a file does not exist is public too.
       document: () =>
         found === undefined
           ? textAnswer(404, "There is nothing at this path.")

@@ -24,7 +24,7 @@ const decoded = (text: string, present?: RootedDocument): RootedDocument => {
 const masks = { password: "***", vendorParameters: { k: "***" } };
 const pairs = (count: number, value: string): string => many(count, (i) => `k${i}=${value}`).join("&");
 
-/** Works whose parts compare the items of two lists, by what there are many of. Each begins with its preparation. */
+/** Operations that compare the items of two lists, by the list that is long. Each call prepares one run. */
 const WORKS: Readonly<Record<string, (count: number) => () => unknown>> = {
   "attributes of an element": (count) => {
     const text = layer(`<own ${joined(count, (i) => `a${i}="b" `)}/>`);
@@ -80,7 +80,7 @@ test.for(Object.keys(WORKS))("the time is in proportion to the number of %s", (w
   const cpu = (count: number): number => cpuMs(WORKS[what]?.(count) ?? (() => {}));
   cpu(250);
   const small = cpu(500);
-  // Eight times as much: a loop in a loop takes 64 times as long.
+  // The list is eight times as long: a nested loop would take 64 times as long.
   expect(cpu(4_000)).toBeLessThan(Math.max(small, 20) * 24);
 });
 

@@ -35,15 +35,18 @@ const LAYERS = {
   what: "a layer",
   roots: LAYER_ROOTS,
   nameField: "name",
-  // GeoWebCache's sentence, with its two blanks.
+  // GeoWebCache's message, with its two blanks.
   mismatch: "There is a mismatch between the name of the  layer in the submission and the URL you specified.",
   elementPath,
-  // GET shows an address with its question mark, whatever the file has.
+  // GET shows an address with its question mark, even if the file has none.
   contentOf: (document: RootedDocument) =>
     layerContent(ownContent(document) === undefined ? withShownAddresses(document) : document),
 } as const;
 
-/** Returns why a layer is refused: also for a store that is not enabled, where GeoWebCache takes it and serves no tile. */
+/**
+ * Returns why a layer is refused. Also refuses a store that is not enabled, where GeoWebCache accepts the layer but
+ * serves no tile.
+ */
 function faultOf({ configured }: LayerParts, document: RootedDocument): string | undefined {
   const id = textOf(document.node, "blobStoreId");
   const store = id === undefined ? undefined : documentOf(configured().objects, "store", id);
@@ -52,7 +55,7 @@ function faultOf({ configured }: LayerParts, document: RootedDocument): string |
     : `blobStoreId: expected a store that is enabled, got ${JSON.stringify(id)}`;
 }
 
-/** Returns what completes the document of a layer. `layer`: as it is served. */
+/** Returns the values that complete the document of a layer. `layer` is the served layer. */
 const shownFrom = ({ configured }: Pick<LayerParts, "configured">, layer: Layer | undefined): ShownFrom => ({
   settings: settingsOf(configured().objects),
   storageFormat: layer?.source.type === "arcgisCache" ? layer.source.storage : undefined,
@@ -93,7 +96,7 @@ export function layersRoute(parts: LayerParts): Route {
   });
 }
 
-/** Returns the layer as it is in force; undefined: there is none. */
+/** Returns a layer in force. Undefined if it does not exist. */
 function present(parts: LayerParts, { catalogue }: Exchange, name: string): Present | undefined {
   const made = presentObject(parts, "layer", name);
   const layer = catalogue.layers.get(name);
@@ -101,7 +104,7 @@ function present(parts: LayerParts, { catalogue }: Exchange, name: string): Pres
   return { document: layerDocument(layer), isFixed: true, refusal: fixedLayer(parts, name) };
 }
 
-/** Returns why a layer cannot be changed over HTTP; undefined: it can. */
+/** Returns why a layer cannot be changed over HTTP. Undefined if it can. */
 export function fixedLayer(
   { configured, layerOrigin }: Pick<RouteOptions, "configured" | "layerOrigin">,
   name: string,
@@ -133,19 +136,20 @@ async function putLayer(
     present(parts, exchange, name),
   );
   if (!put.ok) return put;
-  // Stored tiles stay, although a change of the source or of a style may have made them outdated.
+  // Without this parameter stored tiles stay, although a change of the source or of a style may have made them
+  // outdated.
   if (exchange.query.get("truncate") === "true" && !put.value.isNew)
     await parts.operations.truncate({ type: "truncateLayer", layer: name, mode: "hard" }, exchange.by);
   return { ...textOfForm("layer saved", form), detail: put.value.detail };
 }
 
-/** Returns an answer as GeoWebCache sends it: plain text, with the type of the address. */
+/** Returns a text of GeoWebCache, with the content type of the address. */
 function textOfForm(text: string, form: DocumentForm | undefined): Answer {
   const answer = textAnswer(200, text);
   return form === undefined ? answer : { ...answer, type: `application/${form}` };
 }
 
-/** The deprecated way to change a layer. The warning is in GeoWebCache's form. */
+/** Changes a layer by the deprecated POST. The warning has GeoWebCache's form. */
 async function postLayer(
   parts: LayerParts,
   exchange: Exchange,
@@ -162,7 +166,7 @@ async function postLayer(
   return { ...answer, body: "", headers: { Warning: "299: Deprecated API. Use PUT instead." } };
 }
 
-/** Removes a layer, which ends its jobs and truncates its tiles. */
+/** Removes a layer. This ends its jobs and truncates its tiles. */
 async function deleteLayer(
   parts: LayerParts,
   exchange: Exchange,

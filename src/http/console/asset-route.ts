@@ -2,7 +2,7 @@ import { CONSOLE_FILES, fileAnswer } from "../built-files.ts";
 import type { PublicResource, Route } from "../resource.ts";
 import { ICON } from "./icon.ts";
 
-/** Returns the route of `/assets/…`: the files are public, because they hold no data. No other file is served. */
+/** The route of `/assets/…`. Its files are public, because they contain no data. It serves no other files. */
 export const assetRoute: Route = {
   resourceAt: ([first, name = "", file, ...more]) => {
     if (first !== "assets" || more.length > 0) return undefined;

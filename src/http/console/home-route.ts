@@ -1,8 +1,8 @@
 import type { PublicRequest, Route } from "../resource.ts";
 
 /**
- * `/home`, `/demo` and `/demo/LAYER`, where GeoWebCache has pages: they lead to the console, which shows what those
- * pages showed.
+ * `/home`, `/demo` and `/demo/LAYER`, addresses of GeoWebCache's pages: they redirect to the console, which shows the
+ * same data.
  */
 export const homeRoute: Route = {
   resourceAt: ([first, layer, ...more]) => {

@@ -1,3 +1,6 @@
-/** The Content-Security-Policy of the console. Maps are drawn from `blob:` and `data:` pictures. Nothing inline runs, and nothing comes from another host. */
+/**
+ * The Content-Security-Policy of the console. Maps use pictures with `blob:` and `data:` addresses. No inline script
+ * runs, and no other host is contacted.
+ */
 export const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

@@ -6,8 +6,8 @@ import type { PublicRequest, Route } from "../resource.ts";
 import { POLICY } from "./policy.ts";
 
 /**
- * The route of the console's shell: `/`, and every address of the console under `/ui/`. The shell is public and holds
- * no data. The console asks `/api/v1` for what it shows.
+ * The route of the console's shell: `/`, and all addresses of the console under `/ui/`. The shell is public and
+ * contains no data, which the console requests from `/api/v1`.
  */
 export const shellRoute: Route = {
   resourceAt: ([first, ...more]) =>
@@ -15,7 +15,7 @@ export const shellRoute: Route = {
 };
 
 function shellAnswer({ mount, headers }: PublicRequest, more: readonly string[]): Answer {
-  // An address of the console means something to a browser only.
+  // Only browsers use addresses of the console.
   if (more.length > 0 && headers.accept !== undefined && !/text\/html|text\/\*|\*\/\*/i.test(headers.accept))
     return refusalText(NOT_FOUND);
   return {

@@ -5,8 +5,8 @@ import { type Answer, HTML_TYPE } from "../reply.ts";
 import type { PublicRequest, Route } from "../resource.ts";
 
 /**
- * The route of the documentation, `/docs/`. It is public as the files of the console are: it is the same on every server
- * and holds no data.
+ * The route of the documentation, `/docs/`. It is public like the files of the console: it is equal on all servers and
+ * contains no data.
  */
 export const docsRoute: Route = {
   resourceAt: ([first, ...more], { path }) => {
@@ -18,12 +18,12 @@ export const docsRoute: Route = {
 };
 
 function docsAnswer(request: PublicRequest, name: string, isWithoutSlash: boolean): Answer {
-  // Links of the pages are relative: without the slash they would lead to the console.
+  // Links of the pages are relative. Without the slash they would lead to the console.
   if (isWithoutSlash) return redirect(`${request.mount}/docs/`);
   if (DOCS_FILES.paths === undefined) return NOT_BUILT;
   const file = DOCS_FILES.get(name);
   if (file !== undefined) return fileAnswer(file, request);
-  // The address of a folder may lack its slash, and that of a page its `.html`.
+  // The address of a folder may omit its slash, and that of a page its `.html`.
   if (DOCS_FILES.get(`${name}/index.html`) !== undefined) return redirect(`${request.mount}/docs/${encodeURI(name)}/`);
   if (DOCS_FILES.get(`${name}.html`) !== undefined) return redirect(`${request.mount}/docs/${encodeURI(name)}.html`);
   return refusalText(NOT_FOUND);

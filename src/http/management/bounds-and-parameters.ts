@@ -42,7 +42,7 @@ export function readParameters(parent: Fields): ReadonlyMap<string, string> {
   const path = parent.path("parameters");
   const [only, ...others] = parent.field.children.filter(({ name }) => name === "parameters");
   const lists = only?.kind === "list" && others.length === 0 ? only.children : undefined;
-  // `parent.one` would refuse a list of several pairs as a field given several times.
+  // `parent.one` would refuse a list of several pairs as a repeated field.
   const field = lists === undefined ? parent.one("parameters") : only;
   if (field === undefined || (field.kind === "element" && isEmpty(field))) return new Map();
   const entries = lists ?? entriesOf(field, path, problems);
@@ -57,7 +57,7 @@ export function readParameters(parent: Fields): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns the `entry` elements of `parameters`; undefined if there is none: the field is a plain map. */
+/** Returns the `entry` elements of `parameters`. Undefined if there is none, because the field is then a plain map. */
 function entriesOf(field: Field, path: string, problems: Problems): readonly Field[] | undefined {
   if (field.text.trim() !== "") problems.expected(path, "entries of two strings", { ...field, children: [] });
   checkCase(field, `${path}.`, ["entry"], problems);
@@ -68,7 +68,7 @@ function entriesOf(field: Field, path: string, problems: Problems): readonly Fie
   return expanded(entries);
 }
 
-/** A key and a value, with the field that messages name. */
+/** A key and a value, with the field for messages. */
 export interface Pair {
   readonly key: string;
   readonly value: string;
@@ -92,7 +92,7 @@ function mapped(path: string, field: Field, problems: Problems): Pair | undefine
 }
 
 /**
- * Returns parameters as a map. Case does not matter in keys: notes a key that is given again with another value.
+ * Returns parameters as a map. Keys are not case-sensitive: reports a repeated key with another value.
  * @param prefix the text before a key in messages
  */
 export function uniqueParameters(

@@ -31,7 +31,7 @@ export function diskQuotaRoute(parts: QuotaParts): Route {
 }
 
 /**
- * Returns the format of a request without an extension: from Content-Type, else from Accept, else XML
+ * Returns the format of a request without an extension: by Content-Type, else by Accept, else XML
  * (`docs/reference/wire-format.md`, Addresses).
  */
 function negotiated({ headers }: Exchange): DocumentFormat {
@@ -53,7 +53,7 @@ async function putAnswer(parts: QuotaParts, exchange: Exchange, format: Document
   return ignored === undefined ? answer : { ...answer, ignored, headers: { Warning: warningOf(ignored) } };
 }
 
-/** Returns a warning about fields as RFC 7234 (5.5) has it: in quotes, in ASCII. */
+/** Returns a warning about ignored fields in the form of RFC 7234 (5.5): in quotes, in ASCII. */
 function warningOf(fields: readonly string[]): string {
   const names = fields.map((field) => field.replace(/[^\w.:[\]-]/g, "?"));
   return `299 - "unknown fields were ignored: ${names.join(", ")}"`;

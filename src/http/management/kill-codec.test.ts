@@ -122,7 +122,7 @@ test("a megabyte made to be slow is answered at once", { timeout: 60_000 }, () =
     million("&"),
   ]) {
     let decoded: unknown;
-    // Twice the time of the slowest body on a busy machine. An expression that backtracks would take minutes.
+    // Twice the time of the slowest body on a busy machine. A backtracking expression would take minutes.
     expect(
       cpuMs(() => (decoded = decodeKill(body, new URLSearchParams()))),
       body.slice(0, 30),

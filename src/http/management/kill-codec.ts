@@ -4,7 +4,7 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { KillScope } from "../../plan/job/job-request.ts";
 import { parseForm } from "../query.ts";
 
-/** The tasks that a POST to `/rest/seed[/<layer>]` asks to end. `none`: the request contains no kill field. */
+/** The tasks that a POST to `/rest/seed[/<layer>]` requests to kill. `none`: the request contains no kill field. */
 export type KillRequest =
   | { readonly kind: "scope"; readonly scope: KillScope }
   | { readonly kind: "task"; readonly taskId: bigint }
@@ -19,15 +19,15 @@ const SCOPES: ReadonlyMap<string, KillScope> = new Map([
 const VALUES = "all, running, pending or 1";
 
 /**
- * Returns the refusal of a request that must name tasks to kill and does not. Routes that accept nothing else use it
- * for `none`.
+ * Returns the refusal of a request that must name tasks to kill but does not. Used for `none` by routes that accept
+ * only kills.
  */
 export const nothingToKill = (): Refusal => ({
   code: "bad_field",
   message: `kill_all: expected ${VALUES}, got nothing`,
 });
 
-/** Returns the refusal of a body sent to a layer that is no seed request, no seed form and no kill request. */
+/** Returns the refusal of a body that is neither a seed request, nor a seed form, nor a kill request. */
 export const neitherSeedNorKill = (body: string): Refusal => ({
   code: "bad_field",
   message: `kill_all: expected ${VALUES}, or a seedRequest document as XML or JSON in the body, got ${
@@ -73,7 +73,7 @@ const twice = (name: string, values: readonly string[], expected?: string): Refu
   message: `${name}: expected one value${expected === undefined ? "" : ` (${expected})`}, got ${shown(values.join(", "))}`,
 });
 
-/** Returns the fields of a body; undefined: there are more than a form may have. */
+/** Returns the fields of a body. Undefined if there are more than a form may have. */
 function formOf(body: string): URLSearchParams | undefined {
   const text = body.replace(/^\ufeff/, "").trim();
   if (text.startsWith("--")) return multipart(text);

@@ -1,7 +1,7 @@
 import { escapeHtml } from "../../lib/text/escape.ts";
 import type { KilledTask } from "../../plan/job/job-request.ts";
 
-/** Returns a complete HTML page. `body` is markup. */
+/** Returns a complete HTML page. `body` is HTML. */
 const page = (title: string, body: string): string =>
   `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head>` +
   `<body><h1>${escapeHtml(title)}</h1>${body}</body></html>\n`;
@@ -11,7 +11,7 @@ const wayBack = (home: string): string => `<p><a href="${escapeHtml(home)}">To t
 const STATES = ["PENDING", "RUNNING"] as const;
 
 /**
- * Returns the answer to a kill (`docs/reference/wire-format.md`, Kill): each ended task in the format that GWC prints.
+ * Returns the answer to a kill (`docs/reference/wire-format.md`, Kill): each killed task in GWC's format.
  * @param words the request as a sentence: `Requested to terminate all tasks.`
  * @param home the address of the server's page
  */
@@ -30,14 +30,14 @@ export function seedSubmittedPage(layer: string, taskIds: readonly number[], hom
   return page("Task submitted", `<p>Tasks of layer ${escapeHtml(layer)}:</p><ul>${items}</ul>${wayBack(home)}`);
 }
 
-/** Returns the answer to GeoWebCache's form that truncates all layers, with its sentence. */
+/** Returns the answer to GeoWebCache's form that truncates all layers, with GeoWebCache's sentence. */
 export function truncatedPage(layers: readonly string[], home: string): string {
   const words = layers.length === 0 ? "No Layers were truncated" : `Truncated Layers:${layers.join(",")}`;
   return page("Layers truncated", `<p>${escapeHtml(words)}</p>${wayBack(home)}`);
 }
 
 /**
- * Returns the body of the 405 for a browser that opens `/rest/seed[/<layer>]`, where GWC had its form.
+ * Returns the body of the 405 for a browser that opens `/rest/seed[/<layer>]`, the address of GWC's form.
  * @param home the path of the server's page
  */
 export function methodPage(allowed: readonly string[], home: string): string {

@@ -9,7 +9,7 @@ import { asciiJson, escapeXml } from "../../lib/text/escape.ts";
 import type { MassTruncateRequest } from "../../plan/seed-request.ts";
 import { readBounds, readParameters } from "./bounds-and-parameters.ts";
 
-/** The request types in the order in which the answer to GET lists them, each with its fields. */
+/** The request types with their fields, in the order of the answer to GET. */
 const FIELDS: Readonly<Record<MassTruncateRequest["type"], readonly string[]>> = {
   truncateLayer: ["layerName"],
   truncateParameters: ["layerName", "parameters"],
@@ -18,7 +18,7 @@ const FIELDS: Readonly<Record<MassTruncateRequest["type"], readonly string[]>> =
   truncateAll: [],
 };
 
-/** Forms that mean the same as an empty `<truncateAll/>`. The second is GeoWebCache's as curl encodes it. */
+/** Texts that mean an empty `<truncateAll/>`. The second is GeoWebCache's text after curl has encoded it. */
 const ALL_FORMS: ReadonlySet<string> = new Set(["truncateAll=", "<truncateAll>=%3C%2FtruncateAll%3E"]);
 const MOST_OF_ALL = 64;
 
@@ -48,8 +48,9 @@ export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest
 }
 
 /**
- * Reads the request that truncates every layer: an empty element of XML, so that no other request is taken for it by
- * accident. GeoWebCache's form has `<truncateAll>` as a field with the value `</truncateAll>`: an `=` is between them.
+ * Reads the request that truncates every layer. It must be an empty XML element, so that no other request is taken for
+ * it by accident. GeoWebCache's form has a field `<truncateAll>` with the value `</truncateAll>`, so an `=` is between
+ * them.
  */
 function allLayers(root: Field, format: DocumentFormat | undefined): Result<MassTruncateRequest, Refusal> {
   const text = root.text.trim();
@@ -83,7 +84,7 @@ function requestOf(
 }
 
 /**
- * Decodes a percent-encoded document (`%3CtruncateLayer%3E…`), as `curl --data-urlencode` and form libraries send one.
+ * Decodes a percent-encoded document (`%3CtruncateLayer%3E…`), as `curl --data-urlencode` and form libraries send it.
  * Returns the body unchanged if the decoded text is neither XML nor JSON.
  */
 function formDecoded(body: Uint8Array): Uint8Array {
@@ -94,8 +95,8 @@ function formDecoded(body: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the answer to GET (`docs/reference/wire-format.md`, Mass truncate): ASCII, no declaration, no white space. In
- * JSON GeoWebCache answers XML; this is the same document in JSON.
+ * Returns the answer to GET (`docs/reference/wire-format.md`, Mass truncate): in ASCII, without declaration and white
+ * space. For JSON GeoWebCache answers XML; this is the same document in JSON.
  */
 export function encodeMassTruncateList(href: string, format: DocumentFormat): string {
   const names = Object.keys(FIELDS);

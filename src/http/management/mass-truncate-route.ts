@@ -36,8 +36,8 @@ export function massTruncateRoute(parts: TruncateParts): Route {
 }
 
 /**
- * Truncates as the body requests, or as GeoServer's `?requestType=truncateLayer&layer=NAME` if the body is empty. A
- * `layer` in the query without `requestType` truncates nothing.
+ * Truncates as the body requests. With an empty body, truncates as GeoServer's `?requestType=truncateLayer&layer=NAME`
+ * requests. A `layer` in the query without `requestType` truncates nothing.
  */
 async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchange: Exchange): Promise<Reply> {
   const { query, base, by } = exchange;
@@ -76,8 +76,8 @@ async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchang
 }
 
 /**
- * Truncates every layer, each as a truncation of its own: it is listed and undone by itself. A layer that cannot be
- * truncated now, as its store is away, does not hold up the others.
+ * Truncates every layer by a separate truncation, which is listed and undone separately. A layer that cannot be
+ * truncated because its store is unavailable does not prevent the other truncations.
  */
 async function truncateAllAnswer(
   operations: TruncateParts["operations"],

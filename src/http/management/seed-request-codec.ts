@@ -44,12 +44,12 @@ export function decodeSeedRequest(body: Uint8Array): Result<SeedRequest, Refusal
   const root = readDocument(body, sniffFormat(body) ?? "xml", "a seedRequest document", ["seedRequest"]);
   if (!root.ok) return root;
   const fields = new Fields(root.value, "", FIELDS, new Problems());
-  // The values are ignored, but a field given twice is refused.
+  // Their values are ignored, but a repeated field is refused.
   for (const ignored of ["name", "filterUpdate"]) fields.one(ignored);
   return fields.problems.result(readRequest(fields));
 }
 
-/** Reads the fields that documents and forms have in common, and those that only documents have. */
+/** Reads the fields of documents and forms, and those of documents only. */
 const readRequest = (fields: Fields): SeedRequest => ({
   type: readType(fields),
   ...defined({
@@ -70,8 +70,8 @@ const readRequest = (fields: Fields): SeedRequest => ({
 });
 
 /**
- * Reads `type`, or `enumType`, under which GWC reads it too: without it the truncation of such a request would be a
- * seed. Notes a problem if the two differ.
+ * Reads `type`, or `enumType`, which GWC accepts too: if it were ignored, a truncation would become a seed. Reports a
+ * problem if the two differ.
  */
 function readType(fields: Fields): JobType {
   const [type, enumType] = ["type", "enumType"].map((name) =>
@@ -97,8 +97,8 @@ function readSrs(fields: Fields): number | undefined {
 }
 
 /**
- * Reads a whole number of any size. A number beyond the safe integers becomes the nearest safe integer: every caller's
- * value is capped further on.
+ * Reads a whole number of any size. A number beyond the safe integers becomes the nearest safe integer, because every
+ * caller limits the value later.
  */
 const readWhole = (fields: Fields, name: string): number | undefined => fields.read(name, "a whole number", parseWhole);
 
@@ -107,7 +107,7 @@ function parseWhole(text: string): number | undefined {
   return number && Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, number));
 }
 
-/** Reads a count. -1 stands for the default, as in GWC. */
+/** Reads a count. -1 means the default, as in GWC. */
 function readCount(fields: Fields, name: string): number | undefined {
   const count = fields.read(name, "a whole number, 0 or more (-1: the default)", (text) => {
     const number = parseWhole(text);
@@ -140,12 +140,12 @@ const FORM_FIELDS = [
 export const isSeedForm = (form: URLSearchParams): boolean =>
   form.has("type") && (form.has("gridSetId") || form.has("zoomStart") || form.has("zoomStop"));
 
-/** The fields that must not be empty: a program that failed to fill in one of them would seed more than intended. */
+/** Fields that must not be empty: a program that failed to fill in one of them would seed more than intended. */
 const NEVER_EMPTY = ["type", "zoomStart", "zoomStop"];
 
 /**
- * Decodes GWC's HTML form, sent to `/rest/seed/<layer>` (`docs/reference/wire-format.md`, Task list). Empty fields but
- * those of `NEVER_EMPTY` count as absent: browsers send them so.
+ * Decodes GWC's HTML form, sent to `/rest/seed/<layer>` (`docs/reference/wire-format.md`, Task list). Empty fields
+ * count as absent, because browsers send them, except those in `NEVER_EMPTY`.
  */
 export function decodeSeedForm(form: URLSearchParams): Result<SeedRequest, Refusal> {
   const problems = new Problems();
@@ -166,13 +166,10 @@ export function decodeSeedForm(form: URLSearchParams): Result<SeedRequest, Refus
   });
 }
 
-/** A field of a form, which has no position. */
+/** The field of a whole form, which has no position. */
 const NO_FIELD: Field = { name: "form", kind: "element", children: [], text: "", line: 0, column: 0 };
 
-/**
- * Returns the fields of a form in the form of a document's. Notes a problem if a field is given several times with
- * different values.
- */
+/** Returns the fields of a form in the form of a document's fields. Reports a repeated field with different values. */
 function formChildren(form: URLSearchParams, problems: Problems): readonly Field[] {
   const known = new Set(FORM_FIELDS.map((name) => name.toLowerCase()));
   const names = [...new Set(form.keys())].filter((name) => known.has(name.toLowerCase()));
@@ -198,7 +195,7 @@ function formBounds(fields: Fields): Extent | undefined {
 
 /**
  * Returns whether a POST to `/rest/seed/<layer>` without extension is a seed request: its Content-Type is XML or JSON,
- * and its body begins as XML or JSON does. The Content-Type alone is not enough: GWC's own tests send `kill_all=all` as
+ * and its body begins like XML or JSON. The Content-Type alone does not suffice: GWC's own tests send `kill_all=all` as
  * text/xml.
  */
 export function looksLikeSeedRequest(contentType: string | undefined, body: Uint8Array): boolean {

@@ -38,7 +38,7 @@ export function seedRoute(parts: SeedParts): Route {
       if (rest !== "rest" || more.length > 0) return undefined;
       const [, name = "", format] = /^(.*?)(?:\.(json|xml))?$/su.exec(layerPart ?? seed) ?? [];
       if (layerPart !== undefined) return seed === "seed" && name !== "" ? resourceOf(parts, name, format) : undefined;
-      // `/seed/` comes from a script whose layer variable was empty: it must not mean all layers.
+      // `/seed/` is sent by a script whose layer variable was empty. It must not mean all layers.
       return name === "seed" && !/\/seed\/\/?$/.test(path) ? resourceOf(parts, undefined, format) : undefined;
     },
   };
@@ -46,7 +46,8 @@ export function seedRoute(parts: SeedParts): Route {
 
 /**
  * Returns the resource of a layer, or of all layers. Without an extension it accepts a kill, GWC's form, and a seed
- * request whose Content-Type is XML or JSON; with one it has the task list.
+ * request whose Content-Type is XML or JSON. With an extension it has the task list, and a layer accepts
+ * these requests too.
  */
 function resourceOf(parts: SeedParts, layer: string | undefined, format: string | undefined): Resource {
   const named = layer === undefined ? {} : { layer };
@@ -59,7 +60,7 @@ function resourceOf(parts: SeedParts, layer: string | undefined, format: string 
     listAnswer(await parts.operations.rows(layer), format === "xml" && prefersXml(headers.accept)),
   );
   if (layer === undefined) return { methods: { GET } };
-  // The extension alone does not make a POST a seed request: scripts send GWC's kill form to this path too.
+  // The extension alone does not make a POST a seed request, because scripts send GWC's kill form to this path too.
   return { ...named, methods: { GET, POST: postOf(parts, layer, (_, body) => sniffFormat(body) !== undefined) } };
 }
 
@@ -68,7 +69,10 @@ const listAnswer = (rows: readonly TaskRow[], xml: boolean): Answer =>
     ? { status: 200, type: "application/xml", body: encodeTaskListXml(rows) }
     : { status: 200, type: "application/json", body: encodeTaskListJson(rows) };
 
-/** Handles a POST to a layer, or to all: a seed request if `isSeedRequest` returns true, else a kill or the seed form. */
+/**
+ * Handles a POST to a layer or to all layers: a seed request if `isSeedRequest` returns true, else a kill or the seed
+ * form.
+ */
 function postOf(
   parts: SeedParts,
   layer: string | undefined,
@@ -92,8 +96,8 @@ function postOf(
 }
 
 /**
- * Validates a decoded request against its layer and submits the job. The tasks are in the task list before the answer
- * is sent.
+ * Validates a decoded request against its layer and submits the job. When the answer is sent, the tasks are in the task
+ * list.
  */
 async function submit(
   parts: SeedParts,
@@ -111,7 +115,7 @@ async function submit(
 }
 
 /**
- * Adds the layer's coverage to a refusal of `bounds`, so that the client sees the valid range
+ * Adds the layer's coverage to a refusal of `bounds`, so that the client gets the valid range
  * (`docs/reference/wire-format.md`, Seed request).
  */
 function withCoverage(refusal: Refusal, { gridSubsets }: Layer): Refusal {
@@ -119,7 +123,7 @@ function withCoverage(refusal: Refusal, { gridSubsets }: Layer): Refusal {
   return { ...refusal, details: [...(refusal.details ?? []), `bounds lie in ${coverageText(gridSubsets)}`] };
 }
 
-/** Returns a new job of an answer, with the headers that name it and link to its resource under `/api/v1`. */
+/** Returns the id of a new job, with headers that name the job and link to its resource under `/api/v1`. */
 export const madeJob = (exchange: Exchange, jobId: number) => ({
   headers: { Link: `<${exchange.base}/api/v1/jobs/${jobId}>; rel="monitor"`, "X-Job-Id": String(jobId) },
   jobId,
@@ -131,7 +135,7 @@ const WORDS: Readonly<Record<KillScope, string>> = {
   pending: "Requested to terminate pending tasks.",
 };
 
-/** The headers of a page. */
+/** The headers of an HTML page. */
 export const POLICY_HEADER = { "Content-Security-Policy": POLICY } as const;
 
 /** Answers `kill_all`, `kill_thread` and, on a layer, the fields of the seed form. */

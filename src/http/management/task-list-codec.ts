@@ -1,8 +1,8 @@
 import type { TaskRow } from "../../plan/job/job-request.ts";
 
 /**
- * Returns the five integers of a row (`docs/reference/wire-format.md`, Task list). They are bigints: no digit is lost,
- * and none is written with an exponent.
+ * Returns the five integers of a row (`docs/reference/wire-format.md`, Task list). As bigints they keep all digits, and
+ * are never written with an exponent.
  */
 const numbersOf = (row: TaskRow): readonly bigint[] => [
   row.processed,

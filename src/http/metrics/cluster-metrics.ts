@@ -4,7 +4,10 @@ import type { ClusterSample, NodeSample } from "./metrics-sample.ts";
 
 const seconds = (ms: number): number => ms / 1000;
 
-/** Returns what each node of a cluster reports of itself, and what the node that leads reports of all. */
+/**
+ * Returns the metrics that each node of a cluster reports about itself, and those that the leading node reports about
+ * all.
+ */
 export const nodeMetrics = ({ node, cluster }: NodeSample): readonly Metric[] => [
   gauge("cluster_node_info", "1; the name of the node is a label", [[{ node: node.name }, 1]]),
   gauge("cluster_lead", "1: this node leads", node.leads ? 1 : 0),

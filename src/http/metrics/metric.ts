@@ -13,14 +13,14 @@ export interface Metric {
 /** Returns the values of a metric. A number is the value of a metric without labels. */
 const valuesOf = (values: Values | number | bigint): Values => (typeof values === "object" ? values : [[{}, values]]);
 
-/** Returns a metric that only grows. */
+/** Returns a metric that only increases. */
 export const counter = (name: string, help: string, values: Values | number | bigint): Metric => ({
   Kind: Counter,
   name,
   help,
   values: valuesOf(values),
 });
-/** Returns a metric that rises and falls. */
+/** Returns a metric that increases and decreases. */
 export const gauge = (name: string, help: string, values: Values | number | bigint): Metric => ({
   ...counter(name, help, values),
   Kind: Gauge,

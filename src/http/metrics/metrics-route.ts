@@ -8,7 +8,7 @@ type MetricsParts = Pick<
   "operations" | "metrics" | "ownMetrics" | "readiness" | "node" | "nodes" | "lead"
 >;
 
-/** `/metrics`: metrics as Prometheus text. They name layers and upstreams, so the route needs credentials. */
+/** `/metrics`: metrics as Prometheus text. The text names layers and upstreams, so the route needs credentials. */
 export function metricsRoute(parts: MetricsParts): Route {
   return {
     owns: (first) => first === "metrics",
@@ -17,7 +17,7 @@ export function metricsRoute(parts: MetricsParts): Route {
       return {
         methods: {
           GET: reading(async () => {
-            // Loaded by the first scrape, so that servers without scrapes start faster.
+            // Loaded with the first scrape, so that other servers start faster.
             const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
             return { status: 200, type: METRICS_TYPE, body: await metricsText(await sampleOf(parts)) };
           }),
@@ -27,7 +27,7 @@ export function metricsRoute(parts: MetricsParts): Route {
   };
 }
 
-/** Returns the metrics of a server that is alone, or those of a node, which has its own at any time. */
+/** Returns the metrics of a server without a cluster, or of a node, whose own metrics need no lead. */
 async function sampleOf(parts: MetricsParts): Promise<Sample> {
   const { metrics, ownMetrics, readiness, node } = parts;
   const isReady = readiness().ready;
@@ -42,7 +42,7 @@ async function sampleOf(parts: MetricsParts): Promise<Sample> {
   return { isReady, serving, whole: led?.whole, node: { node: self, cluster: led?.cluster } };
 }
 
-/** Returns what only the node that leads reports. */
+/** Returns the metrics that only the leading node reports. */
 async function ledOf(parts: MetricsParts): Promise<Pick<Sample, "whole"> & { readonly cluster: ClusterSample }> {
   const { metrics, nodes, lead } = parts;
   const [server, listed, led] = await Promise.all([metrics(), nodes(), lead()]);
@@ -60,7 +60,7 @@ async function wholeOf({ operations }: MetricsParts, renders: RenderMetrics): Pr
   return { jobs, usage, quota, schedules, renders };
 }
 
-/** Returns undefined when the lead has ended meanwhile. */
+/** Returns undefined if the lead has ended during the call. */
 async function unlessLost<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -9,7 +9,7 @@ import type { ScheduleHealth } from "../../schedule/schedule-health.ts";
 import type { LeadView, NodeView, OwnNode } from "../api/nodes/node-view.ts";
 import type { TileTimesView } from "../tiles/tile-times.ts";
 
-/** The metrics of the processes that answer HTTP: all of a server, or one node of a cluster. */
+/** The metrics of the processes that answer HTTP: of the whole server, or of one node of a cluster. */
 export interface ServingMetrics {
   /** The counters of tiles, by layer. */
   readonly tiles: ReadonlyMap<string, Readonly<TileCounts>>;
@@ -17,31 +17,33 @@ export interface ServingMetrics {
   /** The memory tier. */
   readonly memory: { readonly tiles: number; readonly bytes: number; readonly limitBytes: number };
   readonly diskTiers: readonly StoreTierView[];
-  /** Maps composed of tiles that users have requested. */
+  /** The number of maps composed of tiles for users. */
   readonly maps: number;
-  /** Tiles that nodes have served while they were cut off from their lead. */
+  /** The number of tiles that nodes have served while they were cut off from their lead. */
   readonly cutOffTiles: number;
-  /** HTTP workers, or nodes, that have failed to apply a change and were ended. */
+  /** The number of HTTP workers or nodes that have failed to apply a change and were ended. */
   readonly failedChanges: number;
-  /** Requests that wait for job events. */
+  /** The number of requests that wait for job events. */
   readonly listeners: number;
 }
 
 /** The metrics of the renders of the whole server. */
 export interface RenderMetrics {
   readonly upstreams: readonly UpstreamState[];
-  /** The servers of upstreams that have several. */
+  /** The servers of upstreams that have several servers. */
   readonly servers: readonly { readonly upstream: string; readonly server: string; readonly isUp: boolean }[];
   readonly measures: readonly SourceMeasure[];
-  /** Renders of jobs that wait because users are reading. */
+  /** Renders of jobs that wait because users are reading tiles. */
   readonly throttledRenders: number;
-  /** Renderers that were ended because they no longer answered. */
+  /** Renderers that were killed because they no longer responded. */
   readonly renderersHung: number;
 }
 
 export interface ServerMetrics extends ServingMetrics, RenderMetrics {}
 
-/** The metrics that a server has once. In a cluster only the node that leads reports them: sums over nodes are right. */
+/**
+ * The metrics that a server has once. In a cluster only the leading node reports them, so sums over nodes are right.
+ */
 export interface WholeSample {
   readonly jobs: CoordinatorMetrics;
   readonly usage: UsageView;
@@ -50,26 +52,26 @@ export interface WholeSample {
   readonly renders: RenderMetrics;
 }
 
-/** The cluster at one moment, as the node that leads knows it. */
+/** The cluster at one time, in the view of the leading node. */
 export interface ClusterSample {
   readonly lead: LeadView;
   readonly nodes: readonly NodeView[];
 }
 
-/** The part of a node in its cluster at one moment. */
+/** A node of a cluster at one time. */
 export interface NodeSample {
   readonly node: OwnNode;
-  /** Undefined: the node does not lead. */
+  /** Undefined if the node does not lead. */
   readonly cluster: ClusterSample | undefined;
 }
 
-/** All metrics of one moment. */
+/** All metrics of one time. */
 export interface Sample {
-  /** Whether the server can serve, as `/readyz` says. */
+  /** Whether the server can serve, as in `/readyz`. */
   readonly isReady: boolean;
   readonly serving: ServingMetrics;
-  /** Undefined: a node that does not lead. */
+  /** Undefined for a node that does not lead. */
   readonly whole: WholeSample | undefined;
-  /** Undefined: the server is alone. */
+  /** Undefined without a cluster. */
   readonly node: NodeSample | undefined;
 }

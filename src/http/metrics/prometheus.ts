@@ -15,8 +15,8 @@ collectDefaultMetrics({ register: ofProcess, prefix: "nuthatch_" });
 export const METRICS_TYPE = ofProcess.contentType;
 
 /**
- * Returns the metrics of one moment as Prometheus text (0.0.4). Names end in the unit or `_total`; labels are of closed
- * sets.
+ * Returns the metrics of one time as Prometheus text (0.0.4). Names end in the unit or `_total`. Labels have closed
+ * sets of values.
  */
 export async function metricsText(sample: Sample): Promise<string> {
   const registry = new Registry();
@@ -254,7 +254,7 @@ const usageMetrics = (usage: WholeSample["usage"], quota: WholeSample["quota"]):
   counter("quota_not_stored_total", "Renders that were served without being stored", usage.enforcement.notStored),
 ];
 
-/** Returns the text of the histograms. The library cannot export counts that it has not made itself. */
+/** Returns the text of the histograms. The library can export only counts that it has made itself. */
 const histograms = ({ serving: { times }, whole }: Sample): string =>
   histogramText(
     "upstream_request_seconds",

@@ -4,13 +4,13 @@ import { etagOf } from "../../lib/http/etag.ts";
 import type { RequestedDocument } from "./tile-parts.ts";
 import type { PreparedTile, StoredDocument } from "./tile-reply.ts";
 
-/** The most parsed addresses of tiles. Long addresses (filters by regex) are parsed for each request. */
+/** The most parsed tile addresses in memory. Long addresses (filters by regex) are parsed for each request. */
 const MOST_TILES = 8192;
 const MEMO_ADDRESS_LENGTH = 512;
-/** The most stored documents. The base URL comes from the client, so their number is unbounded otherwise. */
+/** The most documents in memory. Clients determine the base URL, so the number must be limited. */
 const MOST_DOCUMENTS = 16;
 
-/** The prepared tiles and documents of one catalogue. A new catalogue gets a new memo. */
+/** The prepared tiles and documents of one catalogue. Another catalogue gets a new memo. */
 export class CatalogueMemo {
   readonly catalogue: Catalogue;
   readonly #tiles = new LRUCache<string, PreparedTile>({ max: MOST_TILES });

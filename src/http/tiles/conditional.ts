@@ -13,7 +13,7 @@ function parseHttpDate(text: string): number | undefined {
 }
 
 /**
- * Returns whether If-None-Match matches a tag, by weak comparison (RFC 9110, 8.8.3.2 and 13.1.2). `etag` is quoted and
+ * Returns whether If-None-Match matches a tag by weak comparison (RFC 9110, 8.8.3.2 and 13.1.2). `etag` is quoted and
  * strong.
  */
 function matchesAny(given: string, etag: string): boolean {
@@ -24,9 +24,9 @@ function matchesAny(given: string, etag: string): boolean {
 }
 
 /**
- * Returns whether a GET or HEAD is answered with 304 (RFC 9110, 13.2.2). If-None-Match, if present, decides alone. An
- * invalid date counts as absent.
- * @param modifiedMs whole seconds in milliseconds; undefined: the document has no date
+ * Returns whether a GET or HEAD is answered with 304 (RFC 9110, 13.2.2). If If-None-Match is present, it alone decides.
+ * An invalid date counts as absent.
+ * @param modifiedMs whole seconds in milliseconds; undefined if the document has no date
  */
 export function isNotModified(
   headers: { readonly "if-none-match"?: string | undefined; readonly "if-modified-since"?: string | undefined },
@@ -41,13 +41,15 @@ export function isNotModified(
   return date !== undefined && modifiedMs <= date;
 }
 
-/** Returns whether the client of a read has its result already. A form is answered in full: a condition is for GET. */
+/**
+ * Returns whether the client of a read already has its result. False for a form, because conditions apply to GET only.
+ */
 export const hasResult = (
   { method, headers }: IncomingMessage,
   etag: string,
   modifiedMs: number | undefined,
 ): boolean => method !== "POST" && isNotModified(headers, etag, modifiedMs);
 
-/** Returns whether a request wants a stored response or none (RFC 9111, 5.2.1.7). */
+/** Returns whether a request accepts only a stored response (RFC 9111, 5.2.1.7). */
 export const wantsStoredOnly = (cacheControl: string | undefined): boolean =>
   cacheControl?.split(",").some((directive) => directive.trim().toLowerCase() === "only-if-cached") ?? false;

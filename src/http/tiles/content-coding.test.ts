@@ -61,7 +61,10 @@ test("a body is compressed once for concurrent requests, and later served from m
   expect(bodies.get(bytes, '"a"', "br")).toBeInstanceOf(Promise);
 });
 
-/** Returns other bytes with the same entity tag: a difference that the generator of CRC-32 divides changes no checksum. */
+/**
+ * Returns different bytes with the same entity tag: adding a multiple of CRC-32's generator does not change the
+ * checksum.
+ */
 function forged(bytes: Uint8Array): Uint8Array {
   const changed = Uint8Array.from(bytes);
   const generator = (1n << 32n) | 0x04c11db7n;

@@ -5,9 +5,9 @@ import { LRUCache } from "lru-cache";
 /** The content coding of a body (RFC 9110, 8.4.1). */
 export type Coding = "br" | "gzip" | "identity";
 
-/** Smaller bodies fit into one packet without compression. */
+/** A smaller body fits into one packet without compression. */
 const SMALLEST_PACKED = 256;
-/** Takes about as long as gzip and gives a tenth fewer bytes. The default, 11, suits files that are compressed once. */
+/** Takes about as long as gzip and gives a tenth fewer bytes. The default 11 is for files that are compressed once. */
 export const BROTLI_QUALITY = 5;
 const OVERHEAD_BYTES = 256;
 
@@ -15,11 +15,11 @@ let last: { readonly header: string; readonly coding: Coding } = { header: "", c
 
 /**
  * Returns the coding that a client prefers (RFC 9110, 12.5.3): Brotli if it weights both codings equally, identity if
- * it states none.
+ * it names none.
  */
 export function codingFor(header: string | undefined, bytes: number): Coding {
   if (header === undefined || bytes < SMALLEST_PACKED) return "identity";
-  // Consecutive requests mostly have the same header.
+  // Consecutive requests mostly have equal headers.
   if (last.header !== header) last = { header, coding: parse(header) };
   return last.coding;
 }
@@ -32,11 +32,11 @@ function parse(header: string): Coding {
   return gz > 0 && gz >= plain ? "gzip" : "identity";
 }
 
-/** Returns whether a client accepts a coding that it names (RFC 9110, 12.5.3). */
+/** Returns whether a client accepts a coding explicitly (RFC 9110, 12.5.3). */
 export const accepts = (header: string | undefined, coding: Coding): boolean =>
   header !== undefined && (weightsOf(header).get(coding) ?? 0) > 0;
 
-/** Returns the weights of the codings in an Accept-Encoding header, by their names in lower case. */
+/** Returns the weights of the codings in an Accept-Encoding header, by name in lower case. */
 function weightsOf(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const part of header.toLowerCase().split(",")) {
@@ -73,8 +73,8 @@ interface Packed<Form> {
 }
 
 /**
- * Stores compressed bodies, up to a number of bytes. Each body is compressed once, outside the event loop. A tag finds a
- * body, and equal bytes decide: whoever chooses the bytes of a tile can give it the tag of another one.
+ * Stores compressed bodies, up to a number of bytes. Compresses each body once, outside of the event loop. Finds a body
+ * by its tag and compares the bytes: an attacker who chooses the bytes of a tile can give it the tag of another tile.
  */
 export class PackedBodies {
   readonly #packed: LRUCache<string, Packed<Uint8Array>>;
@@ -87,7 +87,7 @@ export class PackedBodies {
     });
   }
 
-  /** Returns a compressed body: at once if it is stored, else as a promise. `etag` is derived from the bytes. */
+  /** Returns a compressed body: at once if it is stored, else as a promise. `etag` must be derived from the bytes. */
   get(bytes: Uint8Array, etag: string, coding: "br" | "gzip"): Uint8Array | Promise<Uint8Array> {
     const key = packedTag(etag, coding);
     const stored = this.#packed.get(key);

@@ -92,7 +92,7 @@ test("a tag answers for its own coding only", async () => {
     expect(headers["vary"]).toBe("Accept-Encoding");
     return code;
   };
-  // A 304 needs no compressed body: these requests come before any body has been compressed.
+  // A 304 needs no compressed body: these requests precede the first compression.
   expect(await status('"abc-gzip"', "gzip")).toBe(304);
   expect(await status('"abc"')).toBe(304);
   expect(await status('"abc"', "gzip")).toBe(200);

@@ -17,7 +17,7 @@ export interface ExplanationParts {
   readonly inspect: (request: TileRequest) => Promise<TileState>;
   /** Returns jobs, the newest first. */
   readonly jobs: (filter: JobPage) => Promise<readonly JobView[]>;
-  /** Returns when the quota has evicted a tile, ms since 1970; undefined: not lately. */
+  /** Returns when the quota evicted a tile, ms since 1970. Undefined if it did not recently. */
   readonly evictedAt: (tileSet: TileSet, tile: TileIndex) => Promise<number | undefined>;
   /** Returns milliseconds since 1970. */
   readonly now: () => number;
@@ -37,12 +37,14 @@ export interface Explanation {
   readonly layer: string;
   readonly gridSet: string;
   readonly format: string;
-  /** y is null if the grid set has no such level. */
+  /** y is null if the grid set lacks the zoom. */
   readonly tile: { readonly x: number; readonly y: number | null; readonly z: number };
   readonly bounds: readonly [number, number, number, number] | null;
   readonly parameters: { readonly id: string; readonly values: Readonly<Record<string, string>> };
   readonly state: "kept" | "expired" | "missing" | "outside";
-  /** The reason why there is no valid tile; null if there is one. `no_tile`: the upstream has none, and that is stored. */
+  /**
+   * Why there is no valid tile. Null if there is one. `no_tile`: the store has a mark that the upstream has no tile.
+   */
   readonly reason:
     | OutsideTile["why"]
     | "no_tile"
@@ -52,7 +54,7 @@ export interface Explanation {
     | "failing"
     | "expired"
     | null;
-  /** The state and its reason as a sentence. */
+  /** The state and its reason in words. */
   readonly message: string;
   readonly inMemory: boolean;
   readonly store: {
@@ -66,22 +68,22 @@ export interface Explanation {
   readonly drawing: boolean;
   /** The metatile that contains the tile: [minX, minY, maxX, maxY]. */
   readonly metatile: readonly [number, number, number, number] | null;
-  /** A seed or reseed that was running on this range when the tile was written. */
+  /** A seed or reseed of this range that was running when the tile was written. */
   readonly writtenBy: ExplainingJob | null;
-  /** The time of the last truncation of the layer, or of a part of the layer, since the server started. */
+  /** When the layer, or a part of it, was last truncated since the start of the server. */
   readonly layerTruncatedAt: string | null;
   /** The last job that truncated this tile. */
   readonly truncatedBy: ExplainingJob | null;
   /**
-   * The time at which the quota evicted the tile. Null: the tile is stored, or was not evicted in the last hour and
-   * since the last truncation.
+   * When the quota evicted the tile. Null if the tile is stored, or was not evicted in the last hour and since the last
+   * truncation.
    */
   readonly evictedAt: string | null;
 }
 
 /** The number of jobs of a layer that are searched, newest first. */
 const JOBS_LOOKED_AT = 200;
-/** The tolerance between times: those of files are coarser than those of jobs. */
+/** The tolerance between times, because times of files are coarser than those of jobs. */
 const CLOCK_SLACK_MS = 2_000;
 
 /** Explains the state of a tile. Renders nothing. */
@@ -118,7 +120,7 @@ export async function explainTile(parts: ExplanationParts, request: TileRequest)
   };
 }
 
-/** Explains a tile that the layer does not offer. Reads neither the store nor the jobs. */
+/** Explains a tile that the layer does not offer, without reading the store or the jobs. */
 export function explainOutside({ request, why }: OutsideTile, message: string): Explanation {
   return {
     ...identityOf(request),
@@ -151,7 +153,7 @@ function identityOf({ layer, subset, format, parameters, index }: TileRequest) {
 }
 
 interface TileHistory {
-  /** The age of the stored tile; null: it is not stored. */
+  /** The age of the stored tile. Null if the tile is not stored. */
   readonly ageSeconds: number | null;
   readonly evictedMs: number | undefined;
   readonly truncated: boolean;
@@ -212,13 +214,13 @@ function touches(
   return extentsOverlap({ minX, minY, maxX, maxY }, rendered);
 }
 
-/** Returns whether a job of another format also stores this format: both come from the same render. */
+/** Returns whether a job of another format also stores this format, because one render gives both. */
 const fillsBeside = ({ type, format }: JobView, layer: Layer, mimeType: string): boolean =>
   type !== "truncate" && format !== null && formatsBeside(layer, format).includes(mimeType);
 
 function isAmong(sets: NonNullable<JobView["parameterSets"]>, layer: Layer, { values }: Parameters): boolean {
   const requested = sets.flatMap((set) => chosenSetIn(set) ?? []);
-  // The ages are absolute times, so the current time does not matter.
+  // The ages are absolute times, so the current time is not needed.
   const chosen = resolveSets(requested, Number.POSITIVE_INFINITY);
   return chosen.ok && chooser(chosen.value, layer.parameterFilters)(values);
 }
@@ -231,7 +233,7 @@ function ran({ startedAt, endedAt }: JobView, atMs: number): boolean {
   return endedAt === null || Date.parse(endedAt) >= atMs - CLOCK_SLACK_MS;
 }
 
-/** Returns the time at which a job ended, or began if it has not ended, ms since 1970. */
+/** Returns when a job ended, or began if it has not ended, ms since 1970. */
 const latestMs = ({ startedAt, endedAt }: JobView): number => Date.parse(endedAt ?? startedAt ?? "1970-01-01");
 
 const brief = ({ id, type, state, startedAt, endedAt }: JobView): ExplainingJob => ({

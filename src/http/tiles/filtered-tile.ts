@@ -6,7 +6,7 @@ const GREEN = [0, 255, 0, 255] as const;
 
 const made = new Map<string, Uint8Array>();
 
-/** Returns the PNG that a refused request gets: empty, or green to show the work of a filter. One is made per size. */
+/** Returns the PNG for a refused request: empty, or green to make the filter visible. Made once per size. */
 export function filteredTile({ tileWidth, tileHeight }: GridSet, isGreen: boolean): Uint8Array {
   const key = `${tileWidth}x${tileHeight} ${isGreen}`;
   const known = made.get(key);

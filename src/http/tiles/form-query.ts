@@ -8,8 +8,8 @@ import { readBody } from "../request.ts";
 const FORM = "application/x-www-form-urlencoded";
 
 /**
- * Reads the form in the body of a POST and returns it behind the query of the address. Of a key that both have the
- * address has the first value, which counts. A body without a type is a form.
+ * Reads the form in the body of a POST and appends it to the query of the address. If both have a key, the value of the
+ * address is the first and counts. A body without a content type is a form.
  * @throws ClientGone if the client disconnects
  */
 export async function withForm(query: string, request: IncomingMessage): Promise<Result<string, Refusal>> {

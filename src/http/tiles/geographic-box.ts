@@ -3,15 +3,15 @@ import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { canonicalSrs } from "../../grid/grid-set.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
 
-/** Boxes by grid subset, or by grid set if the subset has no extent: each takes about a hundred conversions. */
+/** Boxes by grid subset, or by grid set if the subset has no extent. Each takes about a hundred conversions. */
 const boxes = new WeakMap<GridSubset | GridSet, { readonly box: Extent | undefined }>();
 
-/** Returns the box in longitude and latitude around all grid subsets of a layer; undefined: none of them has one. */
+/** Returns the box in longitude and latitude around all grid subsets of a layer. Undefined if no subset has a box. */
 export function geographicBox({ gridSubsets }: Layer): Extent | undefined {
   return gridSubsets.map(geographicBoxOf).reduce(unionOrOther, undefined);
 }
 
-/** Returns a grid subset's box in longitude and latitude; undefined: its CRS is not known. */
+/** Returns a grid subset's box in longitude and latitude. Undefined if its CRS is unknown. */
 export function geographicBoxOf(subset: GridSubset): Extent | undefined {
   const key = subset.extent === undefined ? subset.gridSet : subset;
   const known = boxes.get(key);
@@ -21,15 +21,15 @@ export function geographicBoxOf(subset: GridSubset): Extent | undefined {
   return box;
 }
 
-/** The grid subsets of a layer in one CRS, and the box around them in that CRS. */
+/** The grid subsets of a layer in one CRS, and their common box in that CRS. */
 export interface CrsBox {
   readonly subset: GridSubset;
   readonly box: Extent;
 }
 
 /**
- * Returns the boxes of a layer by the EPSG codes of its grid subsets, with the first subset of each code.
- * @param codesOf the codes by which the CRS of a subset is called
+ * Returns the boxes of a layer by EPSG code, with the first grid subset of each code.
+ * @param codesOf the codes by which the CRS of a subset can be named
  */
 export function crsBoxes(
   { gridSubsets }: Layer,
@@ -39,7 +39,7 @@ export function crsBoxes(
   for (const subset of gridSubsets)
     for (const code of codesOf(subset)) {
       if (found.has(code)) continue;
-      // Names of one CRS have the same box, as a client may take either for the other.
+      // All names of one CRS get the same box, because clients treat them as equal.
       const srs = canonicalSrs(subset.gridSet.srs);
       const same = gridSubsets.filter(({ gridSet }) => canonicalSrs(gridSet.srs) === srs);
       found.set(code, { subset, box: same.map(subsetExtent).reduce(union) });

@@ -3,7 +3,7 @@ import { cpuMs } from "../../../test/support/cpu-time.ts";
 import { catalogue } from "../../../test/support/tile-protocols.ts";
 import { parseRequested, routeOf } from "./tile-route.ts";
 
-/** The longest allowed address. */
+/** Returns an address of nearly the longest allowed length. */
 const filled = (text: string): string => text.repeat(Math.floor((8 * 1024 - 300) / text.length));
 const HOSTILE = ["+", "%20", "1", "a", "0", "-", ";", "+;", ",", "1,", "=", ".", ":", "*", "(", "'", "x1y1z1"];
 
@@ -51,7 +51,7 @@ const PATHS = [
   "/tilejson/#",
 ];
 
-/** Half the time of one quadratic expression over 8 KiB. */
+/** Half the time of a quadratic expression over 8 KiB. */
 const MOST_MS = 12;
 
 function parse(path: string, query: string): void {
@@ -62,7 +62,7 @@ const slowOf = (path: string, query: string): unknown[] =>
   HOSTILE.flatMap((text) => {
     const write = (place: string): string => place.replace("#", () => filled(text));
     const measure = (): number => cpuMs(() => parse(write(path), write(query)));
-    // The least of three measurements, because garbage collection may delay one.
+    // The least of three measurements, because garbage collection may delay one of them.
     const ms = Math.min(measure(), measure(), measure());
     return ms > MOST_MS ? [{ text, ms }] : [];
   });

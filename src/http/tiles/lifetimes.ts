@@ -2,7 +2,7 @@ import type { ServedTile } from "../../cache/tile-reader.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
 import type { Layer } from "../../layer/layer.ts";
 
-/** What a lifetime depends on: a tile, or the oldest of the tiles of a map. */
+/** The facts that a lifetime depends on: of a tile, or of the oldest tile of a map. */
 export type Aging = Pick<ServedTile, "modifiedMs" | "isStale" | "detail">;
 
 type Expiring = Pick<
@@ -10,13 +10,13 @@ type Expiring = Pick<
   "expireCacheSeconds" | "expireClientSeconds" | "expireCdnSeconds" | "staleClientSeconds" | "secured"
 >;
 
-/** Seconds for which a copy may be used; `no-cache`: none without asking again; undefined: there is no header. */
+/** The seconds for which a copy may be used. `no-cache` requires a revalidation each time. Undefined for no header. */
 export type Lifetime = number | "no-cache" | undefined;
 
 /** A node that is cut off does not know whether the tile has been truncated. */
 const isStale = ({ isStale: stale, detail }: Aging): boolean => stale === true || detail === "cut-off";
 
-/** Returns the most seconds for which copies of a tile may be used; Infinity: the tile sets no limit. */
+/** Returns the most seconds for which copies of a tile may be used. Infinity if the tile sets no limit. */
 function limitOf(layer: Expiring, z: number, tile: Aging, nowMs: number): number {
   if (isStale(tile)) return layer.staleClientSeconds;
   const seconds = valueAt(layer.expireCacheSeconds, z);
@@ -25,20 +25,20 @@ function limitOf(layer: Expiring, z: number, tile: Aging, nowMs: number): number
 }
 
 /**
- * Returns the lifetime of a tile at clients: that of the layer, but no longer than the rest of the tile's own. A stale
- * tile is there for the time until it has been rendered again. Undefined `tile`: nothing limits it.
+ * Returns the lifetime of a tile at clients: that of the layer, at most until the tile itself expires. Copies of
+ * a stale tile may be used for `staleClientSeconds`. An undefined `tile` sets no limit.
  */
 export function clientLifetime(layer: Expiring, z: number, tile: Aging | undefined, nowMs: number): Lifetime {
   const wanted = valueAt(layer.expireClientSeconds, z);
   if (wanted === "no-cache") return wanted;
   if (tile === undefined) return wanted > 0 ? wanted : undefined;
   const limit = limitOf(layer, z, tile, nowMs);
-  // Without a header a cache chooses a lifetime by itself (RFC 9111, 4.2.2), which must not happen to a stale tile.
+  // Without a header a cache chooses a lifetime itself (RFC 9111, 4.2.2), which must not happen for a stale tile.
   if (isStale(tile)) return limit === 0 ? "no-cache" : wanted > 0 ? Math.min(wanted, limit) : limit;
   return wanted > 0 ? Math.min(wanted, limit) : undefined;
 }
 
-/** Returns the lifetime in shared caches of a CDN. A secured layer has none: its tiles are for their reader alone. */
+/** Returns the lifetime in shared caches of a CDN. Undefined for a secured layer, whose tiles must not be shared. */
 export function cdnLifetime(layer: Expiring, z: number, tile: Aging | undefined, nowMs: number): Lifetime {
   const wanted = layer.expireCdnSeconds;
   if (wanted === undefined || layer.secured) return undefined;
@@ -47,7 +47,7 @@ export function cdnLifetime(layer: Expiring, z: number, tile: Aging | undefined,
   return limit === 0 && isStale(tile) ? "no-cache" : Math.min(wanted, limit);
 }
 
-/** Returns the headers of both lifetimes; none without directives. */
+/** Returns the headers of both lifetimes. Empty if they have no directives. */
 export function cacheHeaders(client: Lifetime, cdn: Lifetime, secured: boolean): readonly string[] {
   const directives = [
     ...(client === undefined ? [] : client === "no-cache" ? [client] : [`max-age=${client}`, "must-revalidate"]),

@@ -71,7 +71,7 @@ test("other requests are answered between the parts, and a client that leaves en
       order.push("first bytes");
       answer.on("error", () => undefined);
       answer.once("data", () => {
-        // Nothing is read for a while: the document waits.
+        // The client does not read for a while, so the document waits.
         answer.pause();
         protocols
           .request("/xyz/s1/2/1/0.png")

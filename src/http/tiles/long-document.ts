@@ -14,14 +14,14 @@ import type { CatalogueDocument } from "./tile-parts.ts";
 import { disposition, OPEN, VARYING } from "./tile-reply.ts";
 
 /**
- * Documents of more layers are written while they are sent, and are not stored: capabilities of 10,000 layers have tens
- * of megabytes and take seconds.
+ * Documents of more layers are sent while they are written, and not stored: capabilities of 10,000 layers have tens of
+ * megabytes and take seconds.
  */
 const MOST_LAYERS = 500;
 
 export const isLong = ({ layers }: Catalogue): boolean => layers.size > MOST_LAYERS;
 
-/** The layers with all that their descriptions follow from; undefined: a layer has no digest. */
+/** The digest of the layers and of all data in their descriptions. Undefined if a layer has no digest. */
 const catalogueDigest = onceEach(({ layers, service }: Catalogue): { readonly digest: string | undefined } => {
   const hash = createHash("sha256").update(JSON.stringify([ownVersion(), service]));
   for (const { digest } of layers.values()) {
@@ -31,7 +31,7 @@ const catalogueDigest = onceEach(({ layers, service }: Catalogue): { readonly di
   return { digest: hash.digest("base64url") };
 });
 
-/** Returns the tag of a long document before it is written; undefined: it cannot be known. */
+/** Returns the tag of a long document before it is written. Undefined if a layer has no digest. */
 export function longDocumentTag(catalogue: Catalogue, name: string, baseUrl: string): string | undefined {
   const { digest } = catalogueDigest(catalogue);
   if (digest === undefined) return undefined;
@@ -41,7 +41,7 @@ export function longDocumentTag(catalogue: Catalogue, name: string, baseUrl: str
 /** The bytes that are written at once: enough for few writes, and fewer than the slowest client reads in a minute. */
 const PART_BYTES = 32_768;
 
-/** Collects the parts, and yields to the event loop between them: a document blocks nothing else. */
+/** Joins short parts, and yields to the event loop between them, so that a document blocks no other work. */
 async function* inSlices(parts: Iterable<string>): AsyncGenerator<Buffer> {
   const slices = new Slices();
   let text = "";
@@ -56,12 +56,12 @@ async function* inSlices(parts: Iterable<string>): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
 }
 
-/** A layer with thousands of values has a long description. */
+/** Splits a description, which is long if a layer has thousands of values. */
 function* inPieces(bytes: Buffer): Generator<Buffer> {
   for (let from = 0; from < bytes.byteLength; from += PART_BYTES) yield bytes.subarray(from, from + PART_BYTES);
 }
 
-/** Sends a document while it is written. It has no length. `etag`: undefined if the document has no tag. */
+/** Sends a document while it is written, without Content-Length. `etag` is undefined if the document has no tag. */
 export async function sendLongDocument(
   response: ServerResponse,
   document: CatalogueDocument,
@@ -91,7 +91,7 @@ async function streamParts(response: ServerResponse, parts: Iterable<string>, co
     if (packer === undefined) await pipeline(source, response);
     else await pipeline(source, packer, response);
   } catch (error) {
-    // A client that has disconnected ends the stream.
+    // If the client has disconnected, the stream ends.
     if (!response.destroyed) throw error;
   }
 }

@@ -29,7 +29,10 @@ export function errorDocument(dialect: Dialect, exception: OgcException | undefi
   }
 }
 
-/** Returns a text as the content of an element. Clients search messages for GeoWebCache's sentences, which have quotes. */
+/**
+ * Returns a text as the content of an element. Does not escape quotes: clients search for GeoWebCache's sentences,
+ * which have quotes.
+ */
 const escapeContent = (text: string): string => escapeXml(text).replaceAll("&#39;", "'");
 
 /** Returns an exception of WMTS 1.0.0: an ows:ExceptionReport 1.1.0. */

@@ -141,7 +141,7 @@ test("CITE demands SERVICE, STYLE of GetTile, FORMAT of GetFeatureInfo, and a ve
   };
   const tile =
     "REQUEST=GetTile&LAYER=topp:states&FORMAT=image/png&TILEMATRIXSET=EPSG:900913&TILEMATRIX=EPSG:900913:3&TILEROW=2&TILECOL=2";
-  // QGIS asks so where the address of its connection is /service/wmts?REQUEST=GetCapabilities.
+  // QGIS sends this if the address of its connection is /service/wmts?REQUEST=GetCapabilities.
   const ofQgis = "REQUEST=GetCapabilities&SERVICE=WMS&REQUEST=GetCapabilities";
   expect(asked(ofQgis, catalogue)).toBe("document");
   expect(asked(ofQgis)).toEqual({ code: "InvalidParameterValue", locator: "service" });

@@ -3,21 +3,21 @@ import { escapeXml } from "../../lib/text/escape.ts";
 
 const isGiven = (text: string | undefined): text is string => text !== undefined && text !== "";
 
-/** Returns an element with a text; nothing without a text. */
+/** Returns an element with a text. Empty without a text. */
 const element = (name: string, text: string | undefined): string =>
   isGiven(text) ? `<${name}>${escapeXml(text)}</${name}>` : "";
 
-/** Returns an element around others; nothing without any. */
+/** Returns an element with inner elements. Empty without inner elements. */
 const around = (name: string, ...inner: readonly string[]): string => {
   const content = inner.join("");
   return content === "" ? "" : `<${name}>${content}</${name}>`;
 };
 
-/** Returns a list of keywords; nothing without any. */
+/** Returns a list of keywords. Empty without keywords. */
 export const keywordElements = (list: string, one: string, keywords: readonly string[] = []): string =>
   around(list, ...keywords.map((keyword) => element(one, keyword)));
 
-/** Returns the identification and the provider of a service (OWS Common 1.1.0, 7.4.4 and 7.4.5), a line for each. */
+/** Returns the identification and the provider of a service (OWS Common 1.1.0, 7.4.4 and 7.4.5), each on a line. */
 export function owsService(
   { title, description, keywords, fees, accessConstraints, serviceProvider = {} }: ServiceInformation,
   standard: { readonly title: string; readonly type: string; readonly name: string; readonly site: string },
@@ -65,8 +65,8 @@ const owsContact = (contact: ServiceContact): string =>
   );
 
 /**
- * Returns the elements of a WMS's `Service` around its address, in the order of WMS 1.1.1 (annex A.1) and 1.3.0 (annex
- * E.1), a line for each.
+ * Returns the elements of a WMS's `Service` around its address, each on a line, in the order of WMS 1.1.1 (annex A.1)
+ * and 1.3.0 (annex E.1).
  */
 export function wmsService(
   { title, description, keywords, fees, accessConstraints, serviceProvider = {} }: ServiceInformation,
@@ -89,7 +89,7 @@ export function wmsService(
 
 function wmsContact(contact: ServiceContact, providerName: string | undefined): string {
   const { individualName, addressType, addressStreet, addressCity } = contact;
-  // The schemas demand all elements of an address, and both of a person.
+  // The schemas require all elements of an address, and both elements of a person.
   const hasPerson = isGiven(individualName) || isGiven(providerName);
   const address = [
     ["AddressType", addressType],

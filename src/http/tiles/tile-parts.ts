@@ -10,10 +10,10 @@ import { badField, type Refusal, shown, unknownLayer } from "../../lib/refusal.t
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { OgcException } from "./ogc-exception.ts";
 
-/** A refusal with the exception code of OGC documents. Protocols that answer in plain text ignore the code. */
+/** A refusal with an exception code for OGC documents. Protocols with plain text answers ignore the code. */
 export type ProtocolRefusal = Refusal & {
   readonly exception?: OgcException;
-  /** The tile of a well-formed address that the layer does not offer: its level, or its position, is outside. */
+  /** The tile of a well-formed address that is outside of the layer: its zoom or its position is not offered. */
   readonly outside?: OutsideTile;
 };
 
@@ -42,9 +42,9 @@ interface DocumentHead {
   /** The name of the document, unique for one catalogue and base URL. */
   readonly name: string;
   readonly contentType: string;
-  /** The name under which a browser saves the document. */
+  /** The file name with which browsers save the document. */
   readonly fileName?: string;
-  /** False: there are many documents of this kind, so they are written for each request. */
+  /** False if there are so many documents of this kind that each is written anew for each request. */
   readonly isStored?: false;
 }
 
@@ -52,23 +52,23 @@ export interface WholeDocument extends DocumentHead {
   readonly write: (baseUrl: string) => string | Uint8Array;
 }
 
-/** A document that describes all layers: it is written in parts, one for each layer. */
+/** A document that describes all layers. It is written in parts, one for each layer. */
 export interface CatalogueDocument extends DocumentHead {
   readonly parts: (baseUrl: string) => Iterable<string>;
 }
 
-/** A document that holds a tile. */
+/** A document that contains a tile. */
 export interface PackedTile {
   readonly kind: "packed";
   readonly request: TileRequest;
   readonly contentType: string;
-  /** `picture`: undefined where there is no tile. */
+  /** Returns the document. `picture` is undefined if there is no tile. */
   readonly pack: (picture: Uint8Array | undefined, baseUrl: string) => Uint8Array;
 }
 
 export const XML_TYPE = "text/xml;charset=UTF-8";
 
-/** The edge of the whole matrix from which a protocol counts its rows. */
+/** The edge of the whole tile matrix from which a protocol counts rows. */
 export type RowOrder = "top" | "bottom";
 
 const list = (values: readonly string[]): string => `one of ${values.join(", ")}`;
@@ -83,7 +83,7 @@ export function findLayer(catalogue: Catalogue, name: string): Result<Layer, Pro
   return refuse(unknownLayer(name.length > 200 ? shown(name) : name));
 }
 
-/** GeoWebCache's exception and sentence. */
+/** Returns GeoWebCache's exception and sentence. */
 const disabledLayer = (name: string): ProtocolRefusal => ({
   code: "layer_disabled",
   message: `Layer '${name}' is disabled`,
@@ -101,7 +101,7 @@ type Offering = Pick<Layer, "formats">;
 const offered = (layer: Offering, format: TileFormat | undefined): TileFormat | undefined =>
   format === undefined ? undefined : layer.formats.find((f) => f.mimeType === format.mimeType);
 
-/** Returns the layer's format of a MIME type. */
+/** Returns the layer's format with a MIME type. Refuses a format that the layer lacks. */
 export function findFormat(layer: Offering, mimeType: string): Result<TileFormat, Refusal> {
   const format = offered(layer, formatOf(mimeType));
   return format === undefined
@@ -109,7 +109,7 @@ export function findFormat(layer: Offering, mimeType: string): Result<TileFormat
     : ok(format);
 }
 
-/** Returns the layer's format of a MIME type or an extension; the layer's first if none is given. */
+/** Returns the layer's format with a MIME type or an extension; without one, the layer's first format. */
 export function findRequestedFormat(layer: Offering, requested: string | undefined): Result<TileFormat, Refusal> {
   const [first] = layer.formats;
   if (requested === undefined && first !== undefined) return ok(first);
@@ -117,7 +117,7 @@ export function findRequestedFormat(layer: Offering, requested: string | undefin
   return text.includes("/") ? findFormat(layer, text) : findFormatOfExtension(layer, text.toLowerCase());
 }
 
-/** Returns the layer's format of an extension in an address. */
+/** Returns the layer's format with the extension in an address. */
 export function findFormatOfExtension(layer: Offering, extension: string | undefined): Result<TileFormat, Refusal> {
   const format = extension === undefined ? undefined : offered(layer, formatOfExtension(extension));
   return format === undefined
@@ -125,7 +125,7 @@ export function findFormatOfExtension(layer: Offering, extension: string | undef
     : ok(format);
 }
 
-/** Returns the parameters as the query of a tile's address; "" for the defaults. */
+/** Returns the parameters as the query of a tile's address. Empty for the defaults. */
 export function queryOf({ values }: Parameters): string {
   const set = Object.entries(values).filter(([, value]) => value !== "");
   const query = set.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join("&");
@@ -133,7 +133,7 @@ export function queryOf({ values }: Parameters): string {
 }
 
 /**
- * Returns the index of a level by its name (`EPSG:900913:7`), else by its number, unless names are numbers too.
+ * Returns the zoom of a level by its name (`EPSG:900913:7`), else by its number, unless names are numbers too.
  * Undefined if the text is neither.
  */
 export function levelOf({ matrices }: GridSet, text: string): number | undefined {
@@ -142,7 +142,7 @@ export function levelOf({ matrices }: GridSet, text: string): number | undefined
   return /^\d+$/.test(text) && !matrices.some(({ name }) => /^\d+$/.test(name)) ? Number(text) : undefined;
 }
 
-/** The tiles of a level that a layer offers. Rows count as in the protocol. */
+/** The tiles of a level that a layer offers. Rows are counted as in the protocol. */
 export interface OfferedRange {
   readonly minColumn: number;
   readonly maxColumn: number;
@@ -179,7 +179,7 @@ export function resolveTile(
   return tileAt({ layer, subset, format: format.value, parameters: parameters.value }, at);
 }
 
-/** The position of a tile as its protocol counts. */
+/** The position of a tile as its protocol counts it. */
 export interface TilePosition {
   readonly z: number;
   readonly column: number;

@@ -38,13 +38,13 @@ import { dialectOfPath, parseRequested, routeOf, type TileRoute, takesForm } fro
 import { TileTimes } from "./tile-times.ts";
 import { TileTraffic } from "./tile-traffic.ts";
 
-/** An address after the mount. Method and headers are those of the response's request. */
+/** An address without its mount. Method and headers are in the response's request. */
 export interface TileAddress {
   /** Raw path, such as `/service/wmts`. */
   readonly path: string;
-  /** Raw, without `?`. */
+  /** Raw query, without `?`. */
   readonly query: string;
-  /** Returns the absolute URL with the mount of the request, without trailing slash: `http://host:8080/geowebcache`. */
+  /** Returns the absolute URL of the request's mount, without trailing slash: `http://host:8080/geowebcache`. */
   readonly baseUrl: () => string;
 }
 
@@ -53,7 +53,7 @@ export interface TileProtocolOptions {
   readonly reader: TileReader;
   readonly maps: Pick<MapRenderer, "render">;
   readonly query: (question: UpstreamQuestion, requester: Requester) => Promise<UpstreamOutcome>;
-  /** Renders a tile past the cache. */
+  /** Renders a tile without using the cache. */
   readonly renderUncached: (request: TileRequest, gone: AbortSignal) => Promise<TileOutcome>;
   /** Explains the state of a tile. Renders nothing. */
   readonly explain: (request: TileRequest) => Promise<Explanation>;
@@ -65,12 +65,12 @@ export interface TileProtocolOptions {
   readonly now?: () => number;
 }
 
-/** The limit in bytes of compressed bodies: data tiles and documents. */
+/** The most bytes of compressed bodies in memory: of data tiles and documents. */
 const PACKED_BYTES = 32 * 1024 * 1024;
 
 /**
- * Returns whether a query has the key `explain`. Called only for addresses that the memo does not contain: an address
- * with this key is never stored there.
+ * Returns whether a query has the key `explain`. Called only for addresses that are not in the memo, which never
+ * contains an address with this key.
  */
 function wantsExplanation(query: string): boolean {
   if (query === "" || !/explain/i.test(query)) return false;
@@ -79,8 +79,8 @@ function wantsExplanation(query: string): boolean {
 }
 
 /**
- * Returns why the Accept header of a request cannot get a document of RESTful WMTS; undefined: it can. GeoWebCache and
- * the conformance tests of WMTS want 406 there; XML is XML under both its types.
+ * Returns why the Accept header of a request permits no document of RESTful WMTS. Undefined if it does. GeoWebCache and
+ * the conformance tests of WMTS require 406 there. Both types of XML are equal.
  */
 function acceptRefusal(
   { protocol }: TileRoute,
@@ -92,7 +92,10 @@ function acceptRefusal(
   return refusedAccept(accept, type === "text/xml" ? [type, "application/xml"] : [type]);
 }
 
-/** A tile that a filter refuses is answered without the upstream, as a hit is. That there is no tile is no failure. */
+/**
+ * Returns the result for counting. A tile that a filter refuses needs no upstream, so it is a hit. A missing tile is
+ * not a failure.
+ */
 function resultOf(outcome: TileOutcome): "failed" | "hit" | "miss" {
   switch (outcome.kind) {
     case "failure":
@@ -113,7 +116,7 @@ export class TileProtocols {
   readonly #packed = new PackedBodies(PACKED_BYTES);
   /** How long clients waited for tiles. */
   readonly times = new TileTimes();
-  /** The counts of the answers by layer, until they are collected. */
+  /** The counts of answers by layer since the last `collectTraffic`. */
   readonly traffic = new TileTraffic();
   #maps = 0;
 
@@ -123,14 +126,14 @@ export class TileProtocols {
     this.#memo = new CatalogueMemo(options.catalogue());
   }
 
-  /** The number of requests for maps that were composed of tiles. */
+  /** The number of requests for maps composed of tiles. */
   get maps(): number {
     return this.#maps;
   }
 
   /**
-   * Answers every path of the tile protocols, errors included. A hit is answered before the call returns. Rejects, with
-   * nothing sent, only for a fault of the server: an error that the reader throws while the client is still connected.
+   * Answers every path of the tile protocols, errors included. Answers a hit before the call returns. Rejects, with
+   * nothing sent, only for a fault of the server: an error of the reader while the client is connected.
    */
   handle(address: TileAddress, response: ServerResponse): Promise<void> | void {
     try {
@@ -180,7 +183,7 @@ export class TileProtocols {
     if (outcome.kind === "failure") {
       const { failure, mark } = outcome;
       const { format } = prepared.request;
-      // A vector tile without features is a tile without bytes, and clients expect it so.
+      // Clients expect a tile without bytes for a vector tile without features.
       if (failure.code === "no_tile" && format.kind === "data" && format.content === "protobuf")
         return sendNoContent(prepared, mark, response);
       return sendError(response, failureError(failure), prepared.dialect);
@@ -200,14 +203,14 @@ export class TileProtocols {
     try {
       outcome = await coming;
     } catch (error) {
-      // The client has disconnected: its signal made the reader give up, and there is no answer to send.
+      // The client has disconnected. Its signal has aborted the reader, and there is no response to send.
       if (response.destroyed) return;
       throw error;
     }
     if (!response.destroyed) await this.#answer(prepared, outcome, response, beganMs);
   }
 
-  /** Serves a resource of a layer to clients with the right to see it; at once if the layer is public. */
+  /** Serves a resource of a layer to clients that may see it. At once if the layer is public. */
   #guarded(layer: Layer, response: ServerResponse, serve: () => Promise<void> | void): Promise<void> | void {
     if (!layer.secured) return serve();
     return this.#options.authorised(response.req, goneSignal(response)).then((allowed) => {
@@ -272,7 +275,7 @@ export class TileProtocols {
     if (!response.destroyed) sendExplanation(response, explanation);
   }
 
-  /** Handles every request that the memo cannot answer: a new or invalid address, a document, or another method. */
+  /** Handles every request that is not in the memo: a new or invalid address, a document, or another method. */
   #resolve(address: TileAddress, response: ServerResponse, key: string): Promise<void> | void {
     const { method = "" } = response.req;
     const route = routeOf(address.path);
@@ -284,18 +287,18 @@ export class TileProtocols {
     return this.#answerQuery(route.value, address, response, key);
   }
 
-  /** Answers a POST: its form has the fields of the query. It changes nothing, as a GET, so any site may send it. */
+  /** Answers a POST, whose form has the fields of the query. Like a GET it changes nothing, so any site may send it. */
   async #readForm(route: TileRoute, address: TileAddress, response: ServerResponse): Promise<void> {
     const query = await withForm(address.query, response.req);
     if (response.destroyed) return;
     if (!query.ok) {
       const dialect = dialectOfPath(route, address.query);
-      // The rest of a body that is too large is not read.
+      // If the body is too large, its remaining bytes are not read.
       if (!response.req.complete) response.setHeader("Connection", "close");
       const error = refusalError(query.error, dialect);
       return sendError(response, { ...error, status: STATUS[query.error.code] }, dialect);
     }
-    // A reload may have brought another catalogue meanwhile.
+    // A reload may have replaced the catalogue while the body was read.
     const catalogue = this.#options.catalogue();
     if (this.#memo.catalogue !== catalogue) this.#memo = new CatalogueMemo(catalogue);
     await this.#answerQuery(route, { ...address, query: query.value }, response, `${address.path}?${query.value}`);

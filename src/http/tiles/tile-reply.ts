@@ -17,7 +17,7 @@ import { filteredTile } from "./filtered-tile.ts";
 import { type Aging, cacheHeaders, cdnLifetime, clientLifetime, type Lifetime } from "./lifetimes.ts";
 import { type Dialect, errorDocument } from "./ogc-exception.ts";
 
-/** The methods of an address. `form`: its query may come as the body of a POST. */
+/** The methods of an address. With `form` its query may also be the body of a POST. */
 export type AllowedReads = "read" | "form";
 const ALLOWED: Readonly<Record<AllowedReads, string>> = {
   read: "GET, HEAD, OPTIONS",
@@ -31,7 +31,7 @@ const EXPOSED =
 const cacheStatus = ({ forwarded, detail }: ServedTile): string =>
   `Nuthatch; ${forwarded === undefined ? "hit" : `fwd=${forwarded}`}${detail === undefined ? "" : `; detail=${detail}`}`;
 
-/** Headers of every answer of the tile protocols: maps are on other origins than their tiles. */
+/** Headers of every answer of the tile protocols, because maps are on other origins than their tiles. */
 export const OPEN: readonly string[] = [
   "Access-Control-Allow-Origin",
   "*",
@@ -44,7 +44,7 @@ export const OPEN: readonly string[] = [
 /** Headers of every answer whose body depends on the codings that the client accepts. */
 export const VARYING: readonly string[] = ["Vary", "Accept-Encoding"];
 
-/** A body in its content coding, with the tag of that coding. */
+/** A body in a content coding, with the tag for this coding. */
 interface CodedBody {
   readonly etag: string;
   readonly bytes: Uint8Array;
@@ -54,8 +54,8 @@ interface CodedBody {
 const NOTHING = new Uint8Array(0);
 
 /**
- * Sends a body in the coding that the client prefers; returns a promise only if the body must be compressed first. A
- * client that already has the body gets a 304, so nothing is compressed.
+ * Sends a body in the coding that the client prefers. Returns a promise only if the body must be compressed first. If
+ * the client already has the body it gets a 304, and nothing is compressed.
  */
 function sendCoded(
   response: ServerResponse,
@@ -76,12 +76,12 @@ function sendCoded(
   });
 }
 
-/** The data prepared once for each address and stored in the memo. */
+/** The data that is prepared once for each address and stored in the memo. */
 export interface PreparedTile {
   readonly request: TileRequest;
   readonly dialect: Dialect;
   readonly fixed: readonly string[];
-  /** Header blocks of the tile that was sent last. They do not reference its bytes. */
+  /** The header blocks of the tile that was sent last. They do not reference its bytes. */
   built: BuiltHeaders | undefined;
 }
 
@@ -94,7 +94,7 @@ interface BuiltHeaders {
   readonly detail: ServedTile["detail"] | undefined;
   readonly client: Lifetime;
   readonly cdn: Lifetime;
-  /** The headers of a 200. With a max-age, both lists end in the value of Expires, which each answer sets anew. */
+  /** The headers of a 200. With a max-age, both lists end in the value of Expires, which each answer sets. */
   readonly whole: string[];
   readonly notModified: string[];
 }
@@ -102,7 +102,9 @@ interface BuiltHeaders {
 /** Returns the value of a header. Percent-encodes a text that is not printable ASCII. */
 const headerText = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
 
-/** Returns the headers of the lifetimes of something made of tiles at a zoom. Undefined `tile`: of nothing stored. */
+/**
+ * Returns the headers of the lifetimes for tiles of a zoom. An undefined `tile` means that no stored tile sets a limit.
+ */
 function lifetimesOf(layer: Layer, z: number, tile: Aging | undefined, nowMs: number): readonly string[] {
   return cacheHeaders(clientLifetime(layer, z, tile, nowMs), cdnLifetime(layer, z, tile, nowMs), layer.secured);
 }
@@ -180,7 +182,7 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding, now
 }
 
 let expiresOf = { seconds: -1, text: "" };
-/** Returns an HTTP date. Stores the last one, because many answers of one second need the same. */
+/** Returns an HTTP date. Stores the last one, because all answers of one second need the same date. */
 function httpDate(seconds: number): string {
   if (expiresOf.seconds !== seconds) expiresOf = { seconds, text: new Date(seconds * 1000).toUTCString() };
   return expiresOf.text;
@@ -206,8 +208,8 @@ export function sendTile(
 }
 
 /**
- * Sends that there is no tile. Caches may keep the answer as long as a tile if the store does.
- * @param mark the stored mark; undefined: the answer is not stored
+ * Sends that there is no tile. Caches may store the answer like a tile if the store has a mark.
+ * @param mark the stored mark; undefined if the answer is not stored
  */
 export function sendNoContent({ fixed }: PreparedTile, mark: ServedTile | undefined, response: ServerResponse): void {
   const headers =
@@ -229,7 +231,7 @@ export const sendData = (
     sendTile(prepared, { ...tile, etag, bytes }, response, nowMs, coding),
   );
 
-/** Sends a document that holds a tile. It is as old as its tile, and made for each request. */
+/** Sends a document that contains a tile. It has the age of its tile, and is made for each request. */
 export const sendPacked = (
   response: ServerResponse,
   { layer, index }: PreparedTile["request"],
@@ -239,7 +241,7 @@ export const sendPacked = (
   nowMs: number,
 ): void => send(response, 200, contentType, bytes, lifetimesOf(layer, index.z, tile, nowMs));
 
-/** Sends GeoWebCache's answer to a request that a request filter refuses. The filter may serve the tile later. */
+/** Sends GeoWebCache's answer to a request that a request filter refuses. The filter may permit the tile later. */
 export function sendFiltered(
   { request }: Pick<PreparedTile, "request">,
   { filter, debug }: { readonly filter: string; readonly debug: boolean },
@@ -251,7 +253,7 @@ export function sendFiltered(
   ]);
 }
 
-/** Sends a body without a date as 200 or 304. `describing`: headers of the body, which a 304 lacks. */
+/** Sends a body without a date as 200 or 304. `describing` are headers of the body, which a 304 lacks. */
 function sendTagged(
   response: ServerResponse,
   { etag, bytes }: Pick<ServedTile, "bytes" | "etag">,
@@ -273,7 +275,7 @@ const describe = (contentType: string, { byteLength }: Uint8Array): readonly str
   String(byteLength),
 ];
 
-/** Sends a map composed for this request. GWC's name for such a result is WMS. */
+/** Sends a map composed for this request. As in GWC, its cache result is WMS. */
 export function sendMap(
   response: ServerResponse,
   { layer, format, z }: MapRequest,
@@ -286,15 +288,16 @@ export function sendMap(
 }
 
 /**
- * Sends a document of the upstream. The browser sees it in this server's origin, so headers keep the browser from
- * running scripts of the document.
+ * Sends a document of the upstream. The browser sees it in this server's origin, so headers keep it from running
+ * scripts of the document.
  */
 export function sendInfo(
   response: ServerResponse,
   { contentType, bytes }: UpstreamDocument,
   { layer, request }: UpstreamQuestion,
 ): void {
-  // A legend changes as rarely as the layer's tiles. Feature information may change at any time, so it is not cached.
+  // A legend changes as rarely as the layer's tiles. Feature information may change at any time, so caches must not
+  // store it.
   const lasting =
     request.kind === "legend" ? cacheHeaders(clientLifetime(layer, 0, undefined, 0), undefined, layer.secured) : [];
   const caching = lasting.length === 0 ? ["Cache-Control", "no-store"] : lasting;
@@ -318,7 +321,7 @@ export function sendError(response: ServerResponse, error: ProtocolError, dialec
   send(response, error.status, contentType, Buffer.from(body, "utf8"), error.headers);
 }
 
-/** Sends an explanation. It is valid only at this moment, so caches must not store it. */
+/** Sends an explanation. It is valid only now, so caches must not store it. */
 export const sendExplanation = (response: ServerResponse, explanation: Explanation): void =>
   send(response, 200, "application/json", Buffer.from(`${jsonText(explanation)}\n`, "utf8"), [
     "Cache-Control",
@@ -337,7 +340,7 @@ export function sendMethodNotAllowed(response: ServerResponse, method: string, r
   sendError(response, plainError("method_not_allowed", text, ["Allow", allowed]), "plain");
 }
 
-/** Answers OPTIONS, the CORS preflight. It needs no credentials, because browsers send none with it. */
+/** Answers OPTIONS, the CORS preflight, without credentials, because browsers send none with it. */
 export function sendPreflight(response: ServerResponse, reads: AllowedReads): void {
   response.writeHead(200, [
     ...OPEN,

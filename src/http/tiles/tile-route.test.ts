@@ -110,7 +110,7 @@ describe("the address of a tile", () => {
           const found = tileOf(target);
           const seen = [found.layer.name, found.index, found.format.mimeType, found.parameters.id];
           expect(seen, protocol).toEqual([pick.layer.name, { x: pick.x, y: pick.y, z: pick.z }, pick.mimeType, ""]);
-          // WMS names no grid set: if two contain the same tile, both are right.
+          // WMS names no grid set: if two grid sets contain the same tile, both are right.
           const extent = tileExtent(found.subset.gridSet, found.index);
           if (protocol.startsWith("wms ")) expect(extent).toEqual(tileExtent(pick.subset.gridSet, pick));
           else expect(found.subset.gridSet.id, protocol).toBe(pick.subset.gridSet.id);

@@ -14,7 +14,7 @@ import { parseTileJson } from "./xyz/tilejson.ts";
 import { parseGmaps, parseQuadkey, parseVe } from "./xyz/web-tile.ts";
 import { parseXyz } from "./xyz/xyz-address.ts";
 
-/** Parses the rest of a path and its query. Pure; never throws for any input of a client. */
+/** Parses the remaining path and the query. Pure. Never throws, whatever a client sends. */
 type Parser = (catalogue: Catalogue, rest: readonly string[], query: Query) => Result<RequestedTile, ProtocolRefusal>;
 
 const PROTOCOLS = {
@@ -32,7 +32,7 @@ const PROTOCOLS = {
   mgmaps: (catalogue, _, query) => parseGmaps(catalogue, query, "down"),
 } satisfies Record<string, Parser>;
 
-/** The protocol of a path, and the rest of the path. */
+/** The protocol of a path, and the remaining path. */
 export interface TileRoute {
   readonly protocol: keyof typeof PROTOCOLS;
   readonly rest: readonly string[];
@@ -51,7 +51,7 @@ export function isTilePath(path: string): boolean {
 }
 
 /**
- * Returns the protocol of a path. This check does not depend on method, layer or query: the 404 of a path takes
+ * Returns the protocol of a path. The check does not depend on method, layer or query: the 404 of a path takes
  * precedence over 405 (`docs/reference/wire-format.md`, Addresses).
  */
 export function routeOf(path: string): Result<TileRoute, Refusal> {
@@ -75,7 +75,7 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
   );
 }
 
-/** The protocols below `/service`, whose query GeoWebCache also reads from a form. */
+/** The protocols below `/service` whose query GeoWebCache also reads from a form. */
 const WITH_FORMS: ReadonlySet<TileRoute["protocol"]> = new Set([
   "wmts",
   "wmts-rest",

@@ -5,11 +5,14 @@ export interface TrafficCounts {
   hits: number;
   misses: number;
   failed: number;
-  /** Answers without a tile to requests for a stored tile alone (only-if-cached). In no ratio, and no errors. */
+  /**
+   * The number of answers without a tile to requests for stored tiles only (only-if-cached). They are in no ratio, and
+   * no errors.
+   */
   notCached: number;
-  /** Bytes of the tiles in answers with a body, before their compression for the connection. */
+  /** The bytes of the tiles in answers with a body, before their compression for the connection. */
   bytes: number;
-  /** Answers by the time that they took; the buckets of `TileTimes`. */
+  /** The numbers of answers by duration, in the buckets of `TileTimes`. */
   readonly times: number[];
 }
 
@@ -39,7 +42,7 @@ export type TrafficByLayer = ReadonlyMap<string, Readonly<TrafficCounts>>;
 export class TileTraffic {
   #layers = new Map<string, TrafficCounts>();
 
-  /** @param bucket the bucket of the time that the answer took, as `TileTimes.observe` returns it */
+  /** @param bucket the bucket of the answer's duration, as `TileTimes.observe` returns it */
   count(layer: string, result: TileResult, bucket: number, bytes: number): void {
     const counts = this.#countsOf(layer);
     if (result === "hit") counts.hits++;
@@ -49,7 +52,7 @@ export class TileTraffic {
     counts.times[bucket] = (counts.times[bucket] ?? 0) + 1;
   }
 
-  /** Counts an answer without a tile to a request for a stored tile alone. */
+  /** Counts an answer without a tile to a request for a stored tile only. */
   countNotCached(layer: string): void {
     this.#countsOf(layer).notCached++;
   }

@@ -3,9 +3,10 @@ import { decodeText } from "./decode-text.ts";
 import { declaredEncoding } from "./xml-encoding.ts";
 
 /**
- * Decodes the body of an HTTP answer. The encoding comes from the byte order mark, else from the charset of the
- * Content-Type, else from the XML declaration (RFC 7303, 3) or the `meta` of a page, else it is UTF-8. An encoding that the bytes contradict is
- * passed over, and so is its mark. Bytes that are invalid in the encoding become U+FFFD.
+ * Decodes the body of an HTTP answer. The encoding comes from the first of these that is present: the byte order mark,
+ * the charset of the Content-Type, the XML declaration (RFC 7303, 3), the `meta` element of a page. Otherwise it is
+ * UTF-8. Skips an encoding, and a mark, that the bytes contradict. Bytes that are invalid in the encoding become
+ * U+FFFD.
  */
 export function answerText(body: Uint8Array, contentType: string): string {
   const mark = markOf(body);
@@ -20,7 +21,10 @@ interface Mark {
   readonly bytes: number;
 }
 
-/** Returns the byte order mark, or what stands for one: markup begins with `<` (XML 1.0, appendix F). */
+/**
+ * Returns the byte order mark. Recognizes UTF-16 without a mark by the `<` at the beginning of markup (XML 1.0,
+ * appendix F). Undefined if the bytes have neither.
+ */
 function markOf([a, b, c]: Uint8Array): Mark | undefined {
   if (a === 0x3c && b === 0) return { encoding: "utf-16le", bytes: 0 };
   if (a === 0 && b === 0x3c) return { encoding: "utf-16be", bytes: 0 };
@@ -30,8 +34,8 @@ function markOf([a, b, c]: Uint8Array): Mark | undefined {
 }
 
 /**
- * Returns whether a text cannot be in an encoding: markup of single bytes is not UTF-16, and marked text that is no UTF-8
- * is not UTF-8.
+ * Returns whether a text cannot have an encoding: markup of single bytes is not UTF-16, and a text with the mark of
+ * UTF-8 but invalid bytes is not UTF-8.
  */
 function isContradicted(encoding: string, text: Uint8Array, isMarked: boolean): boolean {
   if (/^utf-?16/i.test(encoding)) return beginsWithBytes(text);
@@ -44,7 +48,10 @@ const beginsWithBytes = ([first, second = 0]: Uint8Array): boolean => first === 
 const charsetOf = (contentType: string): string | undefined =>
   /;\s*charset\s*=\s*["']?([A-Za-z0-9._:-]+)/i.exec(contentType)?.[1];
 
-/** Returns the encoding that a `meta` in the first 1,024 bytes of a page names (HTML, 13.2.3.2). */
+/**
+ * Returns the encoding that a `meta` in the first 1,024 bytes of a page names (HTML, 13.2.3.2). Undefined if no `meta`
+ * names one.
+ */
 const encodingInPage = (body: Uint8Array): string | undefined =>
   /<meta\s[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)/i.exec(Buffer.from(body.subarray(0, 1024)).toString("latin1"))?.[1];
 

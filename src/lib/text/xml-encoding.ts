@@ -1,6 +1,6 @@
 /**
- * Returns the encoding that an XML declaration names (XML 1.0, 4.3.3), as written. Undefined: there is no declaration,
- * or it names no encoding.
+ * Returns the encoding that an XML declaration names (XML 1.0, 4.3.3), as written. Undefined if there is no
+ * declaration, or it names no encoding.
  */
 export function declaredEncoding(body: Uint8Array): string | undefined {
   const head = Buffer.from(body.subarray(0, 200)).toString("latin1");

@@ -17,8 +17,9 @@ const OPERATORS: Readonly<Record<string, (a: string | number, b: string | number
 };
 
 /**
- * The simple part of CQL: comparisons of an attribute with a number or a text, joined by AND and OR (AND binds tighter).
- * @throws SourceError `exception` with the part that cannot be read
+ * Parses a subset of CQL: comparisons of an attribute with a number or a text, joined by AND and OR (AND binds
+ * tighter).
+ * @throws SourceError `exception` with the part that cannot be parsed
  */
 export function parseFilter(cql: string): Filter {
   if (cql.trim() === "") return () => true;

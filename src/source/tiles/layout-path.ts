@@ -1,14 +1,18 @@
-/** Returns the path of a tile in the layout of TileCache, such as `09/001/234/567/087/654/321`, without an extension. */
+/**
+ * Returns the path of a tile in the layout of TileCache, such as `09/001/234/567/087/654/321`, without an extension.
+ */
 export const tileCachePath = (z: number, x: number, y: number): string =>
   `${padded(z, 2)}/${pathParts(x, 3, 3)}/${pathParts(y, 3, 3)}`;
 
-/** Returns the path of a tile in an exploded cache of ArcGIS, such as `L09/R05397fb1/C0012d687`, without an extension. */
+/**
+ * Returns the path of a tile in an exploded cache of ArcGIS, such as `L09/R05397fb1/C0012d687`, without an extension.
+ */
 export const arcgisPath = (z: number, x: number, y: number): string =>
   `L${padded(z, 2)}/R${padded(y, 8, 16)}/C${padded(x, 8, 16)}`;
 
 export const padded = (n: number, digits: number, base = 10): string => n.toString(base).padStart(digits, "0");
 
-/** Returns a number as `count` directories of `digits` digits, the greatest part first. */
+/** Returns a number as `count` directories of `digits` digits each, the most significant part first. */
 export function pathParts(n: number, count: number, digits: number): string {
   const base = 10 ** digits;
   return Array.from({ length: count }, (_, i) => padded(Math.floor(n / base ** (count - 1 - i)) % base, digits)).join(

@@ -1,12 +1,12 @@
 import { LEAD_CLOSING } from "../link/node-methods.ts";
 
-/** The calls of nodes that the lead works on. */
+/** The calls of nodes that the lead is working on. */
 export class CallsInProgress {
   #count = 0;
   #end: (() => void) | undefined;
   #isClosing = false;
 
-  /** Returns the method, counted. Once `refuse` has been called, it refuses to begin. */
+  /** Returns the method with a count of its running calls. After `refuse`, it rejects new calls. */
   counted(method: (...args: unknown[]) => unknown): (...args: unknown[]) => Promise<unknown> {
     return async (...args) => {
       if (this.#isClosing) throw Object.assign(new Error("the lead is closing"), { code: LEAD_CLOSING });
@@ -23,7 +23,7 @@ export class CallsInProgress {
     this.#isClosing = true;
   }
 
-  /** Waits until no call is in progress, for a time at most. */
+  /** Waits until no call is in progress, at most for `graceMs`. */
   async ended(graceMs: number): Promise<void> {
     if (this.#count === 0) return;
     let timer: NodeJS.Timeout | undefined;
@@ -32,7 +32,7 @@ export class CallsInProgress {
       timer = setTimeout(resolve, graceMs);
     });
     clearTimeout(timer);
-    // The last answer leaves in this turn.
+    // The response to the last call is sent in this turn.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

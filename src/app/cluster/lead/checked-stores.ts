@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { directoryOf, type StoreOptions } from "../../../store/store-options.ts";
 
-/** The directories of stores that a node was found to share with the lead. A bucket is the same for all. */
+/** The stores whose directories a node has been found to share with the lead. A bucket is shared by definition. */
 export class CheckedStores {
   #stores: readonly StoreOptions[] = [];
 
@@ -9,7 +9,7 @@ export class CheckedStores {
     this.#stores = [...this.#stores, ...stores];
   }
 
-  /** Returns the stores that the node was not asked about. */
+  /** Returns the stores for which this was not checked with the node. */
   missing(stores: readonly StoreOptions[]): readonly StoreOptions[] {
     return stores.filter(
       (store) => directoryOf(store) !== undefined && !this.#stores.some((one) => isDeepStrictEqual(one, store)),

@@ -10,7 +10,7 @@ import { drainMember } from "./drain-member.ts";
 import type { Member } from "./member.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 
-/** Returns a channel to a node that has one method. Messages arrive at once. */
+/** Returns a channel to a node with only the method `drain`. Messages arrive in the same turn. */
 function channelTo(node: Pick<NodeMethods, "drain">): Channel<Record<never, never>, NodeMethods> {
   const listeners: [lead: (message: Message) => void, node: (message: Message) => void] = [() => {}, () => {}];
   const port = (own: 0 | 1, other: 0 | 1) => ({
@@ -23,7 +23,7 @@ function channelTo(node: Pick<NodeMethods, "drain">): Channel<Record<never, neve
   return new Channel(port(0, 1), {});
 }
 
-/** Makes nodes that have joined. `applies` holds up or fails what a node is told. */
+/** Makes nodes that have joined. `applies` delays or fails a node's application of the drain. */
 function membersOf(names: readonly string[], applies = async (_node: string): Promise<void> => {}) {
   const hosts = new Set<RendererHost>();
   const told: string[] = [];
@@ -62,7 +62,7 @@ function membersOf(names: readonly string[], applies = async (_node: string): Pr
       remove: async (host: RendererHost) => void hosts.delete(host),
     },
     isOwn: () => false,
-    /** The absent nodes join one after the other. */
+    /** The absent nodes join one by one. */
     anotherJoins: async () => {
       const next = absent.shift();
       if (next !== undefined) join(next);
@@ -70,7 +70,7 @@ function membersOf(names: readonly string[], applies = async (_node: string): Pr
     },
     log: silentLog,
   };
-  /** Returns the name of the node that was changed, or the refusal. */
+  /** Returns the name of the drained node, or the refusal. */
   const drain = async (name: string, drained: boolean): Promise<string> => {
     const found = await drainMember(parts, name, drained);
     return typeof found === "string" ? found : `changed ${found.hello.name}`;
@@ -115,7 +115,7 @@ test("a drain is answered when the node has applied it, and a second one too", a
     await drain("a", true);
     answered.push(which);
   });
-  // Another request is answered meanwhile.
+  // A request for another node is answered while the first one waits.
   expect(await drain("c", false)).toBe("unknown");
   expect(told).toEqual(["a drain true", "a drain true"]);
   expect(answered).toEqual([]);

@@ -6,9 +6,11 @@ import type { Member } from "./member.ts";
 export interface DrainParts {
   readonly members: ReadonlySet<Member>;
   readonly hosts: Pick<RendererHosts, "add" | "remove">;
-  /** Whether a node is the one beside the lead, whose renderers are the lead's own. */
+  /** Whether a node is the one beside the lead. The lead uses that node's renderers as its own. */
   readonly isOwn: (hello: Member["hello"]) => boolean;
-  /** True when a node has joined, or the leases of all absent nodes have ended. False at once if no node is absent. */
+  /**
+   * Resolves to true when a node has joined, or the leases of all absent nodes have ended. False if no node is absent.
+   */
   readonly anotherJoins: () => Promise<boolean>;
   readonly log: Logger;
 }
@@ -16,12 +18,12 @@ export interface DrainParts {
 type Refused = Exclude<DrainRefusal, "alone">;
 
 /**
- * Begins or ends the drain of a node. A drained node gets no further renders, its `/readyz` is 503, and it hands the lead
- * over if it has it. Returns the node when it has applied that.
+ * Begins or ends the drain of a node. A drained node gets no further renders, its `/readyz` is 503, and it hands over
+ * the lead if it has it. Returns the node after it has applied the drain.
  *
- * A node may be absent for a moment, above all after another one has taken the lead. The answers `unknown` and `last` are
- * given only when no node is absent: an absent one may be the node that is named, or another one that is not drained.
- * @throws Error with the code `unavailable` when the connection to the node is lost: the node may be drained or not
+ * A node may be absent for a moment, mainly after another node has taken the lead. So `unknown` and `last` are returned
+ * only if no node is absent: an absent node may be the named one, or another node that is not drained.
+ * @throws Error with the code `unavailable` if the connection to the node is lost: the node may be drained or not
  */
 export async function drainMember(parts: DrainParts, name: string, drained: boolean): Promise<Member | Refused> {
   let found = memberToChange(parts.members, name, drained);
@@ -35,7 +37,7 @@ export async function drainMember(parts: DrainParts, name: string, drained: bool
 function memberToChange(members: ReadonlySet<Member>, name: string, drained: boolean): Member | Refused {
   const member = [...members].find(({ hello }) => hello.name === name);
   if (member === undefined) return "unknown";
-  // The node has received SIGTERM, and ends in any case.
+  // The node has received SIGTERM, and will end.
   if (member.isLeaving) return drained ? member : "leaving";
   const isOnly = [...members].every((one) => one === member || one.isDraining || one.isLeaving);
   return drained && !member.isDraining && isOnly ? "last" : member;
@@ -49,6 +51,6 @@ async function change(member: Member, drained: boolean, { hosts, isOwn, log }: D
     else if (!isOwn(hello) && hello.renderers > 0) hosts.add(renderers);
     log.info(drained ? "a node is drained" : "a node is not drained any more", { node: hello.name });
   }
-  // Sent even if nothing has changed: an earlier request for the same may not be applied yet.
+  // Sent even without a change, because the node may not have applied an earlier equal request yet.
   await channel.call("drain", drained);
 }

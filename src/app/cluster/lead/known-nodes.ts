@@ -3,7 +3,9 @@ import type { NodeRemoval, NodeView } from "../../../http/api/nodes/node-view.ts
 import type { Logger } from "../../../lib/process/logger.ts";
 import type { KnownNode, LeadTable } from "../link/lead-table.ts";
 
-/** Names of nodes may be made anew by each start, so the record has a limit. The nodes that were lost first are removed. */
+/**
+ * Limits the record, because each start may use a new node name. Beyond it the nodes that were lost first are removed.
+ */
 export const MOST_LOST = 1_000;
 const WRITE_AGAIN_MS = 1_000;
 
@@ -18,26 +20,26 @@ export interface KnownNodesParts {
 
 type Identity = Omit<KnownNode, "lostMs">;
 
-/** The node is connected. */
+/** The node is connected to this lead. */
 type Here = Identity & { readonly kind: "here" };
-/** The node was connected to the lead before, and has not joined this one yet. */
+/** The node was connected to the previous lead, and has not joined this one yet. */
 type Absent = Identity & { readonly kind: "absent" };
-/** The connection of the node has ended without a word, or it has not joined this lead in time. */
+/** The node's connection ended unannounced, or the node has not joined this lead in time. */
 type Lost = Identity & { readonly kind: "lost"; readonly lostMs: number };
 type Known = Here | Absent | Lost;
 type Change = Here | Lost | (Pick<Identity, "name" | "instance"> & { readonly kind: "left" });
 
 /**
- * The nodes that have joined and have not left with a word. A node that is drained or has received SIGTERM is not among
- * them. The record stands in the database, so that the next lead has it. It is written in the background.
+ * The nodes that have joined and have not announced their leave. A node that is drained or has received SIGTERM does
+ * not count. The record is in the database, so that the next lead can read it; it is written in the background.
  */
 export class KnownNodes {
   readonly #parts: KnownNodesParts;
   readonly #known = new Map<string, Known>();
-  /** The changes that the database does not have yet, by the name of the node. */
+  /** Changes that are not in the database yet, by the name of the node. */
   readonly #unwritten = new Map<string, Change>();
   #settle = (): void => {};
-  /** Resolves when no node is absent any more. */
+  /** Resolves when no node is absent. */
   readonly #settled = new Promise<void>((resolve) => {
     this.#settle = resolve;
   });
@@ -48,7 +50,7 @@ export class KnownNodes {
     this.#parts = parts;
   }
 
-  /** Reads the record of the lead before. @throws Error when the database does not answer */
+  /** Reads the record of the previous lead. @throws Error if the database does not answer */
   async load(): Promise<void> {
     const read = await this.#parts.table.knownNodes();
     if (!read.ok) throw Object.assign(new Error(read.error.message), { code: "unavailable" });
@@ -61,17 +63,17 @@ export class KnownNodes {
     this.#put({ ...identityOf(node), kind: "here" });
   }
 
-  /** Records that the connection of a node has ended without a word. */
+  /** Records that the connection of a node has ended unannounced. */
   lost(node: Identity): void {
     const known = this.#known.get(node.name);
-    // The node was drained, has left, or was started again.
+    // The node was drained, has left, or has restarted.
     if (known?.kind !== "here" || known.instance !== node.instance) return;
     this.#put({ ...known, kind: "lost", lostMs: this.#parts.now() });
     const lost = this.#lost;
     if (lost.length > MOST_LOST) this.left(lost.reduce((a, b) => (a.lostMs <= b.lostMs ? a : b)));
   }
 
-  /** Removes a run of a node that is drained or has received SIGTERM. */
+  /** Removes a node that is drained or has received SIGTERM, unless the node has restarted. */
   left({ name, instance }: Pick<Identity, "name" | "instance">): void {
     if (this.#known.get(name)?.instance !== instance) return;
     this.#known.delete(name);
@@ -79,11 +81,11 @@ export class KnownNodes {
   }
 
   /**
-   * Records the nodes of the lead before as lost that have not joined this one. Called when their leases have ended.
-   * @param sinceMs when this lead has begun
+   * Records the previous lead's nodes that have not joined this lead as lost. Called when their leases have ended.
+   * @param sinceMs the begin of this lead, ms since 1970
    */
   async absentAreLost(sinceMs: number): Promise<void> {
-    // A node that has ended in order while no node led has removed its own row.
+    // A node that ended in order while there was no lead has removed its own row.
     const read = await this.#parts.table.knownNodes();
     const rows = read.ok ? new Map(read.value.map((row) => [row.name, row.instance])) : undefined;
     for (const node of [...this.#known.values()]) {
@@ -96,7 +98,7 @@ export class KnownNodes {
     this.#settle();
   }
 
-  /** Removes a lost node. @throws Error with the code `unavailable` when the database does not answer */
+  /** Removes a lost node. @throws Error with the code `unavailable` if the database does not answer */
   async remove(name: string): Promise<Exclude<NodeRemoval, "alone">> {
     if (this.#known.get(name)?.kind === "absent") await this.#settled;
     const node = this.#known.get(name);
@@ -140,7 +142,7 @@ export class KnownNodes {
     });
   }
 
-  /** Writes the changes one after the other, and repeats what fails. A lead without its database ends with its lease. */
+  /** Writes the changes one by one, and retries a failed write. A lead without its database ends with its lease. */
   async #writeAll(): Promise<void> {
     const { table, epoch } = this.#parts;
     for (const change of this.#changes()) {
@@ -161,7 +163,7 @@ export class KnownNodes {
     }
   }
 
-  /** Stops the writes. Nodes whose connection ends from now on are with the next lead. */
+  /** Stops the writes. The next lead records nodes whose connection ends from now on. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#writing;

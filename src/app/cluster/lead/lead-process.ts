@@ -18,16 +18,16 @@ import { LeadTable } from "../link/lead-table.ts";
 import { Lease } from "../link/lease.ts";
 import { NodePool } from "./node-pool.ts";
 
-/** Calls and renders in progress have this time at a handover. The next lead renders again what was not stored. */
+/** Time for calls and renders in progress at a handover. The next lead renders again whatever was not stored. */
 const GRACE_MS = 10_000;
 const LONGEST_RENEWAL_MS = 2_000;
 const RENEWALS_PER_LEASE = 5;
-/** A line of the log leaves the process within this time. */
+/** Time for a log line to leave the process. */
 const LOG_MS = 50;
 
 /**
- * The process that leads a cluster: coordinator, renders, and the connections of the nodes. It is a process of its own,
- * so that a lead which loses its lease ends by ending: nothing of it can act afterwards.
+ * The process that leads a cluster: coordinator, renders, and the connections of the nodes. It is a separate process,
+ * so that a lead which loses its lease can end at once, and none of its parts can act afterwards.
  */
 class LeadProcess {
   readonly #data: LeadData;
@@ -51,7 +51,7 @@ class LeadProcess {
     this.#table = new LeadTable(target, { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs });
   }
 
-  /** Takes over what another process of the node has found out about a remote store. */
+  /** Records news about a remote store from another process of the node. */
   tellStores(news: StoreNews): void {
     this.#news?.found(news);
   }
@@ -116,13 +116,13 @@ class LeadProcess {
     const pauseMs = Math.min(LONGEST_RENEWAL_MS, this.#data.cluster.leadLeaseMs / RENEWALS_PER_LEASE);
     for (;;) {
       await sleep(pauseMs);
-      // A process that was stopped for longer than the lease ends here at the latest.
+      // If the process was suspended for longer than the lease, it ends here at the latest.
       if (!this.#lease.isValid) await this.#lost("it was not renewed in time");
       await this.#renew(address);
     }
   }
 
-  /** The lease is lost. Ends the process at once, as a kill does: a newer lead may be at work. */
+  /** Ends the process at once, as a kill does, because its lease is lost and a newer lead may be working. */
   async #lost(reason: string): Promise<void> {
     this.#log.error("this node has lost the lease of the lead", { node: this.#data.cluster.node, reason });
     await this.#end(1);

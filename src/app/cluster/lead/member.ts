@@ -10,7 +10,7 @@ import type { NodeRenderers } from "./node-renderers.ts";
 
 export type NodeChannel = Channel<LeadMethods, NodeMethods>;
 
-/** A node that has joined, as its lead knows it. */
+/** A node that has joined, and its state at the lead. */
 export interface Member {
   readonly hello: NodeHello;
   readonly channel: Pick<NodeChannel, "call" | "note">;
@@ -24,7 +24,7 @@ export interface Member {
   isLeaving: boolean;
 }
 
-/** Returns a node that joins now. */
+/** Returns the member of a node that is joining. */
 export const newMember = (joining: Pick<Member, "hello" | "channel" | "socket" | "renderers" | "checked">): Member => ({
   ...joining,
   isDraining: joining.hello.isDraining,
@@ -33,7 +33,7 @@ export const newMember = (joining: Pick<Member, "hello" | "channel" | "socket" |
   lastHeardMs: elapsedMs(),
 });
 
-/** What the row of a node needs beside the node. */
+/** Facts that the row of a node needs in addition to its member. */
 export interface ViewParts {
   readonly hosts: Pick<RendererHosts, "workOf">;
   readonly leases: Pick<GrantedLeases, "leftMs">;
@@ -41,7 +41,7 @@ export interface ViewParts {
   readonly isOwn: (hello: NodeHello) => boolean;
 }
 
-/** Returns the rows of the nodes, by their names. */
+/** Returns the rows of the nodes, sorted by name. */
 export async function nodeViews(members: Iterable<Member>, parts: ViewParts): Promise<readonly NodeView[]> {
   const views = [...members].map((member) => nodeView(member, parts));
   return (await Promise.all(views)).sort(byName);
@@ -49,7 +49,7 @@ export async function nodeViews(members: Iterable<Member>, parts: ViewParts): Pr
 
 export const byName = (a: NodeView, b: NodeView): number => (a.name < b.name ? -1 : 1);
 
-/** Returns the row of a node in the list. Asks the node how many tiles it has served. */
+/** Returns the row of a node in the list. Requests the number of tiles that the node has served. */
 export async function nodeView(member: Member, { hosts, leases, isOwn }: ViewParts): Promise<NodeView> {
   const { hello, channel, renderers, sinceMs, lastHeardMs, isDraining, isLeaving } = member;
   const lead = isOwn(hello);

@@ -7,7 +7,7 @@ import type { NodeHello, Welcome } from "../link/node-methods.ts";
 /** Why a node cannot join. */
 export type NotAdmitted = Exclude<Welcome, { kind: "joined" }>;
 
-/** Returns why a node cannot join those that have joined; undefined: it can. */
+/** Returns why a node cannot join the nodes that have joined. Undefined if it can. */
 export function whyNotAdmitted(
   hello: NodeHello,
   joined: Iterable<NodeHello>,
@@ -31,6 +31,6 @@ function otherStore({ stores }: NodeHello, configuration: Configuration): string
   return undefined;
 }
 
-/** Returns the order of a user at a node. */
+/** Returns the render order of a user, with the node at which the user waits. */
 export const near = (order: RenderOrder, node: string | undefined): RenderOrder =>
   node === undefined ? order : { ...order, near: node };

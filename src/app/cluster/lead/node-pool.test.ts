@@ -14,7 +14,7 @@ import { LEAD_CLOSING, type LeadMethods, type NodeHello, type NodeMethods } from
 import { LeadLink } from "../node/lead-link.ts";
 import { NodePool } from "./node-pool.ts";
 
-/** No lease ends, and no close is cut short, while a test runs. */
+/** Longer than a test, so that no lease ends and no close is cut short. */
 const LONG_MS = 600_000;
 const OWN = "the lead's node";
 
@@ -27,7 +27,7 @@ function held(): { readonly promise: Promise<void>; readonly release: () => void
   return { promise, release };
 }
 
-/** Starts a lead that nodes can join. They are the other ends of real connections. */
+/** Starts a lead that nodes can join. The nodes are clients of real connections. */
 async function startPool() {
   const loaded = await loadConfiguration({ env: {}, flags: {}, cwd: "/" });
   if (!loaded.ok) expect.fail("the default configuration is valid");
@@ -53,7 +53,7 @@ async function startPool() {
       keepNode: async () => ok(null),
       forgetNode: async () => ok(null),
     },
-    // Nothing is asked of the rest of the server.
+    // No test calls the core of the server.
     core: new LeadLink(silentLog).core(),
     hosts: {
       add: (host) => void hosts.add(host),
@@ -65,14 +65,14 @@ async function startPool() {
   const { port } = await pool.listen("127.0.0.1", 0);
   await pool.ready({ ready: true });
   let closed: Promise<void> | undefined;
-  /** Closes the lead. Resolves when it has closed. */
+  /** Closes the lead. Resolves after it has closed. */
   const close = (): Promise<void> => {
     closed ??= pool.close(LONG_MS);
     return closed;
   };
   onTestFinished(close);
 
-  /** Asks to join as a node of the name. `drain`: what the node does when it is drained. */
+  /** Requests to join as a node of this name. `drain` is the node's method of this name. */
   const ask = async (
     name: string,
     drain: (drained: boolean) => void | Promise<void> = () => {},
@@ -161,7 +161,7 @@ test("a node that has not joined yet is drained when it joins, and then it is no
   const { join } = await startPool();
   const { lead } = await join("a", () => {}, { instance: OWN });
   const told: boolean[] = [];
-  // The answers to calls on one connection show that the lead has received those before them.
+  // Calls on one connection arrive in order: their responses show that the lead has received the earlier calls.
   const absent = lead.call("drainNode", "c", true);
   expect(await lead.call("nodes")).toHaveLength(1);
   await join("c", (drained) => void told.push(drained));

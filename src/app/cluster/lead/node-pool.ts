@@ -40,19 +40,21 @@ export interface NodePoolParts {
   readonly cluster: ClusterOptions;
   readonly instance: string;
   readonly epoch: number;
-  /** The lease of this lead. It grants leases only while it has its own. */
+  /** The lease of this lead. The lead grants leases to nodes only while it is valid. */
   readonly lease: Pick<Lease, "isValid" | "leftMs">;
   readonly table: KnownNodesParts["table"];
   readonly core: Core;
-  /** The machines that render. */
+  /** The machines that run renderers. */
   readonly hosts: RendererHosts;
   readonly log: Logger;
 }
 
-/** How often the pool looks for nodes whose lease has ended without a word. */
+/** How often in the time of a lease the pool looks for nodes whose lease has ended. */
 const LOOKS_PER_LEASE = 10;
 
-/** The nodes of a cluster, as the lead calls them. All answer HTTP and render; the lead alone accounts and manages. */
+/**
+ * The nodes of a cluster, as the lead calls them. All nodes answer HTTP and render; only the lead accounts and manages.
+ */
 export class NodePool extends ServingMembers implements ServingProcesses {
   readonly #parts: NodePoolParts;
   readonly #leases: GrantedLeases;
@@ -67,15 +69,15 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   readonly #known: KnownNodes;
   readonly #timer: NodeJS.Timeout;
   readonly #sinceMs = Date.now();
-  /** Fires when the leases of the lead before have ended. */
+  /** Fires when the leases of the previous lead have ended. */
   #absentTimer: NodeJS.Timeout | undefined;
-  /** The connections end because this lead does. */
+  /** Whether connections end because this lead is closing. */
   #isClosing = false;
-  /** Nodes whose connection was lost without a word. */
+  /** The number of nodes whose connection ended unannounced. */
   #lost = 0;
-  /** The node that was refused last, and why. */
+  /** The name of the node that was refused last, and the reason. */
   #lastRefused = "";
-  /** Why no node can join; undefined: they can. */
+  /** Why no node can join. Undefined if nodes can join. */
   #closedTo: string | undefined = "the lead is starting";
 
   constructor(parts: NodePoolParts) {
@@ -89,7 +91,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         ...methods,
         changeObject: async (change, by) => {
           const changed = await core.changeObject(change, by);
-          // The names of a store that was made are known now.
+          // A store that the change has made has its names by now.
           await this.#allApplied();
           return changed;
         },
@@ -137,7 +139,8 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         const missing = this.#isOwn(hello) ? [] : checked.missing(this.#made);
         if (missing.length === 0) return welcome(hello);
         const asked = withMarks(missing, (mark) => channel.call("storesFault", missing, mark));
-        // A lead that cannot write there cannot ask. Its own readiness reports that, and the node may serve.
+        // If the lead cannot write the mark, it cannot check the node. Its own readiness reports the fault, and the
+        // node may serve.
         const fault = await asked.catch((error: unknown) => {
           log.warn("the directories of stores were not compared with a joining node", {
             node: hello.name,
@@ -146,7 +149,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
           return undefined;
         });
         if (fault !== undefined) return { kind: "not_now", reason: fault };
-        // Stores may have been made meanwhile.
+        // Requests may have made further stores during the check: check again.
         checked.add(missing);
       }
     };
@@ -169,7 +172,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       await this.#parts.hosts.remove(member.renderers);
     };
     const leave = (): void => {
-      // A beat that is under way must not grant the lease again: every change would wait for its end.
+      // A beat in progress must not grant the lease again, because every change would wait for the end of that lease.
       hasLeft = true;
       if (member !== undefined) this.#leases.returned(member.hello.instance);
       socket.end();
@@ -190,7 +193,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       },
       (method, error) => {
         log.error("a node's report failed", { node: member?.hello.name, method, error: String(error) });
-        // The node has other messages than the version that it has sent, so all of them may be misread.
+        // The node uses another version of the messages than it has claimed, so all its messages may be misread.
         if ([UNKNOWN_METHOD, MALFORMED].includes(codeOf(error))) socket.destroy();
       },
     );
@@ -216,14 +219,14 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     });
   }
 
-  /** Logs that a node cannot join. It asks again several times a second, so the log has each reason once. */
+  /** Logs why a node cannot join. The node retries several times a second, so each reason is logged once. */
   #refused({ name }: NodeHello, { kind, reason }: NotAdmitted): void {
     if (kind === "not_now" || this.#lastRefused === `${name} ${reason}`) return;
     this.#lastRefused = `${name} ${reason}`;
     this.#parts.log.warn("a node cannot join the cluster", { node: name, reason });
   }
 
-  /** Gives a node the state and its lease. Nothing is awaited, so no change is lost between the two. */
+  /** Gives a node the state and its lease in one turn, so that no change can be lost between the two. */
   #begin(member: Member): void {
     const { channel, hello, renderers } = member;
     if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
@@ -232,15 +235,15 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.addMember(channel, () => void member.socket.destroy());
     this.#know(member);
     this.#leases.grant(hello.instance);
-    // The lead's own process has the renderers of its machine.
+    // The lead's host already has the renderers of its own machine.
     if (!this.#isOwn(hello) && !hello.isDraining && hello.renderers > 0) this.#parts.hosts.add(renderers);
     this.#parts.log.info("a node has joined", { node: hello.name });
     this.#joins.emit("joined");
   }
 
   /**
-   * Begins or ends the drain of a node, and returns the row of the node. A second call for the row would fail: a lead that
-   * drains the node beside it closes, and the next lead does not know the node until the node has joined it.
+   * Begins or ends the drain of a node, and returns the row of the node. The caller could not request the row later: a
+   * lead that drains the node beside it closes, and the next lead knows the node only after the node has joined it.
    */
   async #drain(name: string, drained: boolean): Promise<DrainOutcome> {
     const { hosts, log } = this.#parts;
@@ -255,7 +258,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     return nodeView(found, this.#viewParts);
   }
 
-  /** Records a connected node: one that is drained or ends is not expected to stay. */
+  /** Records a connected node. A node that is drained or leaving is not expected to stay. */
   #know({ hello, isDraining, isLeaving }: Member): void {
     if (isDraining || isLeaving) this.#known.left(hello);
     else this.#known.joined(knownNode(hello));
@@ -266,7 +269,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     const connected = await nodeViews(this.#members, this.#viewParts);
     const lost = this.#known.views;
     const isLost = new Set(lost.map(({ name }) => name));
-    // A node may have left while it was asked.
+    // A node may have left while its row was requested.
     const members = new Set([...this.#members].map(({ hello }) => hello.name));
     const rows = connected.filter(({ name, state }) => !isLost.has(name) && (state !== "lost" || members.has(name)));
     return [...rows, ...lost].sort(byName);
@@ -284,31 +287,33 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     return { hosts: this.#parts.hosts, leases: this.#leases, isOwn: (hello) => this.#isOwn(hello) };
   }
 
-  /** Ends the connections of nodes that are silent: a stopped process would hold up every change. */
+  /** Ends the connections of silent nodes, because a stopped process would delay every change. */
   #endOverdue(): void {
     for (const { hello, socket } of this.#members) if (this.#leases.isOver(hello.instance)) socket.destroy();
   }
 
   /**
-   * Records a change without which no node may answer from now on. While no node can join yet, there is nothing to
-   * record: the lead only repeats the state that it has read.
+   * Records a change. No node may answer with an older state once the change is answered. Before nodes can join there
+   * is nothing to record, because the lead only reads the stored state.
    */
   #changed(): void {
     if (this.#closedTo === undefined) this.#leases.changed();
   }
 
-  /** Sends the names that have changed, before the messages that depend on them. */
+  /** Sends changed names of generations, before the messages that depend on them. */
   #sendNames(): void {
     for (const { id, text } of this.#names.changed())
       for (const { channel, hello } of this.#members) if (!this.#isOwn(hello)) channel.note("names", [id, text]);
   }
 
-  /** The node that started this lead has the same data directory, where the coordinator replaces the names itself. */
+  /**
+   * Whether a node is the one that started this lead. In its data directory the coordinator replaces the names itself.
+   */
   #isOwn({ instance }: NodeHello): boolean {
     return instance === this.#parts.instance;
   }
 
-  /** Waits until no node can answer with the state before the changes so far. */
+  /** Waits until no node can answer with a state older than the changes so far. */
   async #allApplied(): Promise<void> {
     this.#sendNames();
     await this.applied();
@@ -331,7 +336,10 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     return this.state.configuration.stores;
   }
 
-  /** Ends the connections of nodes that have joined since stores were checked. They join again and are asked then. */
+  /**
+   * Ends the connections of nodes that joined before the new stores were checked with them. They join again and are
+   * checked.
+   */
   #endUnchecked(): void {
     for (const { hello, checked, socket } of this.#members)
       if (!this.#isOwn(hello) && checked.missing(this.#made).length > 0) socket.destroy();
@@ -374,7 +382,10 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     await this.#unaware();
   }
 
-  /** A node that has a lease of the lead before serves on meanwhile: no node joins before stored tiles can be served. */
+  /**
+   * No node joins before stored tiles can be served. Until then, a node with a lease of the previous lead keeps
+   * serving.
+   */
   override ready(readiness: Readiness): Promise<void> {
     if (readiness.ready || readiness.isStarting !== true) this.#openToNodes();
     else if (this.#closedTo !== undefined) this.#closedTo = readiness.reason;
@@ -399,7 +410,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     return { ...known, leaseMs, renewedMs: cluster.leadLeaseMs - leaseMs };
   }
 
-  /** Accepts nodes on the address. @throws Error when it is not available, or the database does not answer */
+  /** Listens for nodes. @throws Error if the address is not available, or the database does not answer */
   async listen(host: string, port: number): Promise<{ readonly port: number }> {
     await this.#known.load();
     return listenOn(this.#server, host, port);
@@ -412,7 +423,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.#calls.refuse();
     await Promise.all([...this.#members].map(({ channel }) => channel.call("closing").catch(() => undefined)));
     await this.#calls.ended(graceMs);
-    // Renders of jobs that are in progress on nodes.
+    // Waits for the jobs' renders in progress on nodes.
     await atMost(graceMs, Promise.all([...this.#members].map((one) => this.#parts.hosts.remove(one.renderers))));
     clearInterval(this.#timer);
     clearTimeout(this.#absentTimer);

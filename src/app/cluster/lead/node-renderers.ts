@@ -9,7 +9,7 @@ interface Remote {
   readonly ended: (end: RendererEnd) => void;
 }
 
-/** The renderers of another node, as the lead uses them. Their messages go through the connection of the node. */
+/** The renderers of another node. Their messages go through the connection of the node. */
 export class NodeRenderers implements RendererHost, RendererReportMethods {
   readonly node: string;
   readonly most: number;
@@ -22,7 +22,7 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
   constructor(
     { name, renderers }: { readonly name: string; readonly renderers: number },
     channel: Pick<Channel<RendererReportMethods, RendererHostMethods>, "note">,
-    /** Returns the changes of stores for the node. */
+    /** Returns the stores in the form that the node gets. */
     changesOf: (stores: readonly StoreOptions[]) => StoreChanges,
   ) {
     this.node = name;
@@ -52,7 +52,7 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
     this.#channel.note("configureRenderers", [this.#changesOf(stores)]);
   }
 
-  /** @throws Error when the node has passed on what is no message */
+  /** @throws Error if the node has passed on a malformed message */
   fromRenderer(id: number, message: Message): void {
     if (!isMessage(message)) throw Object.assign(new Error("a renderer has sent no message"), { code: MALFORMED });
     this.#remotes.get(id)?.receive?.(message);
@@ -64,7 +64,7 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
     remote?.ended(end);
   }
 
-  /** The connection to the node is lost. Its renderers may begin to store tiles for this time, in ms. */
+  /** Called when the connection to the node is lost. Its renderers may begin to store tiles for `mayStoreMs` ms. */
   lost(mayStoreMs: number): void {
     for (const id of [...this.#remotes.keys()]) this.rendererEnded(id, { kind: "unreachable", mayStoreMs });
   }

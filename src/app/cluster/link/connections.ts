@@ -4,8 +4,8 @@ import { connect as connectTls, createServer as createTlsServer, type TlsOptions
 import type { HostPort } from "../../../configuration/cluster-options.ts";
 
 /**
- * TLS 1.2 with a key that both sides have (RFC 4279, RFC 8442): it authenticates both without certificates, and a key
- * that becomes known later does not reveal what was sent before.
+ * TLS 1.2 with a pre-shared key (RFC 4279, RFC 8442). The key authenticates both sides without certificates. An
+ * attacker who gets the key later cannot decrypt earlier connections.
  */
 const PSK: TlsOptions = { ciphers: "ECDHE-PSK-CHACHA20-POLY1305", minVersion: "TLSv1.2", maxVersion: "TLSv1.2" };
 const IDENTITY = "nuthatch";
@@ -13,7 +13,7 @@ const CONNECT_MS = 2_000;
 
 const keyOf = (secret: string): Buffer => Buffer.from(hkdfSync("sha256", secret, "nuthatch", "cluster link", 32));
 
-/** Accepts the connections of nodes. `accepted` gets those that have proven the secret. */
+/** Accepts the connections of nodes. `accepted` gets only connections that have proven the secret. */
 export function acceptNodes(secret: string | undefined, accepted: (socket: Socket) => void): Server {
   const prepared = (socket: Socket): void => {
     prepare(socket);
@@ -25,12 +25,12 @@ export function acceptNodes(secret: string | undefined, accepted: (socket: Socke
     { ...PSK, pskCallback: (_, identity) => (identity === IDENTITY ? key : null) },
     prepared,
   );
-  // A client without the secret, or a port scanner.
+  // The client lacks the secret, or is a port scanner.
   server.on("tlsClientError", (_, socket) => void socket.destroy());
   return server;
 }
 
-/** Connects to a node. @throws Error when it does not answer, or has another secret */
+/** Connects to a node. @throws Error if it does not answer, or has another secret */
 export function connectToNode({ host, port }: HostPort, secret: string | undefined): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const connected = (): void => {
@@ -52,7 +52,7 @@ export function connectToNode({ host, port }: HostPort, secret: string | undefin
               host,
               port,
               pskCallback: () => ({ psk: keyOf(secret), identity: IDENTITY }),
-              // The key authenticates the other side; there is no certificate.
+              // The key authenticates the peer, which has no certificate.
               checkServerIdentity: () => undefined,
             },
             connected,
@@ -64,6 +64,6 @@ export function connectToNode({ host, port }: HostPort, secret: string | undefin
 
 function prepare(socket: Socket): void {
   socket.setNoDelay(true);
-  // "close" follows each error.
+  // Each error is followed by "close", which is handled.
   socket.on("error", () => {});
 }

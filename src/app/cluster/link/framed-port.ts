@@ -5,11 +5,11 @@ import { isMessage, type Message, type Port } from "../../../lib/process/channel
 
 /** The longest message: a configuration of 10,000 layers has some 30 MB. */
 const MOST_BYTES = 256 * 2 ** 20;
-/** A peer that takes so little that this much waits for it counts as hung. */
+/** A peer counts as hung if this many bytes wait to be sent to it. */
 const MOST_WAITING = 512 * 2 ** 20;
 const LENGTH_BYTES = 4;
 
-/** A port of messages over a connection: each is its length in four bytes, and the structured clone of V8. */
+/** A port for messages over a connection. A message is its length in four bytes, then V8's structured clone. */
 export class FramedPort implements Port {
   readonly #stream: Duplex;
   #chunks: Buffer[] = [];
@@ -62,9 +62,9 @@ export class FramedPort implements Port {
   }
 
   /**
-   * Delivers a message. Whatever a peer sends ends its own connection at most: it may be newer than the version that it
-   * has sent, or no node at all.
-   * @returns false: the connection has ended
+   * Delivers a message. A malformed message only ends its own connection: the peer may be newer than the version that
+   * it has claimed, or not be a node.
+   * @returns false if the connection has ended
    */
   #deliver(bytes: Uint8Array): boolean {
     try {
@@ -77,7 +77,7 @@ export class FramedPort implements Port {
     return !this.#stream.destroyed;
   }
 
-  /** Returns the length of the next message; undefined: it has not arrived. */
+  /** Returns the length of the next message. Undefined if the length has not arrived. */
   #length(): number | undefined {
     const [first] = this.#chunks;
     if (first === undefined || this.#bytes < LENGTH_BYTES) return undefined;

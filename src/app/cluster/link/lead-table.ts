@@ -10,27 +10,27 @@ import { LEAD_TABLE } from "../../../state/postgres/session.ts";
 
 /** The row of the lease of the lead. */
 export interface LeadRow {
-  /** Rises by one with each lead. */
+  /** Increases by one with each new lead. */
   readonly epoch: number;
-  /** The run of the node that leads. */
+  /** The instance of the node that leads. */
   readonly instance: string;
   readonly name: string;
-  /** Where the lead accepts nodes; undefined: it does not accept any yet. */
+  /** The address at which the lead accepts nodes. Undefined if it does not accept nodes yet. */
   readonly address: HostPort | undefined;
-  /** Judged by PostgreSQL's clock. */
+  /** Whether the lease has ended by PostgreSQL's clock. */
   readonly isExpired: boolean;
   /** Whether the node that leads is connected to PostgreSQL. */
   readonly isConnected: boolean;
 }
 
-/** A node that has joined and has not left with a word, as the database remembers it. */
+/** A row of the record of nodes that have joined and have not announced their leave. */
 export interface KnownNode {
   readonly name: string;
-  /** The run of the node. */
+  /** The instance of the node. */
   readonly instance: string;
-  /** The version of its program. */
+  /** The version of the node's program. */
   readonly version: string;
-  /** When the node was lost, ms since 1970; null: it was connected when the row was written. */
+  /** When the node was lost, ms since 1970. Null if it was connected when the row was written. */
   readonly lostMs: number | null;
 }
 
@@ -40,7 +40,7 @@ export interface Candidate {
   readonly leaseMs: number;
 }
 
-/** The name of the connection of a node, by which the others see whether it is there. */
+/** The name of a node's connection to PostgreSQL, by which other nodes see whether the node is connected. */
 const connectionName = (instance: string): string => `nuthatch node ${instance}`;
 
 interface LookedUp {
@@ -60,22 +60,27 @@ const TAKE = `UPDATE cluster_lead SET epoch = epoch + 1, instance = $2, name = $
   WHERE id = 1 AND epoch = $1 AND (expires < clock_timestamp() OR $5) RETURNING epoch::int AS epoch`;
 const RENEW = `UPDATE cluster_lead SET address = $3, expires = clock_timestamp() + $4 * interval '1 ms'
   WHERE id = 1 AND epoch = $1 AND instance = $2`;
+/** The lead that has an address renews the lease itself. */
+const RENEW_AT_START = `UPDATE cluster_lead SET expires = clock_timestamp() + $3 * interval '1 ms'
+  WHERE id = 1 AND epoch = $1 AND instance = $2 AND address = ''`;
 const GIVE_BACK = `UPDATE cluster_lead SET expires = clock_timestamp() - interval '1 ms'
   WHERE id = 1 AND epoch = $1 AND instance = $2`;
 const KNOWN_NODES = 'SELECT name, instance, version, lost_ms AS "lostMs" FROM cluster_nodes';
-/** Only the lead of the epoch records nodes: one that has lost the lease must not bring back a node that has left. */
+/**
+ * Only the lead of this epoch may record nodes: a lead that has lost the lease must not restore a node that has left.
+ */
 const KEEP_NODE = `INSERT INTO cluster_nodes (name, instance, version, lost_ms)
   SELECT $2, $3, $4, $5 WHERE EXISTS (SELECT 1 FROM cluster_lead WHERE id = 1 AND epoch = $1)
   ON CONFLICT (name) DO UPDATE SET instance = excluded.instance, version = excluded.version, lost_ms = excluded.lost_ms`;
 const FORGET_NODE = "DELETE FROM cluster_nodes WHERE name = $1 AND instance = $2";
-/** A statement without an answer after this part of the lease ends the connection. */
+/** A statement that is not answered within this part of the lease ends the connection. */
 const ANSWERS_PER_LEASE = 3;
-/** Two nodes that create the table at the same time: one of them is refused, and finds it. */
+/** The errors if two nodes create the table at the same time: one is refused, and the table then exists. */
 const CREATED_MEANWHILE: ReadonlySet<string> = new Set(["23505", "42P07"]);
 
 /**
- * The lease of the lead and the record of the nodes, in PostgreSQL, over a connection of its own: one statement for each step, so that no transaction
- * is left open. Only PostgreSQL's clock counts.
+ * The lease of the lead and the record of the nodes, in PostgreSQL, on a separate connection. Each step is one
+ * statement, so that no transaction stays open. Only PostgreSQL's clock counts.
  */
 export class LeadTable {
   readonly #target: PostgresTarget;
@@ -103,7 +108,10 @@ export class LeadTable {
     });
   }
 
-  /** Takes the lease from an epoch. `isDead`: the lead of that epoch is known to have ended. Undefined: another was faster. */
+  /**
+   * Takes the lease from an epoch. `isDead` says that its lead is known to have ended. Undefined if another node was
+   * faster.
+   */
   take(seen: number, isDead: boolean): Promise<Result<number | undefined, Fault>> {
     const { instance, name, leaseMs } = this.#candidate;
     return this.#run(async (client) => {
@@ -112,11 +120,20 @@ export class LeadTable {
     });
   }
 
-  /** Renews the lease. False: another node has taken it. */
+  /** Renews the lease. Returns false if another node has taken it. */
   renew(epoch: number, address: HostPort): Promise<Result<boolean, Fault>> {
     const { instance, leaseMs } = this.#candidate;
     return this.#run(async (client) => {
       const { rowCount } = await client.query(RENEW, [epoch, instance, hostPortText(address), leaseMs]);
+      return rowCount === 1;
+    });
+  }
+
+  /** Renews the lease of a lead that begins. False: it has begun, or another node has taken the lease. */
+  renewAtStart(epoch: number): Promise<Result<boolean, Fault>> {
+    const { instance, leaseMs } = this.#candidate;
+    return this.#run(async (client) => {
+      const { rowCount } = await client.query(RENEW_AT_START, [epoch, instance, leaseMs]);
       return rowCount === 1;
     });
   }
@@ -129,12 +146,12 @@ export class LeadTable {
     });
   }
 
-  /** Returns the nodes that have joined and have not left with a word. */
+  /** Returns the nodes that have joined and have not announced their leave. */
   knownNodes(): Promise<Result<readonly KnownNode[], Fault>> {
     return this.#run(async (client) => (await client.query<KnownNode>(KNOWN_NODES)).rows);
   }
 
-  /** Records a node as the lead of an epoch. Does nothing if another node has taken the lease. */
+  /** Records a node on behalf of the lead of an epoch. Does nothing if another node has taken the lease. */
   keepNode(epoch: number, { name, instance, version, lostMs }: KnownNode): Promise<Result<null, Fault>> {
     return this.#run(async (client) => {
       await client.query(KEEP_NODE, [epoch, name, instance, version, lostMs]);
@@ -142,7 +159,7 @@ export class LeadTable {
     });
   }
 
-  /** Removes a run of a node from the record. Does nothing if the node was started again. */
+  /** Removes a node from the record. Does nothing if the node has restarted. */
   forgetNode({ name, instance }: Pick<KnownNode, "name" | "instance">): Promise<Result<null, Fault>> {
     return this.#run(async (client) => {
       await client.query(FORGET_NODE, [name, instance]);
@@ -169,7 +186,7 @@ export class LeadTable {
     }
   }
 
-  /** Connects. Statements at the same time share the connection. */
+  /** Connects. Concurrent statements share the connection. */
   #connectOnce(): Promise<Result<PostgresClient, Fault>> {
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined;

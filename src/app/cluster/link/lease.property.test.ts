@@ -23,15 +23,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** A message on a connection, which arrives in order or not at all. */
+/** A message on a connection. Messages arrive in order; the last ones may be lost. */
 type Message = { readonly version: number } | { readonly grantedMs: number };
 
-/** A node with a version of the state, and the connection to the lead that it has. */
+/** A node with its version of the state and its connection to the lead. */
 class SimulatedNode {
   readonly lease: Lease;
   version = 0;
   isConnected = false;
-  /** When the beat under way was sent. */
+  /** When the beat in progress was sent. */
   beatMs: number | undefined;
   heardMs: number | undefined;
   inbox: Message[] = [];
@@ -48,15 +48,15 @@ class SimulatedNode {
   }
 }
 
-/** A cluster in which messages are late or lost and leads end at any moment. Time passes only by steps. */
+/** A cluster in which messages are late or lost, and leads end at any moment. Time passes only in steps. */
 class Simulation {
   nowMs = 0;
   version = 0;
-  /** The newest change that was answered. */
+  /** The newest change that has been answered. */
   answered = 0;
   granted: GrantedLeases;
   readonly nodes: SimulatedNode[];
-  /** Changes without an answer, and the nodes whose acknowledgement they wait for. */
+  /** Changes that have not been answered, each with the nodes that have not acknowledged it. */
   #pending: { readonly version: number; readonly waits: Set<SimulatedNode> }[] = [];
 
   constructor() {
@@ -80,7 +80,7 @@ class Simulation {
         for (const node of this.nodes) if (node.isConnected) node.inbox.push({ version: this.version });
         break;
       case "takeOver":
-        // The state is in the database; changes that were not answered promise nothing.
+        // The state is in the database. Changes that were not answered promise nothing.
         for (const node of this.nodes) node.disconnect();
         this.#pending = [];
         this.granted = new GrantedLeases(LENGTH, () => this.nowMs);
@@ -177,7 +177,7 @@ test("a change waits for the lease of a node that has gone, and not for one that
   leases.grant("a");
   leases.depart("a");
   leases.returned("b");
-  // Either the node has the grant after the change, and so the change, or its lease is of the grant before.
+  // A node either has the grant that followed the change, and so the change, or a lease that an earlier grant began.
   expect(leases.unawareMs()).toBe(LENGTH - 10);
   leases.grant("a");
   expect(leases.unawareMs()).toBe(LENGTH - 10);

@@ -1,6 +1,6 @@
 /**
- * A right that lasts for a time unless it is renewed. Its times are of the holder's monotonic clock, in ms. It counts
- * from before the renewal was sent, so that the holder never believes in it for longer than the one that granted it.
+ * A right that lasts for a time unless it is renewed. Times are of the holder's monotonic clock, in ms. The lease
+ * begins when the renewal is sent, so it never lasts longer for the holder than for the lead that grants it.
  */
 export class Lease {
   readonly #lengthMs: number;
@@ -12,7 +12,7 @@ export class Lease {
     this.#now = now;
   }
 
-  /** Records that a renewal which was sent at a time has been granted. */
+  /** Records that a renewal sent at `sentMs` has been granted. */
   granted(sentMs: number): void {
     this.#untilMs = Math.max(this.#untilMs, sentMs + this.#lengthMs);
   }
@@ -26,7 +26,7 @@ export class Lease {
     return this.#now() < this.#untilMs;
   }
 
-  /** The time until the end, in ms; 0: it has ended. */
+  /** The time until the end, ms. 0 if the lease has ended. */
   get leftMs(): number {
     return Math.max(0, this.#untilMs - this.#now());
   }
@@ -36,17 +36,17 @@ export class Lease {
  * The leases that a lead has granted to nodes, by the instance of the node. Times are of the lead's monotonic clock.
  *
  * A change is sent to the connected nodes before any later grant, on the same connections and in order. So a node that
- * has not heard of the change has no lease from a grant after it.
+ * has not received the change has no lease from a later grant.
  */
 export class GrantedLeases {
   readonly #lengthMs: number;
   readonly #now: () => number;
   readonly #untilMs = new Map<string, number>();
-  /** When the leases end of nodes whose connection was lost. Such a node may not have heard of changes. */
+  /** The lease end of each disconnected node, ms. Such a node may have missed changes. */
   readonly #departedMs = new Map<string, number>();
   #changedMs: number | undefined;
 
-  /** At first, nodes may have leases of the lead before. */
+  /** Assumes that nodes have leases of the previous lead. */
   constructor(lengthMs: number, now: () => number) {
     this.#lengthMs = lengthMs;
     this.#now = now;
@@ -58,14 +58,14 @@ export class GrantedLeases {
     this.#untilMs.set(instance, this.#now() + this.#lengthMs);
   }
 
-  /** Records that the connection of a node is lost. Its lease lasts, also if it connects again. */
+  /** Records that the connection of a node is lost. The old lease continues, even if the node connects again. */
   depart(instance: string): void {
     const untilMs = this.#untilMs.get(instance);
     this.#untilMs.delete(instance);
     if (untilMs !== undefined) this.#departedMs.set(instance, untilMs);
   }
 
-  /** Records that a node has given its lease up. */
+  /** Records that a node has given its lease back. */
   returned(instance: string): void {
     this.#untilMs.delete(instance);
     this.#departedMs.delete(instance);
@@ -76,25 +76,25 @@ export class GrantedLeases {
     return (this.#untilMs.get(instance) ?? Number.NEGATIVE_INFINITY) <= this.#now();
   }
 
-  /** How long the lease of a connected node lasts, in ms. */
+  /** Returns how long the lease of a connected node still lasts, ms. */
   leftMs(instance: string): number {
     return Math.max(0, (this.#untilMs.get(instance) ?? 0) - this.#now());
   }
 
-  /** Returns how long, in ms, a node may still have a lease that it had when its connection was lost; 0: none has. */
+  /** Returns how long, in ms, a disconnected node may still have its old lease. 0 if no such node has a lease. */
   absentMs(): number {
     const now = this.#now();
     return Math.max(now, ...this.#departedMs.values()) - now;
   }
 
-  /** Records a change. No node may answer with the state before, once the change is answered. */
+  /** Records a change. Once it is answered, no node may answer with an older state. */
   changed(): void {
     this.#changedMs = this.#now();
   }
 
   /**
-   * Returns how long, in ms, a node that has not heard of the last change may still have a lease; 0: there is none.
-   * Nodes that have been connected since are not counted: they acknowledge the change.
+   * Returns how long, in ms, a node that has missed the last change may still have a lease. 0 if there is no such node.
+   * Connected nodes are not counted, because they acknowledge the change.
    */
   unawareMs(): number {
     const now = this.#now();

@@ -1,12 +1,12 @@
 import { ownVersion } from "../../../lib/process/version.ts";
 
 /**
- * The version of the messages between nodes. It rises when a method of `NodeMethods` or `LeadMethods`, or one of its
- * parameters, changes so that another program would misread a message. All nodes of a cluster need the same one.
+ * The version of the messages between nodes. Raise it if a method of `NodeMethods` or `LeadMethods`, or one of its
+ * parameters, changes so that another program would misread a message. All nodes of a cluster need the same version.
  */
 export const LINK_VERSION = 4;
 
-/** What a program sends of itself when its node joins. */
+/** The versions that a node sends when it joins. */
 export interface LinkVersion {
   /** The version of its messages. */
   readonly version: number;
@@ -16,7 +16,7 @@ export interface LinkVersion {
 
 export const ownLinkVersion = (): LinkVersion => ({ version: LINK_VERSION, program: ownVersion() });
 
-/** Returns why a node cannot join, and what to update; undefined: its messages have the version of the lead's. */
+/** Returns why a node cannot join, and which program to update. Undefined if both have one version of the messages. */
 export function otherVersion(node: LinkVersion, lead = ownLinkVersion()): string | undefined {
   if (node.version === lead.version) return undefined;
   const remedy =

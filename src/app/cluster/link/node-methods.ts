@@ -6,25 +6,25 @@ import type { LinkVersion } from "./link-version.ts";
 import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
 import { storeChanges, withStoreChanges } from "./store-changes.ts";
 
-/** The code of the error of a call that a closing lead has not begun: the next lead can carry it out. */
+/** The code of the error of a call that a closing lead has not begun. The caller may send it to the next lead. */
 export const LEAD_CLOSING = "lead_closing";
 
-/** A node that asks the lead for a lease. */
+/** The description of a node that requests to join. */
 export interface NodeHello extends LinkVersion {
-  /** The run of the node. */
+  /** The instance of the node. */
   readonly instance: string;
   readonly name: string;
-  /** Where the tiles of its stores are, by the id of the store. All nodes have the same. */
+  /** The locations of the tiles of its stores, by the id of the store. All nodes must have the same locations. */
   readonly stores: ReadonlyMap<string, string>;
-  /** The node gets no renders, and does not take the lead. */
+  /** Whether the node is drained: it gets no renders, and does not take the lead. */
   readonly isDraining: boolean;
-  /** The node has received SIGTERM: it gets no renders, and cannot be taken back. Absent: it has not. */
+  /** True if the node has received SIGTERM: it gets no renders, and this cannot be undone. Absent if it has not. */
   readonly isLeaving?: boolean;
-  /** The renderers that it can run at once, for users and as many for jobs. */
+  /** The number of renderers that it can run at once for users. It can run as many for jobs. */
   readonly renderers: number;
 }
 
-/** Returns whether what has asked to join describes a node. */
+/** Returns whether the value of a request to join describes a node. */
 export function isNodeHello(value: unknown): value is NodeHello {
   if (typeof value !== "object" || value === null) return false;
   const { instance, name, stores, isDraining, renderers }: Partial<Record<keyof NodeHello, unknown>> = value;
@@ -40,51 +40,50 @@ export function isNodeHello(value: unknown): value is NodeHello {
 }
 
 export type Welcome =
-  /** The node has the state of the lead, and a lease. `leadLeaseMs`: what is left of the lease of the lead. */
+  /** The node has the state of the lead, and a lease. `leadLeaseMs` is the remaining time of the lead's lease. */
   | { readonly kind: "joined"; readonly instance: string; readonly leadLeaseMs: number }
-  /** The lead has not begun, has no valid lease itself, or is closing. */
+  /** The lead is starting, has no valid lease, or is closing. */
   | { readonly kind: "not_now"; readonly reason: string }
   | { readonly kind: "refused"; readonly reason: string };
 
 /** Methods of the lead that a node calls. */
 export interface LeadMethods extends CalledByMembers, RendererReportMethods {
-  /** The first call. The messages that bring the node its state arrive before the answer. */
+  /** The first call. The messages with the lead's state arrive before the response. */
   join(hello: NodeHello): Promise<Welcome>;
-  /** Renews the lease of the node. Returns what is left of the lease of the lead, in ms; 0: the lead grants none. */
+  /**
+   * Renews the lease of the node. Returns the remaining time of the lead's lease, ms. 0 if the lease is not renewed.
+   */
   beat(): number;
-  /** The node gets no further renders. Answered when it has none left. */
+  /** Stops renders on the node. Resolves when no render is left there. */
   retire(): Promise<void>;
-  /** Gives the lease up: the node serves no more. */
+  /** Gives the lease back: the node serves no more. */
   leave(): void;
 }
 
 /** Methods of a node that the lead calls. */
 export interface NodeMethods extends MemberMethods, RendererHostMethods {
-  /** Replaces all that the node knows. Nothing that it had in memory counts any more. */
+  /** Replaces the whole state of the node, including all tiles in memory. */
   begin(state: ServingState, eventsId: string): void;
-  /**
-   * Reports that the lead is closing. The node sends it nothing more: once this is answered, all calls of the node have
-   * arrived.
-   */
+  /** Reports that the lead is closing. The node makes no more calls; when this resolves, all its calls have arrived. */
   closing(): void;
   /**
-   * Begins or ends the drain of the node: while it is drained, `/readyz` says so, and a node that has the lead hands it
-   * over. Answered when that is in force.
+   * Begins or ends the drain of the node. A drained node is not ready at `/readyz`, and hands over the lead if it has
+   * it. Resolves when this is in force.
    */
   drain(drained: boolean): void | Promise<void>;
-  /** Replaces the names of the generations of a store in S3, before the change that goes with them. */
+  /** Replaces the names of the generations of a store in S3. Sent before the change that requires them. */
   names(storeId: string, text: string): void;
 }
 
-/** A configuration as the lead sends it: its `stores` are those that were made over HTTP. */
+/** A configuration in the form that the lead sends: `stores` has only the stores made over HTTP. */
 export interface SharedConfiguration extends Configuration {
-  /** The ids of all stores, in their order. Absent: those of the node's file. */
+  /** The ids of all stores, in their order. Absent if the node's file has all of them. */
   readonly storeIds?: readonly string[];
 }
 
 /**
- * Returns the configuration of the lead without what each node has of its own, and without the secrets of that.
- * @param ofFile the stores that stand in the file of the lead
+ * Returns the lead's configuration without the sections and secrets that each node has in its own file.
+ * @param ofFile the stores in the lead's file
  */
 export function sharedConfiguration(
   configuration: Configuration,
@@ -95,7 +94,7 @@ export function sharedConfiguration(
   return { ...rest, state: { type: "embedded" }, stores: made, storeIds: ids };
 }
 
-/** Returns the configuration of a node: that of the lead, and its own place in the network and on this machine. */
+/** Returns the configuration of a node: the lead's, with the node's own addresses, directories and secrets. */
 export function nodeConfiguration(shared: SharedConfiguration, own: Configuration): Configuration {
   const { file, dataDir, state, cluster } = own;
   const { storeIds, stores: made, ...rest } = shared;

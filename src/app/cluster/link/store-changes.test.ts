@@ -22,7 +22,7 @@ test("a node has the stores of its file, those that were made, and their order; 
   const own = { dataDir: "/node", stores: [file("main"), bucket("remote", "/node")] };
   const stores = [bucket("made", "/lead"), ...ofLead, file("other")];
   const changes = storeChanges(stores, ofLead);
-  // The account of a store of the file is the node's own: the store is not sent.
+  // A store of the file is not sent, because each node has its own account there.
   expect(changes.made.map(({ id }) => id)).toEqual(["made", "other"]);
   expect(withStoreChanges(own, changes)).toEqual([bucket("made", "/node"), ...own.stores, file("other")]);
 });

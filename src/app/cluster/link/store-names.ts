@@ -3,7 +3,7 @@ import type { Configuration } from "../../../configuration/configuration.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 
-/** The local copies of the names of generations, which the coordinator replaces with each truncation of a store in S3. */
+/** The local copies of generation names. The coordinator replaces them with each truncation of a store in S3. */
 export class StoreNames {
   #files: readonly { readonly id: string; readonly file: string }[] = [];
   readonly #sent = new Map<string, string>();
@@ -31,7 +31,7 @@ export class StoreNames {
   }
 }
 
-/** The coordinator may not have read the document of the bucket yet. */
+/** The file may be missing if the coordinator has not read the document of the bucket yet. */
 function read(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");

@@ -2,7 +2,7 @@ import type { Channel, Message } from "../../../lib/process/channel.ts";
 import type { RendererHost, RendererProcess } from "../../server/renderers/renderer-host.ts";
 import type { RendererHostMethods, RendererReportMethods } from "../link/renderer-messages.ts";
 
-/** The renderers of a node that its lead has started, for the time of one connection. */
+/** The renderers that a lead has started on this node, during one connection to the lead. */
 export class HostedRenderers implements Omit<RendererHostMethods, "configureRenderers"> {
   readonly #local: RendererHost;
   readonly #lead: () => Pick<Channel<RendererHostMethods, RendererReportMethods>, "note"> | undefined;
@@ -33,7 +33,9 @@ export class HostedRenderers implements Omit<RendererHostMethods, "configureRend
     this.#processes.get(id)?.kill();
   }
 
-  /** The connection is lost: nobody counts what the renderers store. */
+  /**
+   * Kills all renderers after the connection is lost, because the lead can no longer count the tiles that they store.
+   */
   killAll(): void {
     for (const process of this.#processes.values()) process.kill();
   }

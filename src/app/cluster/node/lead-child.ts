@@ -6,10 +6,10 @@ import type { StartRefusal } from "../../process/process-methods.ts";
 import type { StoreNewsExchange } from "../../process/store-news-exchange.ts";
 import type { LeadData, LeadParentMethods, LeadProcessMethods } from "../link/lead-methods.ts";
 
-/** The time for the process to end in order, with the renders in flight. */
+/** Time for the process to end in order, with the renders in flight. */
 const CLOSE_MS = 25_000;
 
-/** The process of a lead, as its node sees it. */
+/** The lead's process, started and ended by its node. */
 export class LeadChild {
   readonly #process: ChildProcess;
   readonly #channel: Channel<LeadParentMethods, LeadProcessMethods>;

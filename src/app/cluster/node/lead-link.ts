@@ -7,19 +7,19 @@ import type { Core } from "../../serving/serving.ts";
 import { FramedPort } from "../link/framed-port.ts";
 import { LEAD_CLOSING, type LeadMethods, type NodeMethods } from "../link/node-methods.ts";
 
-/** A request waits so long for the next lead. A takeover after a kill takes about a second. */
+/** How long a request waits for the next lead. A takeover after a kill takes about a second. */
 const WAIT_MS = 5_000;
 
 type LeadChannel = Channel<NodeMethods, LeadMethods>;
 type Calls = Pick<Channel<Record<never, never>, LeadMethods>, "call" | "callUntil" | "note">;
 
-/** The node has no lead, or has lost it during a call. */
+/** The error of a call if the node has no lead, or lost the lead during the call. */
 const unavailable = (message: string): Error => Object.assign(new Error(message), { code: "unavailable" });
 
 /**
- * The rest of the server behind a node: at the other end of a connection that ends and comes back. A call waits for the
- * next lead. A call whose connection is lost is repeated if it is a render for a user: a change may have been carried
- * out, so its caller has to look.
+ * Calls the lead over a connection that may end and be replaced. A call waits for the next lead. If the connection is
+ * lost during a call, a render for a user is repeated. A change may have been carried out, so its caller gets an error
+ * and has to check.
  */
 export class LeadLink {
   readonly #log: Logger;
@@ -31,28 +31,28 @@ export class LeadLink {
     this.#log = log;
   }
 
-  /** Begins to use a connection. Returns its channel. */
+  /** Starts to use a connection. Returns its channel. */
   open(socket: Socket, methods: NodeMethods): LeadChannel {
     return new Channel<NodeMethods, LeadMethods>(new FramedPort(socket), methods, (method, error) => {
       this.#log.error("a report of the lead failed", { method, error: String(error) });
-      // A change that is not understood must not be missed: the node joins again, and gets the whole state.
+      // A report that fails must not be missed: the node joins again, and gets the whole state.
       socket.destroy(new Error(`the lead's report ${method} failed`, { cause: error }));
     });
   }
 
-  /** Calls go through the channel from now on. */
+  /** Sends calls through this channel from now on. */
   use(channel: LeadChannel): void {
     this.#channel = channel;
     for (const resume of [...this.#waiting]) resume();
   }
 
-  /** Sends nothing more through the channels so far. Calls wait for the next lead. */
+  /** Sends no more calls through the present channel. Calls wait for the next lead. */
   pause(): void {
     this.#channel = undefined;
     this.#why = "the lead is closing";
   }
 
-  /** Ends a channel. The calls in it fail. */
+  /** Closes a channel. Its pending calls fail. */
   lose(channel: LeadChannel, why: string): void {
     if (this.#channel === channel) this.#channel = undefined;
     this.#why = why;
@@ -77,7 +77,7 @@ export class LeadLink {
     return this.#channel;
   }
 
-  /** Calls a lead. A lead that is closing does not begin the call: then the next one is called. */
+  /** Calls a lead. If a closing lead refuses the call before it begins, calls the next lead. */
   async #onLead<T>(call: (channel: LeadChannel) => Promise<T>): Promise<T> {
     for (;;) {
       const channel = await this.#connected();
@@ -90,14 +90,14 @@ export class LeadLink {
     }
   }
 
-  /** The calls of the operations, which are not repeated. */
+  /** Calls of operations. They are not repeated. */
   readonly operations: Calls = {
     call: (method, ...args) => this.#onLead((channel) => channel.call(method, ...args)),
     callUntil: (signal, method, ...args) => this.#onLead((channel) => channel.callUntil(signal, method, ...args)),
     note: (method, args) => this.#channel?.note(method, args),
   };
 
-  /** Calls that change nothing that a repetition would change again. */
+  /** Calls that may be repeated, because a second one changes nothing. */
   readonly #repeated: Calls = {
     call: (method, ...args) => this.#repeat(() => this.operations.call(method, ...args)),
     callUntil: (signal, method, ...args) => this.#repeat(() => this.operations.callUntil(signal, method, ...args)),
@@ -114,7 +114,7 @@ export class LeadLink {
     }
   }
 
-  /** Returns the rest of the server, as the processes that serve use it. */
+  /** Returns the lead's methods in the form that `Serving` uses. */
   core(): Core {
     return {
       operations: this.operations,

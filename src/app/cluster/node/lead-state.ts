@@ -5,7 +5,7 @@ import type { Serving } from "../../serving/serving.ts";
 import { type NodeMethods, nodeConfiguration } from "../link/node-methods.ts";
 import { NodeNames } from "./node-names.ts";
 
-/** Applies what the lead sends about the configuration and the names of generations to a node, in the order of the messages. */
+/** Applies the configurations and generation names that the lead sends to a node, in the order of the messages. */
 export class LeadState {
   readonly #own: Configuration;
   readonly #serving: Serving;
@@ -26,7 +26,7 @@ export class LeadState {
     return this.#configuration;
   }
 
-  /** Resolves when all that the lead has sent is applied. Rejects with the fault of the last part. */
+  /** Resolves when all messages of the lead so far are applied. Rejects with the fault of the last one. */
   get applied(): Promise<void> {
     return this.#applied;
   }
@@ -50,7 +50,7 @@ export class LeadState {
     names: (id, text) => {
       const { stores, layers } = this.#configuration;
       const isFirst = this.#names.replace(stores, id, text);
-      // Until now tiles were read as if nothing had ever been truncated in the store.
+      // Until now tiles were read as if no truncation had ever happened in the store.
       if (isFirst) for (const { name } of layers) this.#serving.clear(name);
     },
   };

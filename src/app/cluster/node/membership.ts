@@ -30,34 +30,37 @@ export interface MembershipParts {
   readonly link: LeadLink;
   readonly methods: Omit<NodeMethods, keyof RendererHostMethods>;
   readonly renderers: LocalRenderers;
-  /** Returns the stores of this node after changes over HTTP. */
+  /** Returns the stores of this node with the changes that the lead has sent. */
   readonly storesWith: (changes: StoreChanges) => readonly StoreOptions[];
   /** Resolves when the state that the lead has sent is in force. */
   readonly begun: () => Promise<void>;
-  /** Returns what the process of a lead needs to begin. */
+  /** Returns the data with which a lead's process starts. */
   readonly leadData: (epoch: number) => LeadData;
   readonly storeNews: StoreNewsExchange;
   readonly log: Logger;
 }
 
-/** The outcome of the first attempts: the node has joined, waits for something that may come, or cannot join. */
+/** The outcome of the first attempts to join. `waiting`: later attempts may succeed. A refusal: they cannot. */
 type Joining = { readonly kind: "joined" | "waiting" } | StartRefusal;
 
-/** The pause between two attempts to find or to become the lead. */
+/** The pause between two attempts to find the lead or to become the lead. */
 const PAUSE_MS = 200;
 const BEATS_PER_LEASE = 5;
+const RENEWALS_PER_LEASE = 5;
+/** A lead whose start takes longer hangs: another node may do better. */
+const LEASES_OF_START = 10;
 /** A node that has not joined within this time counts as started, and names at `/readyz` the reason for its wait. */
 const FIRST_MS = 5_000;
 
-/** A node that ends waits so long for the database. */
+/** How long a closing node waits for the database. */
 const FORGET_MS = 2_000;
 
-/** The outcome of an attempt to join. `dead`: the lead of the row has ended, even if its lease has not. */
+/** The outcome of an attempt to join. `dead`: the lead has ended although its lease has not. */
 type Reached = { readonly kind: "joined"; readonly socket: Socket } | { readonly kind: "dead" | "waiting" };
 
 /**
- * The part of a node in its cluster: it finds the lead and joins it, renews its lease there, and takes the lead when no
- * node has it.
+ * The membership of a node in its cluster. It finds and joins the lead, renews the node's lease, and takes the lead if
+ * no node has it.
  */
 export class Membership {
   readonly #parts: MembershipParts;
@@ -69,13 +72,13 @@ export class Membership {
   #isDraining = false;
   #isLeaving = false;
   #leads = false;
-  /** How often this node has taken the lead. */
+  /** How many times this node has taken the lead. */
   takeovers = 0;
-  /** Gives the lease up. Returns whether the lead has heard that. */
+  /** Gives the lease back. Resolves to whether the lead has acknowledged that. */
   #leave: (() => Promise<boolean>) | undefined;
   #retire: (() => Promise<void>) | undefined;
   #report: ((joining: Joining) => void) | undefined;
-  /** The outcome of the first attempts. */
+  /** The outcome of the first attempts to join. */
   readonly first: Promise<Joining>;
 
   constructor(parts: MembershipParts) {
@@ -92,17 +95,17 @@ export class Membership {
     });
   }
 
-  /** Why this node may not answer; undefined: it has a lease. */
+  /** Why this node must not answer. Undefined if it has a lease. */
   get cutOff(): string | undefined {
     return this.#lease.isValid ? undefined : `this node has no lease of the lead: ${this.#why}`;
   }
 
-  /** The time left of the lease, in ms; 0: the node is cut off. */
+  /** The remaining time of the lease, ms. 0 if the node is cut off. */
   get leaseLeftMs(): number {
     return this.#lease.leftMs;
   }
 
-  /** Whether the lease is of the lead beside this node. */
+  /** Whether the lease was granted by the lead beside this node. */
   get leads(): boolean {
     return this.#leads && this.#lease.isValid;
   }
@@ -137,7 +140,7 @@ export class Membership {
     if (row.epoch === 0 || row.instance === "") return { kind: "waiting" };
     if (row.address === undefined) {
       this.#why = `node ${row.name} begins to lead`;
-      // It has not granted a lease yet, so no node would be misled.
+      // The lead has not granted a lease yet, so a takeover misleads no node.
       return { kind: row.isConnected ? "waiting" : "dead" };
     }
     let socket: Socket;
@@ -145,7 +148,7 @@ export class Membership {
       socket = await connectToNode(row.address, this.#parts.cluster.secret);
     } catch (error) {
       this.#why = `node ${row.name} at ${hostPortText(row.address)} does not answer: ${String(error)}`;
-      // A firewall may refuse for a lead that lives. The connection to PostgreSQL ends with the process.
+      // A firewall may refuse connections to a running lead. Its connection to PostgreSQL ends only with its process.
       return { kind: codeOf(error) === "ECONNREFUSED" && !row.isConnected ? "dead" : "waiting" };
     }
     return this.#join(socket, row);
@@ -186,7 +189,7 @@ export class Membership {
         link.use(channel);
         this.#leads = row.instance === hello.instance;
         this.#retire = async () => void (await channel.call("retire").catch(() => undefined));
-        // The node has received SIGTERM since it asked to join.
+        // The node received SIGTERM during the request to join.
         if (this.#isLeaving) void this.#retire();
         this.#leave = () =>
           channel.call("leave").then(
@@ -237,13 +240,13 @@ export class Membership {
         } else end("the lead grants no lease");
       }
     } catch {
-      // The connection is lost, which its "close" reports.
+      // The connection is lost. Its "close" event reports that.
     } finally {
       clearInterval(silent);
     }
   }
 
-  /** The renderers of this node may store while this node has its lease and the lead has its own. */
+  /** Permits renderers of this node to store while both this node's lease and the lead's lease are valid. */
   #mayStore(sentMs: number, leadLeaseMs: number): void {
     const { renderers, cluster } = this.#parts;
     const leftMs = sentMs + Math.min(leadLeaseMs, cluster.nodeLeaseMs) - elapsedMs();
@@ -278,44 +281,60 @@ export class Membership {
         },
         ended: () => {
           this.#lead = undefined;
-          // Nothing of it acts any more, so the next lead need not wait for the end of its lease.
+          // All parts of the lead have ended, so the next lead need not wait until the lease ends.
           if (!this.#isClosing) void this.#table.giveBack(epoch);
         },
       },
       storeNews,
       log,
     );
+    void this.#renewAtStart(epoch);
   }
 
-  /** Whether the node is taken out of the balancer. */
+  /**
+   * Renews the lease until the lead beside this node does. Its start takes longer than the lease on a busy machine, or with
+   * much to migrate and to load: the nodes would take the lead from each other for ever.
+   */
+  async #renewAtStart(epoch: number): Promise<void> {
+    const { leadLeaseMs } = this.#parts.cluster;
+    const untilMs = elapsedMs() + LEASES_OF_START * leadLeaseMs;
+    for (const lead = this.#lead; elapsedMs() < untilMs; ) {
+      await sleep(leadLeaseMs / RENEWALS_PER_LEASE);
+      if (this.#lead !== lead || this.#isClosing) return;
+      const renewed = await this.#table.renewAtStart(epoch);
+      if (renewed.ok && !renewed.value) return;
+    }
+  }
+
+  /** Whether the node is drained. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
-  /** Takes the node out of the balancer, and hands the lead over; or ends that. Lasts as long as the process. */
+  /** Begins or ends the drain: a drained node hands over the lead, and does not take it. A restart ends the drain. */
   drain(drained: boolean): void {
     this.#isDraining = drained;
     if (drained) void this.#lead?.close();
   }
 
-  /** Whether the node ends: it finishes its requests. */
+  /** Whether the node is ending: it finishes its requests. */
   get isLeaving(): boolean {
     return this.#isLeaving;
   }
 
   /**
-   * The node ends, whichever node leads meanwhile. Resolves when it renders nothing for the lead any more, or after the
-   * time.
+   * Begins the end of the node; every later lead is told so, too. Resolves when no render of the lead is left on this
+   * node, or after the time.
    */
   async retire(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     await atMost(graceMs, this.#retire?.() ?? Promise.resolve());
   }
 
-  /** Gives the lease up: the node serves no more. Ends the lead in order, if this node has it. */
+  /** Gives the lease back: the node serves no more. Ends the lead in order if this node has it. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    // Without a lead, the next one would take this node for lost.
+    // If no lead acknowledges the leave, the next lead would record this node as lost.
     if ((await this.#leave?.()) !== true)
       await atMost(
         FORGET_MS,

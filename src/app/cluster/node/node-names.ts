@@ -2,12 +2,12 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { StoreOptions } from "../../../store/store-options.ts";
 
-/** The local copies of the names of generations, as the lead sends them. It sends none to the node beside it. */
+/** The local copies of generation names, replaced when the lead sends new ones. The node beside the lead gets none. */
 export class NodeNames {
   /** The names of stores that the node does not know yet, by the id of the store. */
   readonly #early = new Map<string, string>();
 
-  /** Replaces the names of a store. Returns whether there were none. */
+  /** Replaces the names of a store. Returns whether they are the first ones. */
   replace(stores: readonly StoreOptions[], id: string, text: string): boolean {
     const store = stores.find((one) => one.id === id);
     if (store === undefined) this.#early.set(id, text);
@@ -21,7 +21,7 @@ export class NodeNames {
     return before === "";
   }
 
-  /** Makes the copies for stores that the node gets to know now, before it opens them. */
+  /** Makes the copies for newly configured stores, before the node opens them. */
   configure(stores: readonly StoreOptions[]): void {
     for (const { id } of stores) {
       const text = this.#early.get(id);
@@ -35,7 +35,7 @@ function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    // There is none yet. A fault of the disk shows when the file is replaced.
+    // The file does not exist yet. A fault of the disk shows when the file is replaced.
     return "";
   }
 }

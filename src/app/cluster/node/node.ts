@@ -28,14 +28,14 @@ import { LeadLink } from "./lead-link.ts";
 import { LeadState } from "./lead-state.ts";
 import { Membership } from "./membership.ts";
 
-/** Tiles in flight at a shutdown are finished within this time. */
+/** Time for tiles in flight at a shutdown. */
 const GRACE_MS = 25_000;
-/** How often a node looks whether it can use its stores. */
+/** How often a node checks whether it can use its stores. */
 const LOOK_MS = 1_000;
 
 /**
- * Builds one node of a cluster: it answers HTTP, and asks the lead for everything but a hit. One of the nodes has the lead
- * in a process beside it.
+ * Starts one node of a cluster. It answers HTTP, and asks the lead for everything except hits. One of the nodes has the
+ * lead in a process beside it.
  * @throws StartError
  */
 export async function startNode(own: Configuration, cluster: ClusterOptions, input: LoadInput): Promise<RunningServer> {
@@ -93,7 +93,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     link,
     methods,
     storesWith: (changes) => withStoreChanges(own, changes),
-    // None may store before this node has a lease.
+    // No renderer may store tiles before this node has a lease.
     renderers: new LocalRenderers(
       { stores: own.stores, fsync: own.store.fsync, instance, storesUntilMs: 0 },
       cluster.node,
@@ -131,8 +131,8 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
 }
 
 /**
- * Returns why the node is not ready, whatever the lead says; undefined: it can be. `storeFault`: why a store cannot be used
- * from this machine.
+ * Returns why the node itself is not ready, independent of the lead. Undefined if it is ready. `storeFault` says why
+ * this machine cannot use a store.
  */
 function unready(
   { cutOff, isDraining, isLeaving }: Pick<Membership, "cutOff" | "isDraining" | "isLeaving">,

@@ -13,7 +13,7 @@ import type { Rendering } from "../build-rendering.ts";
 import type { CoordinatorLink } from "../coordinator-link.ts";
 import { mergeReloaded } from "./reloads.ts";
 
-/** The parts of a server to which a configuration is applied. */
+/** The parts of a server that a configuration is applied to. */
 export interface ConfiguredParts {
   readonly coordinator: CoordinatorLink;
   readonly rendering: Rendering;
@@ -21,7 +21,7 @@ export interface ConfiguredParts {
   readonly log: Logger;
 }
 
-/** Holds the configuration of a running server, and applies another one to the parts of the server. */
+/** Stores the configuration of a running server, and applies a new one to the server's parts. */
 export class ConfigurationInForce {
   readonly #parts: ConfiguredParts;
   #current: Configuration;
@@ -35,7 +35,7 @@ export class ConfigurationInForce {
     return this.#current;
   }
 
-  /** Applies a configuration to the parts, except the coordinator. Returns the keys whose change needs a restart. */
+  /** Applies a configuration to the parts except the coordinator. Returns the keys whose change needs a restart. */
   async applyHere(next: Configuration): Promise<readonly string[]> {
     const { rendering, serving } = this.#parts;
     const { merged, ignored } = mergeReloaded(next, this.#current);
@@ -74,7 +74,7 @@ export class ConfigurationInForce {
     serving.publish({ kind: "configuration", layers: layers.length });
   }
 
-  /** Returns whether a change may move tiles of a layer to another store, which needs a copy before. */
+  /** Returns whether a change may give a layer another store. Then the last changes must be copied before. */
   mayMove({ name, document }: ObjectChange): boolean {
     if (this.#current.stores.length < 2 || document === undefined) return false;
     const { store } = layerContent(document);
@@ -82,7 +82,7 @@ export class ConfigurationInForce {
     return before === undefined || before.store !== store;
   }
 
-  /** Returns the tag of an object; null: there is none. */
+  /** Returns the tag of an object. Null if the object does not exist. */
   tagOf({ kind, name }: Pick<ObjectChange, "kind" | "name">): string | null {
     const { layers, gridSets, stores } = this.#current;
     const layer = kind === "layer" ? layers.find((one) => one.name === name) : undefined;
@@ -91,7 +91,7 @@ export class ConfigurationInForce {
     return (layer && layerTag(layer)) ?? (gridSet && gridSetTag(gridSet)) ?? (store && storeTag(store)) ?? null;
   }
 
-  /** Returns the effect that a checked change would have. */
+  /** Returns the effect of a checked change. */
   effectOf(next: Configuration | LayerUpdate): ObjectEffect {
     const { layers: before } = this.#current;
     const whole = "made" in next ? withLayer(this.#current, next) : next;
@@ -103,7 +103,7 @@ export class ConfigurationInForce {
     };
   }
 
-  /** Runs the work of a reload. Layers that move to another store are copied to the end before. */
+  /** Runs the work of a reload. First finishes copying layers that get another store. */
   async #withMoves<T>(next: Configuration, work: () => Promise<T>): Promise<T> {
     if (next.stores.length < 2) return work();
     const { channel } = this.#parts.coordinator;

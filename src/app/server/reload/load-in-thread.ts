@@ -10,24 +10,26 @@ import { nextMessage } from "../../process/thread-message.ts";
 export type LoadInput = Omit<ConfigurationInput, "env">;
 type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
 
-/** A thread without work ends after this time: a program that changes many layers does not start one for each. */
+/**
+ * A thread without work ends after this time. A program that changes many layers thus uses one thread for all changes.
+ */
 const IDLE_MS = 5_000;
 
-/** Files of thousands of layers take seconds. A file or a library that hangs must not hold up later changes. */
+/** Loading thousands of layers takes seconds. A file or a library that hangs must not delay later changes longer. */
 const LIMIT_MS = 60_000;
 
-/** The idle thread, and the timer that ends it. */
+/** The idle thread, and the timer that will end it. */
 let waiting: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
 
 /**
- * Loads a configuration in a thread of its own, with the variables of this process: a file of many layers takes seconds,
- * in which the server serves tiles.
+ * Loads a configuration in a thread, with the variables of this process. A file with many layers takes seconds, during
+ * which the server must serve tiles.
  */
 export async function loadInThread(input: LoadInput): Promise<Loaded> {
   const worker = waiting?.worker ?? new Worker(new URL("./load-thread.cjs", import.meta.url));
   clearTimeout(waiting?.timer);
   waiting = undefined;
-  // The thread does not keep a server from closing.
+  // The thread must not keep a server from closing.
   worker.unref();
   try {
     const next = nextMessage<Loaded>(worker);

@@ -29,7 +29,7 @@ const IDLE = {
   truncateRemoved: async () => undefined,
 } as const;
 
-/** Reloads that read their files when the test allows it. */
+/** Reloads that wait with reading their files until the test resolves them. */
 function heldReloads() {
   const events: string[] = [];
   const reading: ((loaded: Loaded) => void)[] = [];

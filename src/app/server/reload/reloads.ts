@@ -20,7 +20,7 @@ import { LATE, unlessLate } from "../../../lib/time/late.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 
 /**
- * Merges a configuration that was loaded again into the one of the running server.
+ * Merges a reloaded configuration into that of the running server.
  * @returns the merged configuration, and the keys whose change needs a restart
  */
 export function mergeReloaded(
@@ -45,8 +45,8 @@ export function mergeReloaded(
 }
 
 /**
- * Returns the stores that are in use after a reload: those of the file as they are at the moment, because they change at
- * the next start, and those made over HTTP as they are to be.
+ * Returns the stores in use after a reload. Stores of the file keep their present options, because changes of them need
+ * a restart. Stores made over HTTP get their new options.
  */
 function mergedStores(next: Configuration, current: Configuration): readonly StoreOptions[] {
   const made = madeStores(next);
@@ -70,8 +70,8 @@ const madeStores = ({ objects }: Configuration): ReadonlySet<string> =>
   new Set(objects.flatMap(({ kind, name, document }) => (kind === "store" && document !== undefined ? [name] : [])));
 
 /**
- * Returns the layers with the stores that they have at the moment. Until the restart that changes the stores, no layer
- * moves to another one of the present stores.
+ * Returns the layers with their present stores. Until the restart that changes the stores, no layer moves to another
+ * present store.
  */
 function inPresentStores(layers: readonly Layer[], { layers: present, stores }: Configuration): readonly Layer[] {
   const presentStore = new Map(present.map(({ name, store }) => [name, store]));
@@ -85,54 +85,54 @@ function inPresentStores(layers: readonly Layer[], { layers: present, stores }: 
 export interface ChangedParts {
   /** Returns the objects in force that were made over HTTP. */
   readonly objects: () => readonly ConfiguredObject[];
-  /** Reads the configuration file, and adds the objects: those that the configuration has itself, or those given. */
+  /** Reads the configuration file, and adds objects: the given ones, else those of the configuration itself. */
   readonly load: (
     more: Pick<ConfigurationInput, "objects" | "changed">,
   ) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
-  /** Whether the objects stand in a file of GeoWebCache, which a reload reads. */
+  /** Whether a reload reads the objects from a file of GeoWebCache. */
   readonly readsObjects: boolean;
   /** Applies a configuration, and returns the keys whose change needs a restart. */
   readonly apply: (next: Configuration) => Promise<readonly string[]>;
-  /** Checks the change of one layer; undefined: only a load of the whole configuration can check the change. */
+  /** Checks the change of one layer. Undefined if only a load of the whole configuration can check it. */
   readonly changeLayer: (
     change: ObjectChange,
   ) => Promise<Result<CheckedLayer, readonly ConfigurationProblem[]> | undefined>;
   /** Returns the warnings of the configuration in force. */
   readonly warnings: () => readonly string[];
   readonly applyLayer: (update: LayerUpdate) => Promise<void>;
-  /** Returns the tag of a layer or grid set in force; null: there is none. */
+  /** Returns the tag of an object in force. Null if the object does not exist. */
   readonly tagOf: (object: Pick<ObjectChange, "kind" | "name">) => string | null;
   /** Returns the effect of a checked change. */
   readonly effectOf: (next: Configuration | LayerUpdate) => ObjectEffect;
-  /** Prepares what a configuration needs before it is stored, such as the directories of new stores. */
+  /** Prepares a configuration before it is stored, for example makes the directories of new stores. */
   readonly prepare: (next: Configuration) => Promise<Result<null, Refusal>>;
-  /** Stores changes of objects. With the removal of a layer it records that the layer's tiles are to be truncated. */
+  /** Stores changes of objects. If a layer is removed, also records that its tiles must be truncated. */
   readonly store: (changes: readonly ObjectChange[]) => Promise<Result<null, Refusal>>;
-  /** Truncates the tiles of a removed layer. `by`: the account. */
+  /** Truncates the tiles of a removed layer. `by` is the account. */
   readonly truncateRemoved: (layer: string, by: string | null) => Promise<void>;
-  /** Returns warnings of settings of the file that do not count, because others were made over HTTP. */
+  /** Returns warnings of settings of the file that settings made over HTTP overrule. */
   readonly overruled: () => Promise<readonly string[]>;
   readonly log: Logger;
 }
 
 export interface ConfigurationChanges {
-  /** Reloads the configuration, and returns its warnings, which are logged too. */
+  /** Reloads the configuration. Logs and returns its warnings. */
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;
   /** Changes an object: checks it with the whole configuration, stores it, and applies the configuration. */
   readonly changeObject: (change: ObjectChange, by: string | null) => Promise<Result<null, Refusal>>;
-  /** Checks a change of an object, and returns what it would do. */
+  /** Checks a change of an object, and returns its effect. Changes nothing. */
   readonly previewObject: (change: ObjectChange) => Promise<Result<ObjectEffect, Refusal>>;
-  /** Applies a configuration that `load` makes, when the changes before it are in force. */
+  /** Runs `load`, which replaces the configuration, after all earlier changes are in force. */
   readonly replace: <T>(load: () => Promise<T>) => Promise<T>;
 }
 
-/** The configuration with a change, and the warnings that the change adds. */
+/** The configuration after a change, and the additional warnings. */
 interface Checked {
   readonly next: Configuration | LayerUpdate;
   readonly warnings: readonly string[];
 }
 
-/** The directory of a new store may be on a file system that hangs. */
+/** Time to prepare a store, because its directory may be on a hanging file system. */
 const PREPARE_MS = 15_000;
 const NOT_PREPARED: Refusal = {
   code: "unavailable",
@@ -145,9 +145,9 @@ const CHANGED: Refusal = {
 };
 
 /**
- * Returns the changes of the configuration of one server. They run in sequence, in the order of the requests. Each reads
- * the file when its turn has come, so that none replaces a newer file by an older one. Each answer is about the file
- * that was read for it. The change of a layer alone reads no file.
+ * Returns the changes of one server's configuration. They run one after the other, in the order of the requests. Each
+ * reads the file when it starts, so no change restores an older file, and each answer describes the file that was read
+ * for it. A change of a single layer reads no file.
  */
 export function configurationChanges(parts: ChangedParts): ConfigurationChanges {
   const { objects, load, readsObjects, apply, changeLayer, applyLayer, tagOf, effectOf, prepare, store, log } = parts;
@@ -183,7 +183,7 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
     try {
       if ("made" in next) await applyLayer(next);
       else await apply(next);
-      // In the same turn: a later change may make a layer of this name, whose tiles must stay.
+      // In the same turn, because a later change may make a layer with this name, whose tiles must stay.
       if (kind === "layer" && document === undefined) await parts.truncateRemoved(name, by);
     } catch (fault) {
       return refuse(notCompleted("The change is recorded and in force", fault));
@@ -193,7 +193,7 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
     }
     return ok(null);
   };
-  /** Returns the answer to a change that has been made, and that a fault has kept from being completed. */
+  /** Returns the answer to a change that was stored, but whose completion failed. */
   const notCompleted = (done: string, fault: unknown): Refusal => {
     log.error("a change of the configuration could not be completed", { error: String(fault) });
     return {

@@ -11,9 +11,9 @@ import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host
 
 const MOST = 16;
 /**
- * A small young generation, in MiB: the pixels of a metatile are memory outside of V8's heap, which the next scavenge frees.
- * With V8's default of 16 MiB scavenges are rare, and V8 collects the whole heap because of the pixels: a seeded metatile
- * takes 8 % more CPU.
+ * A small young generation, in MiB. The pixels of a metatile are outside of V8's heap, and the next scavenge frees
+ * them. With V8's default of 16 MiB scavenges are rare, so V8 collects the whole heap because of the pixels: a seeded
+ * metatile then takes 8 % more CPU.
  */
 const YOUNG_MIB = 2;
 
@@ -43,16 +43,16 @@ export class LocalRenderers implements RendererHost {
     const child = fork(fileURLToPath(new URL("./renderer-process.cjs", import.meta.url)), {
       serialization: "advanced",
       execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MIB}`],
-      // The renderer reports over the channel; stderr is for a crash.
+      // The renderer reports over the channel. stderr is for a crash.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    // Set the priority now, as threads of the process inherit it.
+    // Set the priority now, because threads of the process inherit it.
     if (child.pid !== undefined) this.#lower(child.pid, nice);
     const found = (news: StoreNews): void => {
       this.#tellStores(news, port);
       this.#news.found(news);
     };
-    // The news concern this machine: the pool of the renderer may be on another one.
+    // The news concern this machine, but the pool of the renderer may be on another one.
     const port: Port = withoutNotes<RendererNews, "storeNews">(portOfProcess(child), "storeNews", found);
     this.#ports.add(port);
     noteTo<RendererMethods>(port, "own", [this.#owner]);
@@ -66,32 +66,35 @@ export class LocalRenderers implements RendererHost {
     return { port, pid: child.pid, kill: () => void child.kill("SIGKILL") };
   }
 
-  /** Lowers the priority of a process. A server that was started with `nice` may not raise it. */
+  /** Lowers the priority of a process. A server that was started with `nice` must not raise it. */
   #lower(pid: number, nice: number): void {
     if (!this.#mayLower) return;
     try {
       setPriority(pid, Math.max(nice, getPriority()));
     } catch (error) {
-      // A sandbox may forbid the call. Renders matter more than their priority.
+      // A sandbox may forbid the call. Rendering matters more than priority.
       this.#mayLower = false;
       this.#log.warn("renderers have the priority of the server, which may not lower it", { error: String(error) });
     }
   }
 
-  /** Tells the renderers, those that start later too, what a process has found out. `from`: the renderer that knows it. */
+  /**
+   * Sends news to all other renderers. Renderers that start later get it with their first message. `from` has sent the
+   * news.
+   */
   #tellStores(news: StoreNews, from: Port | undefined): void {
     const others = this.#owner.storesAway.filter(({ store }) => store !== news.store);
     this.#owner = { ...this.#owner, storesAway: news.away === null ? others : [...others, news] };
     for (const port of this.#ports) if (port !== from) noteTo<RendererMethods>(port, "storeNews", [news]);
   }
 
-  /** Nothing is stored after this time by `machineMs`. */
+  /** Stores nothing after this time of `machineMs`. */
   storesUntil(ms: number): void {
     this.#owner = { ...this.#owner, storesUntilMs: ms };
     for (const port of this.#ports) noteTo<RendererMethods>(port, "storesUntil", [ms]);
   }
 
-  /** Replaces the stores. The renderers use them with the layers that they receive next. */
+  /** Replaces the stores. The renderers use them from the next `configure` on. */
   configureStores(stores: readonly StoreOptions[]): void {
     this.#owner = { ...this.#owner, stores };
     for (const port of this.#ports) noteTo<RendererMethods>(port, "configureStores", [stores]);

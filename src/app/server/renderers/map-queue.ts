@@ -2,15 +2,14 @@ import PQueue from "p-queue";
 import { elapsedMs } from "../../../lib/time/elapsed.ts";
 import type { MapRefused } from "../../../render/renderers.ts";
 
-/** The most maps that wait. Each holds its tiles in memory. */
+/** The most waiting maps. Each holds its tiles in memory. */
 const MOST_WAITING = 32;
-/** The longest time that a map waits for its turn, and the longest time that its composition takes. */
+/** The longest wait of a map, and the longest time of its composition. */
 const WAIT_MS = 30_000;
 const WORK_MS = 30_000;
 
 /**
- * Queues the composition of maps. A few maps are composed at once and some wait. Each ends when its client has gone or
- * its time is over.
+ * Queues the composition of maps: a few run at once, some wait. Each ends when its client has gone or its time is over.
  */
 export class MapQueue {
   readonly concurrency: number;
@@ -26,15 +25,15 @@ export class MapQueue {
   }
 
   /**
-   * Runs `work` when the map's turn comes. `work` has to end with its signal.
-   * @throws the signal's reason when the client has gone, and errors of `work`
+   * Runs `work` when the map's turn comes. `work` must end when its signal fires.
+   * @throws the signal's reason if the client has gone, and errors of `work`
    */
   async add<T>(work: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T | MapRefused> {
     const refused: MapRefused = { kind: "refused", retryAfterSeconds: 5 };
     if (this.#queue.size >= MOST_WAITING) return refused;
     const beganMs = elapsedMs();
     return this.#queue.add(async () => {
-      // A map whose client has gone frees its turn at once.
+      // If the client has gone, the turn goes to the next map at once.
       gone.throwIfAborted();
       if (elapsedMs() - beganMs > this.#waitMs) return refused;
       const late = new AbortController();

@@ -2,24 +2,25 @@ import type { Layer } from "../../../layer/layer.ts";
 import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import type { EarlyTiles } from "../../../render/renderer/missed-tile-first.ts";
+import { RendererLoad } from "../../renderer/renderer-load.ts";
 import type { RendererMethods, RendererNotes } from "../../renderer/renderer-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host.ts";
 
-/** A renderer without work for this time ends, which frees all of its memory. */
+/** A renderer ends after this time without work, which frees all its memory. */
 const IDLE_MS = 60_000;
-/** A renderer that is asked to end and does not is killed after this time. */
+/** A renderer that does not end within this time after a request to end is killed. */
 const CLOSE_MS = 5_000;
 
-/** A killed renderer that has not ended after this time waits in the system, and executes nothing more. */
+/** A killed renderer that has not ended after this time is blocked in the kernel, and executes nothing more. */
 const GIVE_UP_MS = 1_000;
 const PING_MS = 1_000;
-/** A renderer that has not answered for this time gets no further work, before it counts as hung. */
+/** A renderer that has not responded for this time gets no further work. Later it counts as hung. */
 const SILENT_MS = 3_000;
 
 /**
- * Nice values. Hits come first: a hit takes microseconds, a render milliseconds. Beside other processes that want its
- * processor, a process gets a third of their share with 5 and a ninth with 10.
+ * Nice values. Hits come first: a hit takes microseconds, a render milliseconds. A process with 5 gets a third, and one
+ * with 10 a ninth, of the processor time of a process with 0.
  */
 const NICE = { user: 5, map: 10, job: 10 } as const;
 
@@ -32,9 +33,9 @@ export interface PooledRendererParts {
   readonly layers: readonly Layer[];
   readonly reserve: RendererNotes["reserve"];
   readonly serverHealth: (renderer: PooledRenderer, origin: string, isUp: boolean) => void;
-  /** Called when the renderer did not answer and is killed. */
+  /** Called when the renderer did not respond and is killed. */
   readonly hung: () => void;
-  /** Called before the renders of the renderer are answered as lost. */
+  /** Called before the renderer's renders resolve as lost. */
   readonly ended: (renderer: PooledRenderer, end: RendererEnd) => void;
   readonly log: Logger;
 }
@@ -44,20 +45,21 @@ export class PooledRenderer {
   readonly who: Work;
   readonly host: RendererHost;
   readonly channel: Channel<RendererNotes, RendererMethods>;
-  /** Origins of the servers that this renderer has found to be down. */
+  /** Origins of servers that this renderer has found down. */
   readonly down = new Set<string>();
-  /** The `report` functions of the renders in this renderer, by the numbers of the renders. */
+  /** The `report` functions of the renders in progress, by the numbers of the renders. */
   readonly reports = new Map<number, (tiles: EarlyTiles) => void>();
   /**
-   * Called if the renderer dies, one for each render in it: the render is then answered as lost. With the layer whose
-   * tiles the render stores.
+   * The functions that resolve each work in progress as lost if the renderer dies, with the layer whose tiles the work
+   * stores.
    */
   readonly #lost = new Map<() => void, string | undefined>();
   readonly #process: RendererProcess;
+  readonly #load = new RendererLoad(() => this.channel.call("alive"));
   readonly #watch: ProcessWatch;
   readonly #exited: Promise<void>;
   #idleTimer: NodeJS.Timeout | undefined;
-  /** Gets no further work. */
+  /** Whether the renderer gets no further work. */
   #isRetiring = false;
   #isClosing = false;
   #hasEnded = false;
@@ -80,7 +82,7 @@ export class PooledRenderer {
       for (const report of this.#lost.keys()) report();
       exited();
     });
-    /** Gives up a renderer that has been killed: one that waits for a file system that hangs ends later. */
+    /** Gives up on a killed renderer: if it waits for a hanging file system it ends later. */
     const giveUp = (): void => {
       if (this.#hasEnded) return;
       this.#hasEnded = true;
@@ -113,11 +115,11 @@ export class PooledRenderer {
       .then(() => {
         this.#isStarting = false;
       })
-      // The end of the process is reported by `ended`.
+      // `ended` reports the end of the process.
       .catch(() => undefined);
   }
 
-  /** Where the renderer runs, for the log. */
+  /** The machine that runs the renderer, for the log. */
   get place(): { readonly pid: number } | { readonly node: string | undefined } {
     const { pid } = this.#process;
     return pid === undefined ? { node: this.host.node } : { pid };
@@ -133,22 +135,30 @@ export class PooledRenderer {
     return this.#isStarting;
   }
 
+  /**
+   * Whether the renderer, one of jobs, can do more at once. Each renderer costs a second of processor time until V8 has
+   * compiled its code: another one starts when this one has worked without a pause for some time.
+   */
+  get hasRoom(): boolean {
+    return this.who === "job" && !this.#load.isFull;
+  }
+
   /** Whether the renderer gets no further work, because it ends. */
   get isRetiring(): boolean {
     return this.#isRetiring;
   }
 
-  /** Whether its end is expected. */
+  /** Whether the process is expected to end. */
   get isAskedToEnd(): boolean {
     return this.#isClosing;
   }
 
-  /** Whether the renderer does not answer, such as while it waits for the file system of a store. */
+  /** Whether the renderer does not respond, for example because it waits for the file system of a store. */
   get isSilent(): boolean {
     return this.#watch.silentMs > SILENT_MS;
   }
 
-  /** Returns whether a render in progress may store tiles of a layer. */
+  /** Returns whether work in progress may store tiles of a layer. */
   rendersIn(layer: string): boolean {
     return [...this.#lost.values()].includes(layer);
   }
@@ -167,8 +177,8 @@ export class PooledRenderer {
   }
 
   /**
-   * Runs work in the renderer, and starts its idle timer when it has no work left. `layer`: whose tiles it stores; absent:
-   * it stores none.
+   * Runs work in the renderer, and starts its idle timer when no work is left. `layer` is the layer whose tiles the
+   * work stores; absent if it stores none.
    */
   async work<T>(work: (renderer: this, died: Promise<void>) => Promise<T>, layer?: string): Promise<T> {
     clearTimeout(this.#idleTimer);
@@ -191,7 +201,7 @@ export class PooledRenderer {
     }
   }
 
-  /** Ends the renderer after its work. Resolves when it has ended. */
+  /** Ends the renderer after its current work. Resolves when it has ended. */
   async retire(): Promise<void> {
     this.#isRetiring = true;
     if (this.#lost.size === 0) await this.close();

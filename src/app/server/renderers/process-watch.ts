@@ -1,9 +1,12 @@
-/** A process answers in a millisecond, or within seconds while it works on the largest possible picture. */
+/**
+ * A process counts as hung after this time. It responds in a millisecond, or in seconds while it processes the largest
+ * picture.
+ */
 const DEADLINE_MS = 20_000;
 const PING_MS = 5_000;
 
 export interface ProcessWatchParts {
-  /** Sends a ping to the process. A rejection means that the process has ended. */
+  /** Sends a ping to the process. Rejects if the process has ended. */
   readonly ping: () => Promise<unknown>;
   readonly hung: (ms: number) => void;
   readonly pingMs?: number;
@@ -11,9 +14,8 @@ export interface ProcessWatchParts {
 }
 
 /**
- * Asks a process that has work whether it is alive, and reports once when the process has not answered for
- * `deadlineMs`. Without the watch, a stopped process, or one that waits for a disk for ever, would block its renders
- * and truncations.
+ * Pings a process that has work, and reports once if the process has not responded for `deadlineMs`. Otherwise a
+ * stopped process, or one that waits for a disk for ever, would block its renders and truncations.
  */
 export class ProcessWatch {
   readonly #parts: ProcessWatchParts;
@@ -25,19 +27,19 @@ export class ProcessWatch {
     this.#parts = parts;
   }
 
-  /** For how long the process has not answered, in ms. */
+  /** How long the process has not responded, ms. */
   get silentMs(): number {
     return this.#pingedMs === undefined ? 0 : performance.now() - this.#pingedMs;
   }
 
-  /** Starts to watch the process, because it has work. Does nothing if the process is already watched. */
+  /** Starts to watch the process because it has work. Does nothing if the process is already watched. */
   begin(): void {
     if (this.#timer !== undefined || this.#deadline !== undefined) return;
     this.#timer = setTimeout(() => this.#sendPing(), this.#parts.pingMs ?? PING_MS);
     this.#timer.unref();
   }
 
-  /** Stops watching the process, because it has no work or has ended. */
+  /** Stops watching the process because it has no work or has ended. */
   end(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#deadline);
@@ -58,7 +60,7 @@ export class ProcessWatch {
       this.end();
       this.begin();
     };
-    // A process that has ended is reported by its exit event.
+    // The exit event reports a process that has ended.
     ping().then(answered, () => this.end());
   }
 }

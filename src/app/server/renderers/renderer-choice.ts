@@ -1,32 +1,34 @@
 import type { RendererHost } from "./renderer-host.ts";
 
-/** A renderer, as far as the choice needs it. */
+/** The facts of a renderer on which the choice depends. */
 export interface ChosenFrom {
   readonly host: RendererHost;
-  /** The work that it has. */
+  /** The number of its renders in progress. */
   readonly renders: number;
   /** Whether its process is still loading its code. */
   readonly isStarting: boolean;
+  /** Whether it can do more work at once, as it mostly waits for upstreams. */
+  readonly hasRoom: boolean;
 }
 
-/** Starting a renderer costs more than one without work, and less than to wait for one that works. */
+/** The cost of a new renderer: more than an idle renderer (0), less than waiting for a busy one (1). */
 const START = 0.5;
 /**
- * A renderer that is starting gets this much work before another one is started beside it: to start one takes longer than
+ * A starting renderer gets this many renders before another one is started beside it, because a start takes longer than
  * some renders.
  */
 const MOST_FOR_STARTING = 4;
 
-/** A renderer that has been started, or a host that is to start one. */
+/** A running renderer, or a host that should start one. */
 export type Choice<R> = { readonly renderer: R } | { readonly start: RendererHost };
 
 /**
  * Chooses where the next work is done: by a renderer without work, else by a new one if a host may have more, else by the
- * one with the least work. A host starts no other renderer beside one that is starting and has little work. Among equals
+ * one with the least work. A host starts no other renderer beside one that has room, or is starting and has little work. Among equals
  * the node of the user comes first, then the host with the smallest part of its renderers at work.
  *
  * @param most the number of renderers for this kind of work that a host may have
- * @param near the node of the user who waits; undefined: none
+ * @param near the node at which the user waits; undefined if no user waits
  */
 export function chooseRenderer<R extends ChosenFrom>(
   hosts: Iterable<RendererHost>,
@@ -43,7 +45,8 @@ export function chooseRenderer<R extends ChosenFrom>(
       undefined,
     );
     const enough = own.some(({ isStarting }) => isStarting) ? MOST_FOR_STARTING : 1;
-    const mayStart = own.length < limit && (idlest === undefined || idlest.renders >= enough);
+    const isNeeded = idlest === undefined || (idlest.renders >= enough && !own.some(({ hasRoom }) => hasRoom));
+    const mayStart = own.length < limit && isNeeded;
     if (idlest === undefined && !mayStart) continue;
     const choice: Choice<R> = idlest === undefined || mayStart ? { start: host } : { renderer: idlest };
     const busy = own.filter(({ renders }) => renders > 0).length;

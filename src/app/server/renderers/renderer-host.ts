@@ -6,7 +6,7 @@ export type RendererEnd =
   | { readonly kind: "exited"; readonly code: number | null; readonly signal: string | null }
   | { readonly kind: "not_started"; readonly error: string }
   /**
-   * The connection to the renderer's machine is lost. The renderer may still begin to store tiles for this time, in ms.
+   * The connection to the renderer's machine is lost. The renderer may still begin to store tiles for this time, ms.
    */
   | { readonly kind: "unreachable"; readonly mayStoreMs: number };
 
@@ -14,23 +14,23 @@ export type RendererEnd =
 export interface RendererProcess {
   /** Carries the calls of `RendererMethods` and `RendererNotes`. */
   readonly port: Port;
-  /** Undefined: the process is on another machine, or was not started. */
+  /** Undefined if the process is on another machine, or was not started. */
   readonly pid: number | undefined;
   /** Ends the process at once. */
   kill(): void;
 }
 
-/** A machine that renderers run on. */
+/** A machine that runs renderers. */
 export interface RendererHost {
-  /** The node of a cluster; undefined: the server is alone. */
+  /** The name of the node. Undefined without a cluster. */
   readonly node: string | undefined;
   /** The most renderers that the machine runs at once for users. It runs as many for jobs. */
   readonly most: number;
   /**
-   * Starts a renderer, which opens the stores of its machine. The caller sends it the layers.
+   * Starts a renderer, which opens the stores of its machine. The caller then sends it the layers.
    * @param ended called once
    */
   start(nice: number, ended: (end: RendererEnd) => void): RendererProcess;
-  /** Replaces the stores. The renderers use them with the layers that they receive next. */
+  /** Replaces the stores. The renderers use them from the next `configure` on. */
   configureStores(stores: readonly StoreOptions[]): void;
 }

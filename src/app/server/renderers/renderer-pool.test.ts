@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A machine whose renderers answer when the test lets them. */
+/** A machine whose renderers respond when the test permits it. */
 class Machine implements RendererHost {
   readonly most = 2;
   readonly node: string;

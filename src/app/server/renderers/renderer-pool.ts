@@ -25,56 +25,56 @@ import type { RendererEnd, RendererHost } from "./renderer-host.ts";
 const LOST: RendererResult = { kind: "lost" };
 
 export interface RendererPoolParts {
-  /** The renderers on this machine. They alone compose maps and reclaim space. */
+  /** The host of this machine. Only its renderers compose maps and reclaim space. */
   readonly local: RendererHost;
   readonly layers: readonly Layer[];
-  /** Returns whether users read tiles at the moment. */
+  /** Returns whether users are reading tiles now. */
   readonly usersActive: () => boolean;
   /** Called when the last renderer has ended. */
   readonly atRest: () => void;
-  /** Called before the renders of a renderer are lost that may still begin to store tiles for a time. */
+  /** Called before renders resolve as lost whose renderer may still begin to store tiles for a time. */
   readonly lostWriter: (mayStoreMs: number) => void;
   readonly reserve: Reserve;
   readonly log: Logger;
 }
 
-/** The work of the renderers of a machine. */
+/** The work of the renderers of one machine. */
 export interface RenderWork {
-  /** Renders in progress. */
+  /** The number of renders in progress. */
   readonly renders: number;
-  /** Metatiles that were rendered since the host has been added. */
+  /** The number of metatiles that were rendered since the host was added. */
   readonly metatiles: number;
 }
 
 /** Machines that join and leave while the pool works. */
 export interface RendererHosts {
   add(host: RendererHost): void;
-  /** No further work is given to the host. Resolves when its renderers have ended. */
+  /** Gives the host no further work. Resolves when its renderers have ended. */
   remove(host: RendererHost): Promise<void>;
-  /** The work of a host; absent: of the machine of this process. */
+  /** Returns the work of a host. Absent for the machine of this process. */
   workOf(host?: RendererHost): RenderWork;
 }
 
 /**
  * Starts and ends the renderer processes. The first render starts them; they end after an idle minute. On each machine
- * users have at most one renderer per core, jobs as many, and composed maps half as many, so that none of the three waits for
- * another. While users read tiles, jobs use one renderer less: if all cores were rendering, every hit would wait for
- * the scheduler, with any priorities.
+ * users have at most one renderer per core, jobs have as many, and composed maps have half as many, so that none of the
+ * three waits for another. While users read tiles, jobs use one renderer less: if all cores were rendering, every hit
+ * would wait for the scheduler, whatever the priorities.
  */
 export class RendererPool implements Renderers, RendererHosts {
   readonly #parts: RendererPoolParts;
   readonly #maps: MapQueue;
   readonly #hosts = new Set<RendererHost>();
   readonly #renderers = new Set<PooledRenderer>();
-  /** Metatiles that hosts have rendered. */
+  /** The number of metatiles that each host has rendered. */
   readonly #rendered = new WeakMap<RendererHost, number>();
   #layers: readonly Layer[];
-  /** The stores of the last configuration; undefined: those with which the hosts have begun. */
+  /** The stores of the last configuration. Undefined if the hosts still have the stores of their start. */
   #stores: readonly StoreOptions[] | undefined;
   #nextRender = 1;
-  /** Until when renderers that cannot be reached may begin to store tiles, by the monotonic clock. */
+  /** Until this time of the monotonic clock, ms, unreachable renderers may begin to store tiles. */
   #unreachableUntilMs = 0;
-  /** The number of renderers that were ended since the start because they did not answer. */
+  /** The number of renderers that were killed since the start because they did not respond. */
   hung = 0;
 
   constructor(parts: RendererPoolParts) {
@@ -103,13 +103,13 @@ export class RendererPool implements Renderers, RendererHosts {
     };
   }
 
-  /** Counts the metatiles that a host has rendered. */
+  /** Adds to the number of metatiles that a renderer's host has rendered. */
   #count({ host }: PooledRenderer, results: RendererResult | readonly RendererResult[]): void {
     const rendered = [results].flat().filter(({ kind }) => kind === "rendered").length;
     this.#rendered.set(host, (this.#rendered.get(host) ?? 0) + rendered);
   }
 
-  /** The cores of all machines. */
+  /** The number of cores of each machine. */
   get cores(): readonly number[] {
     return [...this.#hosts].map(({ most }) => most);
   }
@@ -165,7 +165,7 @@ export class RendererPool implements Renderers, RendererHosts {
     const most = (host: RendererHost): number =>
       who === "map" ? halfOf(host) : who === "job" && usersActive() ? Math.max(1, host.most - 1) : host.most;
     const own = [...this.#renderers].filter((one) => one.who === who && !one.isRetiring);
-    // Others take the place of silent ones, once.
+    // Each silent renderer may be replaced by one additional renderer.
     const silent = own.filter(({ isSilent }) => isSilent);
     const open = silent.length > local.most ? own : own.filter((one) => !silent.includes(one));
     const hosts = who === "map" ? [local] : this.#hosts;
@@ -186,7 +186,8 @@ export class RendererPool implements Renderers, RendererHosts {
       whenUserJoins((tile) => channel.note("join", [id, tile]));
       const about = { id, missed, needsPermit: openCells !== undefined };
       const rendered = channel.callUntil(signal, "renderMetatile", order, generation, about);
-      // The renderer begins while the cells are opened. It has received the order when the permit arrives.
+      // The renderer starts while the cells are opened. The order arrives before the permit, because messages keep
+      // their order.
       void openCells?.().then((reservation) => channel.note("permit", [id, reservation]));
       return rendered.finally(() => reports.delete(id));
     });
@@ -212,7 +213,7 @@ export class RendererPool implements Renderers, RendererHosts {
     });
   }
 
-  /** Renders with one renderer. `lost` is the result if the renderer died or failed by a fault. */
+  /** Renders with one renderer. Returns `lost` if the renderer died or failed by a fault. */
   #render<T extends RendererResult | readonly RendererResult[]>(
     renderer: PooledRenderer,
     { tileSet }: RenderOrder,
@@ -220,7 +221,7 @@ export class RendererPool implements Renderers, RendererHosts {
     call: (renderer: PooledRenderer) => Promise<T>,
   ): Promise<T> {
     return renderer.work(async (_, died) => {
-      // When a renderer dies, `died` resolves before the promise of the answer is rejected.
+      // If a renderer dies, `died` resolves before the call rejects.
       const rendered = call(renderer).then((result) => {
         this.#count(renderer, result);
         return result;
@@ -271,7 +272,7 @@ export class RendererPool implements Renderers, RendererHosts {
       (within) =>
         this.#choose("map").work((renderer) =>
           renderer.channel.callUntil(within, "compose", composition).catch((error: unknown): MapRefused => {
-            // The map itself is not at fault when its renderer was killed: its client may ask again at once.
+            // A map whose renderer was killed is not itself at fault: its client may retry at once.
             if (!renderer.hasEnded) throw error;
             return { kind: "refused", retryAfterSeconds: 1 };
           }),
@@ -281,14 +282,15 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 
   async raiseGeneration(layer: string, generation: number): Promise<void> {
-    // A renderer without work in the layer writes nothing there, and its next render has this generation or a later one.
+    // A renderer without work in the layer writes nothing there, and its next render has this generation or a later
+    // one.
     const atWork = [...this.#renderers].filter((one) => one.rendersIn(layer));
     const raise = async (renderer: PooledRenderer): Promise<void> => {
       try {
         await renderer.channel.call("raiseGeneration", layer, generation);
       } catch (error) {
         if (renderer.hasEnded) return;
-        // It may store tiles of the generation before.
+        // The renderer may store tiles of the older generation.
         this.#parts.log.error("a renderer does not take a generation and is ended", {
           ...renderer.place,
           layer,
@@ -299,14 +301,14 @@ export class RendererPool implements Renderers, RendererHosts {
       }
     };
     await Promise.all(atWork.map(raise));
-    // After the answers, because a renderer may have become unreachable meanwhile.
+    // After the responses, because a renderer may have become unreachable during the calls.
     await waitOut(() => this.#unreachableUntilMs - performance.now());
     if (atWork.length === 0) return;
-    // The results of renders arrived before these answers. Wait one turn, so that their receivers have handled them.
+    // The results of renders arrived before these responses. Wait one turn, so that they have been handled.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Returns whether a renderer has found a server to be down, of a source with several servers. */
+  /** Returns whether a renderer has found one of several servers of a source down. */
   isDown(origin: string): boolean {
     return [...this.#renderers].some(({ down }) => down.has(origin));
   }
@@ -318,7 +320,7 @@ export class RendererPool implements Renderers, RendererHosts {
     for (const { channel } of this.#renderers) channel.note("configure", [layers]);
   }
 
-  /** Replaces one layer in the renderers. `layers`: all layers, for renderers that start later. */
+  /** Replaces one layer in the renderers. `layers` has all layers, for renderers that start later. */
   configureLayer(layers: readonly Layer[], name: string, layer: Layer | undefined): void {
     this.#layers = layers;
     for (const { channel } of this.#renderers) channel.note("configureLayer", [name, layer]);
@@ -329,5 +331,5 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 }
 
-/** Maps get half of the renderers of a machine. */
+/** Composed maps use half of the renderers of a machine. */
 const halfOf = ({ most }: RendererHost): number => Math.max(1, Math.floor(most / 2));

@@ -3,8 +3,8 @@ import { Writable } from "node:stream";
 
 /**
  * Asks questions on the terminal, one after the other, and returns the answers. Questions go to stderr, because stdout
- * has only the answer of the command. Returns undefined when the user ends the input with Ctrl-C or Ctrl-D.
- * @param echo hidden: the terminal does not show what the user types
+ * is for the command's answer. Undefined if the user ends the input with Ctrl-C or Ctrl-D.
+ * @param echo `hidden` if the terminal must not show the typed text
  */
 export async function ask(
   questions: readonly string[],
@@ -12,7 +12,7 @@ export async function ask(
 ): Promise<readonly string[] | undefined> {
   const output = echo === "shown" ? process.stderr : new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output, terminal: true });
-  // The iterator keeps a line that arrives before its question, as pasted lines do.
+  // The iterator stores a line that arrives before its question, as pasted lines do.
   const lines = terminal[Symbol.asyncIterator]();
   const answers: string[] = [];
   try {

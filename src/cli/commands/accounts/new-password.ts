@@ -13,8 +13,8 @@ export const addPasswordFlag = (command: Command): Command =>
   command.option("--password-stdin", "read the new password from standard input, instead of asking on the terminal");
 
 /**
- * Reads a new password and returns its hash. NUTHATCH_PASSWORD is not read: it holds the password with which the
- * caller's own requests are sent, and a new account must not get the password of the caller.
+ * Reads a new password and returns its hash. Does not read NUTHATCH_PASSWORD: it is the caller's own password, which a
+ * new account must not get.
  * @throws CommandFailure for a password that is too short, and without a terminal and `--password-stdin`
  */
 export async function hashNewPassword(flags: PasswordFlags): Promise<string> {

@@ -12,7 +12,7 @@ interface AddFlags extends PasswordFlags {
   readonly force?: boolean;
 }
 
-/** The mode of a file with hashes of passwords: only its owner reads it. */
+/** The mode of a file with password hashes: only its owner may read it. */
 const MODE = 0o600;
 const FORCE = "--force";
 
@@ -30,8 +30,8 @@ function parseRoles(text: string): readonly Role[] {
 }
 
 /**
- * Replaces a file atomically: a crash leaves the old file or the new one. The new file has the mode 600 and the owner of
- * the old one, so that the account of the server can read it after a change by root.
+ * Replaces a file atomically: a crash leaves the old file or the new one. The new file has the mode 600 and the owner
+ * of the old one, so that the account of the server can read it after a change by root.
  */
 function replaceFile(name: string, text: string): void {
   const file = realpathSync(name);
@@ -69,7 +69,7 @@ function unwrap<T>(result: { ok: true; value: T } | { ok: false; error: string }
 
 /**
  * Replaces the configuration file.
- * @throws CommandFailure if the change takes the last administrator away, unless it is forced
+ * @throws CommandFailure if the change removes the last administrator and is not forced
  */
 function replaceUsers(
   file: string,

@@ -33,7 +33,9 @@ test("a user is added, and nothing else in the file changes", () => {
   ]);
 });
 
-/** What the library would write in another way: lists, blank lines, quotes, long texts, a comment of the next key. */
+/**
+ * Text that the library would format differently: lists, blank lines, quotes, long texts, a comment of the next key.
+ */
 const REST = `gridSets: [{ id: utm, srs: EPSG:25832, extent: [200000,5200000, 1000000, 6200000],
     levels: 8 }]
 

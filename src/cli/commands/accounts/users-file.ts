@@ -3,7 +3,7 @@ import type { Role, User } from "../../../account/user.ts";
 import { isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 
-/** The list of users in the text of a configuration file. Edits preserve the rest of the text, including comments. */
+/** The list of users in a configuration file. Edits preserve all other text, including comments. */
 interface Users {
   readonly document: Document;
   readonly list: YAMLSeq;
@@ -18,7 +18,7 @@ function open(text: string): Result<Users, string> {
   const document = parseDocument(text, { prettyErrors: false });
   const error = document.errors[0];
   if (error !== undefined) return refuse("the file is not valid YAML: `nuthatch config check` says where");
-  // The file has only comments: keep them and append an empty list.
+  // The file has only comments. Keep them and append an empty list.
   if (document.contents === null) return open(`${text.trimEnd()}\nusers: []\n`);
   if (!isYamlMap(document.contents)) return refuse("the file is not a map of keys");
   const list: unknown = document.get("users");
@@ -32,13 +32,18 @@ function open(text: string): Result<Users, string> {
 const nameOf = (item: YAMLMap): string => String(item.get("name"));
 const find = (list: YAMLSeq, name: string): YAMLMap | undefined =>
   list.items.filter((item) => isYamlMap(item)).find((item) => nameOf(item) === name);
-/** Writes the document without wrapping long lines, and with roles as `[viewer]`: the library would pad brackets as braces. */
+/**
+ * Encodes the document without wrapping long lines, and with roles as `[viewer]`, whose brackets the library would pad.
+ */
 const write = (document: Document): string =>
   document
     .toString({ lineWidth: 0, flowCollectionPadding: true })
     .replaceAll(/\broles: \[ ([a-z, ]*) \]/g, "roles: [$1]");
 
-/** Returns where the key `users` and its value lie in the text; undefined if it has none, or the map is in braces. */
+/**
+ * Returns the range of the key `users` and its value in the text. Undefined if the text lacks the key, or the map is in
+ * braces.
+ */
 function usersRange({ contents }: Document): readonly [number, number] | undefined {
   if (!isYamlMap(contents) || contents.flow === true) return undefined;
   const pair = contents.items.find(({ key }) => isScalar(key) && key.value === "users");
@@ -47,11 +52,11 @@ function usersRange({ contents }: Document): readonly [number, number] | undefin
   return from === undefined || to === undefined ? undefined : [from, to];
 }
 
-/** Returns the text with the users of the document. The rest stays as it is, since the library would format all of it. */
+/** Returns the text with the users of the document. All other text stays unchanged; the library would reformat it. */
 function withUsersOf(document: Document, text: string): string {
   const written = write(document);
   const after = usersRange(parseDocument(written));
-  // After the end marker `...` a further document would begin.
+  // After the end marker `...` another document would begin.
   if (after === undefined || /^\.\.\.\s*$/m.test(text)) return written;
   const users = written.slice(...after).trimEnd();
   const before = usersRange(parseDocument(text));
@@ -61,12 +66,12 @@ function withUsersOf(document: Document, text: string): string {
   return text.slice(0, before[0]) + users + blanks + text.slice(before[1]);
 }
 
-/** A user to add. Without roles a user of the file keeps its roles, and a new one gets `DEFAULT_ROLES`. */
+/** A user to add. Without roles, an existing user keeps its roles, and a new one gets `DEFAULT_ROLES`. */
 export interface AddedUser extends Pick<User, "name" | "passwordHash"> {
   readonly roles: readonly Role[] | undefined;
 }
 
-/** A new user may read. More rights have to be named. */
+/** The roles of a new user: only to read. More rights must be given explicitly. */
 export const DEFAULT_ROLES: readonly Role[] = ["viewer"];
 
 /** Adds a user. Replaces the password of an existing user, and the roles if they are given. */
@@ -79,7 +84,7 @@ export function addUser(text: string, user: AddedUser): Result<string, string> {
   if (found === undefined) {
     const roles = rolesNode(user.roles ?? DEFAULT_ROLES);
     list.add(document.createNode({ name: user.name, passwordHash: user.passwordHash, roles }, { flow: true }));
-    // A list that was read from `users: []` would stay on one line.
+    // Without this, a list that was read from `users: []` would stay on one line.
     list.flow = false;
   } else {
     found.delete("password");
@@ -89,7 +94,7 @@ export function addUser(text: string, user: AddedUser): Result<string, string> {
   return ok(withUsersOf(document, text));
 }
 
-/** Removes a user. Returns undefined if there is no such user. */
+/** Removes a user. Undefined if the user does not exist. */
 export function removeUser(text: string, name: string): Result<string | undefined, string> {
   const opened = open(text);
   if (!opened.ok) return opened;
@@ -112,7 +117,7 @@ export function listUsers(text: string): Result<readonly ListedUser[], string> {
   );
 }
 
-/** Returns whether a configuration names an administrator: in its list of users, or by the roles of its htpasswd file. */
+/** Returns whether a configuration has an administrator: in its list of users, or by the roles of its htpasswd file. */
 export function hasAdministrator(text: string): Result<boolean, string> {
   const listed = listUsers(text);
   if (!listed.ok) return listed;

@@ -131,7 +131,7 @@ interface Running {
   readonly signal: AbortSignal;
 }
 
-/** Copies all pages. Returns the progress, including that of an interrupted export before. */
+/** Copies all pages. Returns the progress, which includes an earlier interrupted export. */
 async function exportInto(
   target: ExportTarget,
   { client, document, tileSet, line, signal }: Running,
@@ -156,7 +156,7 @@ async function exportInto(
   return progress;
 }
 
-/** Returns how many tiles of the range are stored; undefined: unknown, or too costly to count. */
+/** Returns the number of stored tiles in the range. Undefined if it is unknown, or too costly to count. */
 async function storedTiles(client: ServerClient, document: object): Promise<number | undefined> {
   try {
     const answer: { readonly kept?: number | string | null } = parseAnswer(
@@ -164,7 +164,7 @@ async function storedTiles(client: ServerClient, document: object): Promise<numb
     );
     return answer.kept === null || answer.kept === undefined ? undefined : Number(answer.kept);
   } catch (error) {
-    // The count is for the progress alone.
+    // The count is only for the progress line.
     if (error instanceof ServerRefusal && error.status >= 422) return undefined;
     throw error;
   }

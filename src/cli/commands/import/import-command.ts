@@ -75,7 +75,7 @@ export function importCommand(): Command {
 interface Imported {
   /** A configuration, in the shape of its file. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** The layers that are left out, with the reason. */
+  /** The layers that are left out, with the reasons. */
   readonly warnings: readonly string[];
 }
 
@@ -118,7 +118,7 @@ async function capabilities(url: string, { username, passwordVariable }: ImportF
   address.searchParams.set("SERVICE", "WMS");
   address.searchParams.set("REQUEST", "GetCapabilities");
   const password = passwordVariable === undefined ? "" : (process.env[passwordVariable] ?? "");
-  // The operator has just typed the address, so messages may show all of it.
+  // The operator has just typed the address, so messages may show it completely.
   await using upstream = createHttpFetch(
     {
       timeoutMs: TIMEOUT_MS,

@@ -12,16 +12,16 @@ export interface ImportFlags extends OutputFlags {
   readonly check?: boolean;
 }
 
-/** A configuration of another program that has been read. */
+/** The configuration of another program. */
 interface ReadConfiguration {
   readonly warnings: readonly string[];
-  /** What becomes of each element. */
+  /** The report on each element. */
   readonly report: string;
-  /** Returns the text of the configuration file, and the variables that it names. */
+  /** Returns the text of the configuration file, and the names of its variables. */
   readonly write: () => { readonly text: string; readonly variables: readonly string[] };
 }
 
-/** Writes the configuration of another program as configuration file, and reports each element. */
+/** Writes the configuration of another program as a configuration file, and reports on each element. */
 export async function importConfiguration(flags: ImportFlags, read: () => Promise<ReadConfiguration>): Promise<void> {
   expectFree(flags);
   const { warnings, report, write } = await read();
@@ -38,7 +38,7 @@ export async function importConfiguration(flags: ImportFlags, read: () => Promis
   await reportProblems(text, variables);
 }
 
-/** @throws CommandFailure when the file is there, and must not be written over */
+/** @throws CommandFailure if the file exists and must not be replaced */
 export function expectFree({ output, force }: OutputFlags): void {
   if (output !== undefined) requireDirectoryOf(output);
   if (output !== undefined && force !== true && existsSync(output))
@@ -48,7 +48,7 @@ export function expectFree({ output, force }: OutputFlags): void {
     );
 }
 
-/** Writes a text to the file that the flags name, or prints it. */
+/** Writes a text to the file of the flags, or prints it. */
 export function writeOutput(text: string, { output, force }: OutputFlags, mode: number): void {
   if (output === undefined) process.stdout.write(text);
   else {
@@ -58,8 +58,8 @@ export function writeOutput(text: string, { output, force }: OutputFlags, mode: 
 }
 
 /**
- * Reports why a server would not take a configuration.
- * @param variables have to be set only where the server runs, so the check uses placeholders
+ * Reports why a server would refuse a configuration.
+ * @param variables names of variables, which need to be set only where the server runs; the check uses placeholders
  */
 export async function reportProblems(text: string, variables: readonly string[]): Promise<void> {
   const problems = await problemsOfText(text, Object.fromEntries(variables.map((name) => [name, "secret"])));

@@ -8,33 +8,33 @@ import { type GridSubsetDocument, type ImportedGrids, mergedGridSets, type OwnGr
 /** The widest metatile that a layer gets by default, in tiles of 256 pixels. */
 const METATILE = 4;
 const TILE = 256;
-/** Pixels that are rendered around each metatile and cut away, so that labels at its edges stay whole. */
+/** Pixels that are rendered around each metatile and cut off, so that labels at its edges are complete. */
 const GUTTER = 32;
-/** The last level is the finest one with at least this scale denominator: level 18 of web mercator has 2133. */
+/** The last level is the finest one with at least this scale denominator. Level 18 of web mercator has 2133. */
 const LAST_SCALE_DENOMINATOR = 2000;
-/** The levels among which the last one of a grid set around the layers is chosen. */
+/** The most levels of a grid set around the layers, of which the last one to use is chosen. */
 const MOST_LEVELS = 31;
-/** Formats that browsers show. An imported layer gets those of them that the WMS offers. */
+/** Formats that browsers can show. An imported layer gets those that the WMS offers. */
 const FORMATS = ["image/png", "image/jpeg", "image/webp"];
 
-/** The values that the command line sets for every imported layer. */
+/** The options of the command line for all imported layers. */
 export interface ImportSettings {
   /** The address of the WMS. */
   readonly url: string;
-  /** Put before the name of each layer. */
+  /** The prefix of all layer names. */
   readonly prefix?: string;
   readonly username?: string;
-  /** The name of the environment variable that holds the password. */
+  /** The name of the environment variable with the password. */
   readonly passwordVariable?: string;
 }
 
-/** A layer of the WMS and the grid sets in which it is cached. */
+/** A layer of the WMS, and its grid sets. */
 interface ImportedLayer {
   readonly layer: WmsCatalogueLayer;
   readonly grids: ImportedGrids;
 }
 
-/** Returns a configuration of these layers, in the shape of the configuration file. YAML leaves out undefined keys. */
+/** Returns a configuration of these layers in the shape of the configuration file. YAML omits undefined keys. */
 export function importedDocument(
   layers: readonly ImportedLayer[],
   catalogue: WmsCatalogue,
@@ -53,7 +53,7 @@ export function importedDocument(
   };
 }
 
-/** Returns a grid set around the layers of a CRS, which ends with the last level that a map usually needs. */
+/** Returns a grid set around the layers in a CRS. It ends with the last level that a map usually needs. */
 function gridSetDocument({ id, srs, extent, metersPerUnit }: OwnGridSet): Readonly<Record<string, unknown>> {
   const made = createGridSet({
     id,
@@ -66,7 +66,7 @@ function gridSetDocument({ id, srs, extent, metersPerUnit }: OwnGridSet): Readon
   return { id, srs, extent: corners(extent), levels, metersPerUnit };
 }
 
-/** Returns the last level that a map usually needs: a seed by mistake down to the last one would have billions of tiles. */
+/** Returns the last level that a map usually needs. With all levels, a seed by mistake would have billions of tiles. */
 const lastLevel = ({ matrices }: GridSet): number =>
   Math.max(
     0,
@@ -83,7 +83,7 @@ function layerDocument(
 ): Readonly<Record<string, unknown>> {
   const offered = FORMATS.filter((format) => formats.includes(format));
   const limit = Math.min(maxWidth ?? Number.POSITIVE_INFINITY, maxHeight ?? Number.POSITIVE_INFINITY);
-  // A WMS of small pictures renders single tiles without a gutter.
+  // A WMS that renders only small pictures gets single tiles without a gutter.
   const gutter = limit < TILE + 2 * GUTTER ? undefined : GUTTER;
   const side = Math.floor((limit - 2 * (gutter ?? 0)) / TILE);
   return {
@@ -110,7 +110,7 @@ function layerDocument(
 
 /**
  * Returns a parameter filter for the styles, if there are several, and one for each dimension. A dimension with a list
- * of values gets the list; one with intervals gets an expression of the characters that a value may have.
+ * of values gets the list. A dimension with intervals gets an expression for the characters of its values.
  */
 function parameterFilters({ styles, dimensions }: WmsCatalogueLayer): readonly Record<string, unknown>[] {
   const named = styles.filter((style) => style !== "");
@@ -134,7 +134,8 @@ function legendDocuments({ styles, legends }: WmsCatalogueLayer): readonly Recor
     const legend = name === undefined ? undefined : legends.get(name);
     if (legend === undefined) return [];
     const { width, height, format, url } = legend;
-    // A GetLegendGraphic needs no address: the server asks the WMS, whose own address may be private.
+    // A GetLegendGraphic address is omitted: the server requests the legend from the WMS, whose own address may be
+    // private.
     return [{ style, width, height, format, url: isLegendGraphic(url) ? undefined : url }];
   });
 }

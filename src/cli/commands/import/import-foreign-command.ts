@@ -7,7 +7,7 @@ interface Program {
   readonly command: string;
   /** The name of the program. */
   readonly name: string;
-  /** The file that it reads, for the help. */
+  /** The kind of file to read, for the help. */
   readonly file: string;
   readonly read: (file: string) => Promise<ForeignConfiguration>;
 }
@@ -28,7 +28,9 @@ const MAPCACHE: Program = {
     (await import("../../exchange/foreign/mapcache/mapcache-configuration.ts")).mapCacheConfiguration(file),
 };
 
-/** `nuthatch import mapproxy FILE` and `nuthatch import mapcache FILE`: write a configuration as configuration file. */
+/**
+ * `nuthatch import mapproxy FILE` and `nuthatch import mapcache FILE`: convert a configuration to a configuration file.
+ */
 export const importForeignCommands = (): readonly Command[] => [importForeign(MAPPROXY), importForeign(MAPCACHE)];
 
 const importForeign = ({ command, name, file, read }: Program): Command =>

@@ -5,7 +5,7 @@ interface Flags extends ImportFlags {
   readonly user?: string;
 }
 
-/** `nuthatch import geowebcache SOURCE`: writes a configuration of GeoWebCache as configuration file. */
+/** `nuthatch import geowebcache SOURCE`: converts a configuration of GeoWebCache to a configuration file. */
 export const importGeoWebCacheCommand = (): Command =>
   new Command("geowebcache")
     .description("writes GeoWebCache's configuration as a configuration file, and reports each element")

@@ -58,7 +58,7 @@ test("then one of our own, of each CRS around all layers", () => {
       metersPerUnit: undefined,
     },
   ]);
-  // The length of a degree is written only for a CRS that EPSG does not define.
+  // metersPerUnit is written only for a CRS that EPSG does not define.
   const unitOf = (crs: string) => gridsOf([crs], { [crs]: [5, 47, 15, 55] })?.gridSets[0]?.metersPerUnit;
   expect(unitOf("EPSG:4258")).toBeUndefined();
   expect(unitOf("EPSG:104112")).toBeCloseTo(111319.49, 2);

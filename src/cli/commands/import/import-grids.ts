@@ -5,7 +5,7 @@ import { unitOf } from "../../../grid/units.ts";
 import { HALF_WORLD, toWebMercator } from "../../../grid/web-mercator.ts";
 import type { WmsCatalogueLayer } from "../../../source/wms/wms-catalogue.ts";
 
-/** The grid sets in which a layer of a WMS is cached, in the shape of the configuration file. */
+/** The grid sets of a layer of a WMS, in the shape of the configuration file. */
 export interface ImportedGrids {
   readonly gridSubsets: readonly GridSubsetDocument[];
   /** Grid sets that are not built in. */
@@ -27,9 +27,9 @@ export interface OwnGridSet {
 const MERCATOR_CODES = ["EPSG:3857", "EPSG:900913", "EPSG:102100", "EPSG:102113"];
 
 /**
- * Chooses the grid sets of a layer: EPSG:4326 and EPSG:900913, if the WMS renders in their CRS; else built-in grid
- * sets for the layer's CRSs; else a new grid set around the layer. Returns undefined if the WMS names no CRS with a
- * bounding box to make a grid set of.
+ * Chooses the grid sets of a layer: EPSG:4326 and EPSG:900913, if the WMS renders in their CRS; else built-in grid sets
+ * for the layer's CRSs; else a new grid set around the layer. Undefined if the WMS has no CRS with a bounding box for a
+ * grid set.
  */
 export function importedGrids(layer: WmsCatalogueLayer): ImportedGrids | undefined {
   const usual = usualSubsets(layer);
@@ -38,7 +38,7 @@ export function importedGrids(layer: WmsCatalogueLayer): ImportedGrids | undefin
     const grid = builtInFor(crs);
     return grid === undefined ? [] : [{ grid, box: layer.boxes.get(crs) }];
   });
-  // A WMS may offer every UTM zone: keep the zones for which the layer has a bounding box.
+  // A WMS may offer every UTM zone. Keep only the zones for which the layer has a bounding box.
   const placed = builtIn.filter(({ box }) => box !== undefined);
   const chosen = placed.length > 0 ? placed : builtIn.slice(0, 1);
   if (chosen.length > 0)
@@ -57,7 +57,7 @@ export function importedGrids(layer: WmsCatalogueLayer): ImportedGrids | undefin
   return undefined;
 }
 
-/** Merges the new grid sets of several layers into one per CRS that covers all of them. Each layer uses a part. */
+/** Merges the new grid sets of several layers into one per CRS that covers all layers. Each layer uses a part of it. */
 export function mergedGridSets(layers: readonly ImportedGrids[]): readonly OwnGridSet[] {
   const merged = new Map<string, OwnGridSet>();
   for (const grid of layers.flatMap(({ gridSets }) => gridSets)) {
@@ -80,7 +80,7 @@ function usualSubsets({ crs, box }: WmsCatalogueLayer): readonly GridSubsetDocum
   const world: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
   const degrees = clipped({ minX: west, minY: south, maxX: east, maxY: north }, world);
   const square = { minX: -HALF_WORLD, minY: -HALF_WORLD, maxX: HALF_WORLD, maxY: HALF_WORLD };
-  // A layer without any CRS is requested in EPSG:4326, which every WMS offers.
+  // A layer without a CRS is requested in EPSG:4326, which every WMS offers.
   const geographic = crs.has("EPSG:4326") || crs.has("CRS:84") || crs.size === 0;
   return [
     ...(geographic ? [subset("EPSG:4326", world, degrees)] : []),
@@ -88,7 +88,7 @@ function usualSubsets({ crs, box }: WmsCatalogueLayer): readonly GridSubsetDocum
   ];
 }
 
-/** The grid sets of the OGC's registry (17-083r2) for a CRS that has only one there, beside those of the UTM zones. */
+/** The grid sets of the OGC's registry (17-083r2) by CRS, for CRSs with only one grid set, without UTM zones. */
 const BUILT_IN: ReadonlyMap<string, string> = new Map([
   ["EPSG:3035", "EuropeanETRS89_LAEAQuad"],
   ["EPSG:3395", "WorldMercatorWGS84Quad"],
@@ -110,7 +110,7 @@ const clipped = (box: Extent, to: Extent): Extent => ({
   maxY: Math.min(box.maxY, to.maxY),
 });
 
-/** Returns a grid subset. Leaves its extent out if the extent covers the grid set or does not intersect it. */
+/** Returns a grid subset. Omits an extent that covers the grid set or does not overlap it. */
 function subset(gridSet: string, whole: Extent, part: Extent | undefined): GridSubsetDocument {
   if (part === undefined) return { gridSet };
   const { minX, minY, maxX, maxY } = clipped(part, whole);
@@ -123,7 +123,7 @@ function subset(gridSet: string, whole: Extent, part: Extent | undefined): GridS
   return isWhole || !(minX < maxX && minY < maxY) ? { gridSet } : { gridSet, extent: [minX, minY, maxX, maxY] };
 }
 
-/** Detects a geographic CRS: the extent in that CRS is nearly the layer's box in degrees. */
+/** Returns whether a CRS is geographic: the extent in it is nearly equal to the layer's box in degrees. */
 function isInDegrees({ minX, minY, maxX, maxY }: Extent, box: WmsCatalogueLayer["box"]): boolean {
   if (box === undefined) return false;
   const [west, south, east, north] = box;

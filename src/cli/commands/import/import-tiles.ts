@@ -20,7 +20,7 @@ export interface ImportTilesFlags extends RangeFlags, AnswerFlags {
   readonly keep?: boolean;
 }
 
-/** The tiles that were read, apart from those that were sent. */
+/** The counts of tiles that were read and not sent. */
 interface Read {
   tiles: number;
   bytes: number;
@@ -28,7 +28,7 @@ interface Read {
   outside: number;
 }
 
-/** `nuthatch import DIR`: stores the tiles of all tile sets of GeoWebCache's MBTiles store in the layers of a server. */
+/** `nuthatch import DIR`: stores the tiles of GeoWebCache's MBTiles store in the layers of a server. */
 export async function importTileSets(root: string, flags: ImportTilesFlags): Promise<void> {
   if (!statSync(root).isDirectory())
     throw new CommandFailure(`name the layer that gets the tiles of ${root}: nuthatch import FILE LAYER`, EXIT.usage);
@@ -45,7 +45,7 @@ export async function importTileSets(root: string, flags: ImportTilesFlags): Pro
   }
 }
 
-/** `nuthatch import FILE LAYER`: stores the tiles of MBTiles in a layer of a server. */
+/** `nuthatch import FILE LAYER`: stores the tiles of an MBTiles file in a layer of a server. */
 export async function importTiles(
   path: string,
   name: string,
@@ -88,7 +88,7 @@ export async function importTiles(
   const { stored = 0 } = batches?.result ?? {};
   const message = `${why}; ${stored} tiles were stored before, and the same command with --keep stores the others`;
   if (!signal.aborted) throw new CommandFailure(message, EXIT.failure);
-  // The end of this function ends the program.
+  // The program ends when this function returns.
   process.stderr.write(`nuthatch: ${message}\n`);
   return "interrupted";
 }
@@ -130,7 +130,7 @@ function documentOf(layer: string, { subset, format }: RemoteTileSet, flags: Imp
   };
 }
 
-/** Returns the format of the layer that a file has according to its metadata; the first one if they tell none. */
+/** Returns the format that a file's metadata names. Without one, returns the layer's first format. */
 async function formatIn(path: string, formats: readonly TileFormat[]): Promise<TileFormat | undefined> {
   if (statSync(path).isDirectory()) return formats[0];
   await using archive = await openMbtilesFile(path);
@@ -157,7 +157,7 @@ function filesAt(path: string, { layer, subset, format }: RemoteTileSet, { reque
     parametersId: request.parametersId ?? "",
   };
   const files = mbtilesFilesAt(path, names);
-  // GeoWebCache numbers the rows of any grid set from the bottom. Other programs know web mercator alone.
+  // GeoWebCache counts rows from the bottom in any grid set. Other programs use only web mercator.
   if (files[0] === path && !isWebGrid(gridSet, subset.zoomStop))
     throw new CommandFailure(
       `MBTiles has only web mercator in tiles of 256 x 256, and the grid set ${gridSet.id} is another: name another with --grid-set, or a directory of GeoWebCache`,
@@ -167,7 +167,7 @@ function filesAt(path: string, { layer, subset, format }: RemoteTileSet, { reque
 }
 
 async function countOf(files: readonly string[]): Promise<number | undefined> {
-  // To count the tiles of thousands of files takes longer than the number is worth.
+  // Counting the tiles of thousands of files takes longer than the number is worth.
   if (files.length > 1) return undefined;
   let count = 0;
   for (const file of files) {

@@ -12,7 +12,7 @@ const run = (...args: string[]) => runProgram(["estimate", ...args], { env: { NU
 
 test("an estimate is exact beyond 2^53, and knows nothing of bytes and time before anything was rendered", async () => {
   const raw = await run("nurc:Arc_Sample", "--grid-set", "EPSG:900913", "--zoom", "0-30", "--json");
-  // The whole square at each level: 4^0 + … + 4^30.
+  // The tiles of the whole square at each level: 4^0 + … + 4^30.
   expect(raw.stdout).toContain(`{"tiles":${(4n ** 31n - 1n) / 3n},"kept":0,`);
   const shown = await run("nurc:Arc_Sample", "--grid-set", "EPSG:900913", "--zoom", "30");
   expect(shown.stdout).toMatch(new RegExp(`^tiles: +${4n ** 30n}$`, "m"));

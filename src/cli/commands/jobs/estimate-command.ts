@@ -37,7 +37,7 @@ const sumText = (
     ["time", seconds === null ? `${UNKNOWN}: no job has rendered it` : `about ${durationText(seconds)}${rate}`],
   ]);
 
-/** Formats what a truncate would free. */
+/** Formats the tiles and bytes that a truncate would free. */
 function showFreed(answer: Answer<"Estimate"> | Answer<"Estimates">): string {
   const { tiles, kept, bytes, bytesOnDisk } = answer;
   const counted = kept === null ? " so far: the layer is still being counted" : "";
@@ -78,14 +78,17 @@ interface EstimateFlags extends JobFlags, AnswerFlags {
   readonly truncate?: boolean;
 }
 
-/** Returns the request for the truncate that `nuthatch truncate` with the same flags would make. */
+/** Returns the request that `nuthatch truncate` would send with the same flags. */
 function truncateRequest(layers: readonly string[], flags: JobFlags) {
   const range = defined(rangeFields(flags));
   const all = { gridSets: "*", formats: "*", parameterSets: "*" };
   return { ...layerFields(layers), type: "truncate", ...(Object.keys(range).length > 0 ? range : all) };
 }
 
-/** `nuthatch estimate LAYER`: estimates the tiles, sizes and time of a seed or reseed, or what a truncate frees. */
+/**
+ * `nuthatch estimate LAYER`: estimates the tiles, size and time of a seed or reseed, or the space that a truncate
+ * frees.
+ */
 export function estimateCommand(): Command {
   const command = serverCommand("estimate", "estimates the tiles, bytes, disk space and time of a seed").argument(
     "<layer...>",

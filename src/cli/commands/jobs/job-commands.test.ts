@@ -89,7 +89,7 @@ test("--area takes GeoJSON or WKT, --tiles a list, each from a file", async () =
 });
 
 test("failed tiles end the waiting with 3, and retry does them alone", async () => {
-  // The only tile of zoom 0 fails, those of zoom 1 do not.
+  // The only tile of zoom 0 fails. The tiles of zoom 1 succeed.
   upstream.behaviour = ({ width }, response) => {
     if (width > 100) return "render";
     response.writeHead(400).end("no");

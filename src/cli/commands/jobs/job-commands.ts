@@ -30,7 +30,7 @@ import { addTermsFlags, type TermsFlags, termsFields } from "./job-flags.ts";
 const MOST_JOBS = 1_000;
 const JOBS_BY_DEFAULT = 20;
 
-/** A state that a job has beside the others: it is pending until it is resumed. */
+/** An additional state: a paused job is pending until it is resumed. */
 const PAUSED = "paused";
 
 interface JobsFlags extends FollowFlags {
@@ -41,7 +41,7 @@ interface JobsFlags extends FollowFlags {
   readonly limit?: number;
 }
 
-/** `nuthatch jobs`: jobs with their outcome. */
+/** `nuthatch jobs`: lists jobs with their outcome. */
 export function jobsCommand(): Command {
   return serverCommand("jobs", "lists the jobs of a running server with their ids and outcomes, newest first")
     .addOption(layerOption())
@@ -68,7 +68,7 @@ export function jobsCommand(): Command {
     });
 }
 
-/** `nuthatch job ID`: shows one job in full. Flags such as `--priority` change the job first. */
+/** `nuthatch job ID`: shows one job completely. Flags such as `--priority` first change the job. */
 export function jobCommand(): Command {
   return addTermsFlags(
     serverCommand("job", "shows one job in full, or changes how it runs").argument("<job>", JOB_ID, parseJobId),
@@ -100,7 +100,7 @@ export function pauseOrResumeCommand(action: "pause" | "resume"): Command {
     });
 }
 
-/** `nuthatch retry ID`: creates a job over the tiles that failed or that an aborted job did not reach. */
+/** `nuthatch retry ID`: creates a job for the tiles that failed, or that an aborted job did not reach. */
 export function retryCommand(): Command {
   return addKeyFlag(
     serverCommand("retry", "creates a job over the tiles that failed, or that an aborted job did not reach"),

@@ -11,19 +11,21 @@ import { collect, parseWhole, timeZoneOption } from "../shared-options.ts";
 /** The help text of the argument `<layer...>`. */
 export const LAYERS = "names of layers; * stands for any characters (quote it for the shell)";
 
-/** The fields of a job request. Most flags have the name and the value of a field; absent flags have defaults there. */
+/**
+ * The fields of a job request. Most flags have the name and value of a field. The server has defaults for absent flags.
+ */
 type JobRequest = input<typeof jobRequestSchema>;
 
 const PARAMETER_FLAGS = ["parameter", "parameterLike", "parameterRange", "parameterOlderThan"] as const;
 
-/** A choice as in a job request: one value, or an object that matches several values. */
+/** A choice in a job request: one value, or an object that matches several values. */
 type Choice = string | object;
 interface KeyChoice {
   readonly key: string;
   readonly choice: Choice;
 }
 
-/** Flags that select the tiles of a layer. Several values of one parameter's key select each of them. */
+/** Flags that select the tiles of a layer. Several values for one parameter select all of them. */
 export interface RangeFlags
   extends Pick<JobRequest, "bounds" | "boundsCrs" | "area" | "areaCrs" | "tiles">,
     Partial<Record<(typeof PARAMETER_FLAGS)[number], readonly KeyChoice[]>> {
@@ -35,24 +37,24 @@ export interface RangeFlags
   readonly allParameters?: boolean;
 }
 
-/** Flags that set how a job runs beside other jobs. */
+/** Flags for the priority, rate limit and run window of a job. */
 export interface TermsFlags extends Pick<JobRequest, "priority"> {
   readonly rateLimit?: number | typeof NO_LIMIT;
   readonly runWindow?: WindowFlag | typeof NO_LIMIT;
   readonly timeZone?: string;
 }
 
-/** Flags of the commands that describe a job which renders. */
+/** Flags of commands for jobs that render. */
 export interface JobFlags extends RangeFlags, FieldDocument, TermsFlags, Pick<JobRequest, "maxFailures" | "supersede"> {
   readonly threads?: number;
 }
 
 const MOST_FAILURES = Number.MAX_SAFE_INTEGER;
 
-/** The value that removes a limit. commander has no null for the value of an option. */
+/** The value that removes a limit, because an option of commander cannot have the value null. */
 const NO_LIMIT = "none";
 
-/** Two times of day. The server validates them. */
+/** Two times of day, which the server validates. */
 export interface WindowFlag {
   readonly start: string;
   readonly end: string;
@@ -94,7 +96,7 @@ const addTileSetFlags = (command: Command): Command =>
       ).conflicts([...PARAMETER_FLAGS]),
     );
 
-/** Adds the flags of one tile set and of a range in it. `rangeFields` reads them. */
+/** Adds the flags for one tile set and a range in it. `rangeFields` reads them. */
 export const addOneTileSetFlags = (command: Command): Command =>
   addWhereFlags(
     command
@@ -104,10 +106,10 @@ export const addOneTileSetFlags = (command: Command): Command =>
       .option("--parameter <parameter=value>", "the value of a parameter filter; may be repeated", parseParameter),
   );
 
-/** Parses an option that has one value, and that other commands allow to be repeated. */
+/** Parses an option with one value, as a list, because other commands allow several values. */
 const alone = (value: string): readonly string[] => [value];
 
-/** Returns the type of a format that was named by its extension: `png` is image/png. */
+/** Returns the MIME type of a format that is given by its extension: `png` is image/png. */
 const formatType = (name: string): string => formatOfExtension(name.toLowerCase())?.mimeType ?? name;
 const collectFormat = (name: string, before?: readonly string[]): string[] => collect(formatType(name), before);
 const aloneFormat = (name: string): readonly string[] => alone(formatType(name));
@@ -140,7 +142,7 @@ export function addFieldFlags(command: Command, only: FieldGroup): Command {
   return command;
 }
 
-/** Adds the flags of commands whose jobs render. */
+/** Adds the flags of commands for jobs that render. */
 export const addRenderFlags = (command: Command): Command =>
   addFieldFlags(
     command
@@ -149,7 +151,7 @@ export const addRenderFlags = (command: Command): Command =>
     "renders",
   );
 
-/** Adds these flags without the time zone: the time zone of a schedule applies to its cron expression too. */
+/** Adds these flags without the time zone, which for a schedule also applies to its cron expression. */
 export const addRateFlags = (command: Command): Command =>
   command
     .optionsGroup(GROUPS.how)
@@ -168,7 +170,7 @@ export const addRateFlags = (command: Command): Command =>
 export const addTermsFlags = (command: Command): Command =>
   addRateFlags(command).addOption(timeZoneOption("the time zone of the run window"));
 
-/** Returns the request for a job. JSON leaves out the fields of absent flags. */
+/** Returns the request for a job. JSON omits the fields of absent flags. */
 export function jobRequest(type: "seed" | "reseed" | "truncate", layers: readonly string[], flags: JobFlags) {
   const { maxFailures, threads: threadCount, supersede } = flags;
   return {
@@ -208,7 +210,7 @@ export const termsFields = ({ priority, rateLimit, runWindow, timeZone }: TermsF
 const oneOrMore = <T>(one: string, more: string, given: readonly T[] | "*" | undefined) =>
   given === undefined ? {} : given !== "*" && given.length === 1 ? { [one]: given[0] } : { [more]: given };
 
-/** Returns every combination of the choices that the flags give for each key. */
+/** Returns every combination of the choices that the flags give for the parameters. */
 function parameterFields(flags: RangeFlags): object {
   if (flags.allParameters === true) return { parameterSets: "*" };
   const byKey = new Map<string, Choice[]>();
@@ -246,7 +248,7 @@ function readText(file: string): string {
     .trim();
 }
 
-/** Reads an area. Text that begins with a brace is GeoJSON, any other text is WKT. The server validates both. */
+/** Reads an area. A text that begins with a brace is GeoJSON, any other text is WKT. The server validates both. */
 function parseArea(file: string): unknown {
   const text = readText(file);
   return text.startsWith("{") ? argumentOf("It is not JSON", (): unknown => JSON.parse(text)) : text;
@@ -262,7 +264,7 @@ function argumentOf<T>(otherwise: string, read: () => T): T {
   throw new InvalidArgumentError(`${otherwise}: ${why}.`);
 }
 
-/** Reads the names of tiles, separated by blanks or line ends. */
+/** Reads the names of tiles, separated by blanks or line breaks. */
 const parseTiles = (file: string): readonly string[] => readText(file).split(/\s+/);
 
 const parseChoice =
@@ -270,7 +272,7 @@ const parseChoice =
   (text: string, before: readonly KeyChoice[] = []): readonly KeyChoice[] => {
     const equals = text.indexOf("=");
     if (equals < 1) throw new InvalidArgumentError(`It has the form KEY=${form}.`);
-    // Keys ignore case.
+    // Keys are not case-sensitive.
     return [...before, { key: text.slice(0, equals).toUpperCase(), choice: read(text.slice(equals + 1)) }];
   };
 

@@ -41,7 +41,7 @@ export function killCommand(): Command {
       if (requestedWith !== undefined)
         return requestAndPrint(flags, showBatch, "POST", `/api/v1/batches/${requestedWith}/cancel`);
       if (json === true) throw new CommandFailure("--json goes with the id of a job only", EXIT.usage);
-      // One request kills all jobs, so that the jobs of a request posted meanwhile are killed together or not at all.
+      // One request kills all jobs, so that the jobs of a concurrent request are killed together or not at all.
       const path = layer === undefined ? "/rest/seed" : `/rest/seed/${encodeURIComponent(layer)}`;
       const client = new ServerClient(flags);
       const page = await client.request("POST", path, { query: { kill_all: "all" } });
@@ -50,7 +50,7 @@ export function killCommand(): Command {
     });
 }
 
-/** Adds to the refusal of an unknown job that ids of tasks are others. */
+/** Adds to the refusal of an unknown job that task ids are not job ids. */
 function explainUnknown(error: unknown): never {
   if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
   throw new CommandFailure(
@@ -59,7 +59,10 @@ function explainUnknown(error: unknown): never {
   );
 }
 
-/** Returns the ids of the jobs of tasks, newest first. Ids of both grow, so the first job without one is the end. */
+/**
+ * Returns the ids of the jobs with these tasks, newest first. Both kinds of ids increase, so the first job without such
+ * a task ends the search.
+ */
 async function jobsOf(tasks: ReadonlySet<number>, client: ServerClient): Promise<readonly number[]> {
   const first = [...tasks].reduce((least, task) => Math.min(least, task), Number.POSITIVE_INFINITY);
   const found: number[] = [];

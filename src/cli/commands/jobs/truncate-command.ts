@@ -52,7 +52,7 @@ export function truncateCommand(): Command {
           throw new CommandFailure("--soft goes with one whole layer, without a range", EXIT.usage);
         if (flags.orphans === true)
           throw new CommandFailure("--orphans goes with one layer, without a range", EXIT.usage);
-        // Several layers without a range: truncate every stored combination of parameters.
+        // For several layers without a range, truncates every stored combination of parameters.
         const request = { ...fields, type: "truncate", ...(hasRange ? range : { parameterSets: "*" }) };
         const client = new ServerClient(flags);
         return printMade(await requestOnce(client, "/api/v1/jobs", flags, request), flags, client);

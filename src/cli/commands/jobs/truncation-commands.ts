@@ -6,7 +6,7 @@ import { layerOption, parseJobId, parseWhole } from "../shared-options.ts";
 const countText = ({ tiles, bytes }: Answer<"Truncation">): string =>
   tiles === null || bytes === null ? "not counted" : `${tiles} tiles, ${bytesText(bytes)}`;
 
-/** Formats a truncation that has just been made. */
+/** Formats a new truncation. */
 export function showTruncated(truncation: Answer<"Truncation">): string {
   const { id, layer, type, mode, undoUntil } = truncation;
   const isWhole = type === "truncateLayer";
@@ -48,7 +48,7 @@ const showTruncations = ({ truncations }: Answer<"Truncations">): string =>
         ]),
       );
 
-/** `nuthatch truncations`: lists mass truncations, and which can be undone. */
+/** `nuthatch truncations`: lists mass truncations, and whether each can be undone. */
 export function truncationsCommand(): Command {
   return serverCommand("truncations", "lists mass truncations, newest first, and which of them can be undone")
     .addOption(layerOption())

@@ -5,14 +5,14 @@ import { progressLine } from "../../output/progress-line.ts";
 import { bytesText } from "../../output/text-table.ts";
 import { addConfigurationFlags, type ConfigurationFlags, loadOrPrint } from "./configuration-flags.ts";
 
-/** Progress of smaller databases is not shown: their copy takes less than a second. */
+/** The copy of a smaller database takes less than a second, so its progress is not shown. */
 const BIG_BYTES = 64 * 1024 * 1024;
 
 interface BackupFlags extends ConfigurationFlags {
   readonly force?: boolean;
 }
 
-/** `nuthatch backup`: copies the state database of this machine's server, whether or not the server runs. */
+/** `nuthatch backup`: copies the state database of a server on this machine, which may be running. */
 export function backupCommand(): Command {
   return addConfigurationFlags(
     new Command("backup")

@@ -65,8 +65,8 @@ export function configCommand(): Command {
 }
 
 /**
- * Warns if the running server has a disk quota that was set over HTTP and counts instead of the file's. The server is that
- * of NUTHATCH_URL, else the one that the configuration makes.
+ * Warns if the running server has a disk quota that was set over HTTP and overrules the file's quota. The server is
+ * that of NUTHATCH_URL, else the one that the configuration would start.
  */
 async function warnOfOverruledQuota({ diskQuota, server }: Configuration): Promise<void> {
   if (isDeepStrictEqual(diskQuota, DEFAULT_QUOTA)) return;
@@ -88,7 +88,7 @@ async function warnOfOverruledQuota({ diskQuota, server }: Configuration): Promi
   }
 }
 
-/** Returns a host under which this machine reaches a server that listens on an address. */
+/** Returns a host at which this machine reaches a server that listens on an address. */
 function reachableHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
@@ -99,7 +99,8 @@ interface ExportFlags extends ServerFlags {
 }
 
 /**
- * `nuthatch config export`: prints the configuration of a running server, with all objects that were made over HTTP.
+ * `nuthatch config export`: prints the configuration of a running server, including all objects that were made over
+ * HTTP.
  */
 const exportCommand = (): Command =>
   serverCommand("export", "prints the layers, grid sets and stores of a running server, those made over HTTP too")

@@ -40,7 +40,10 @@ export function addConfigurationFlags(command: Command): Command {
     );
 }
 
-/** Returns the input of the configuration but for the variables: flags override variables, and variables the file. */
+/**
+ * Returns the input of the configuration without the variables. Flags override variables, and variables override the
+ * file.
+ */
 export function inputOf({ host, port, dataDir, config, geowebcache, set = [] }: ConfigurationFlags): LoadInput {
   const given = {
     ...defined({ host, port, "data-dir": dataDir, config, geowebcache }),
@@ -53,12 +56,12 @@ async function load(
   flags: ConfigurationFlags,
   more: Pick<ConfigurationInput, "makesDefaults">,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
-  // Loaded here, because the help needs no configuration.
+  // Loaded here, because the help does not need it.
   const { loadConfiguration } = await import("../../../configuration/load.ts");
   return loadConfiguration({ ...inputOf(flags), ...more, env: process.env });
 }
 
-/** Loads the configuration. Prints the problems of an invalid one, sets the exit code and returns undefined. */
+/** Loads the configuration. If it is invalid, prints the problems, sets the exit code and returns undefined. */
 export async function loadOrPrint(
   flags: ConfigurationFlags,
   more: Pick<ConfigurationInput, "makesDefaults"> = {},

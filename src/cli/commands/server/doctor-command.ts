@@ -14,10 +14,10 @@ const findingLine = ({ severity, layers, upstream, message }: Finding): string =
   return `${severity}: ${layers.slice(0, 5).join(", ")}${more} (${upstream}): ${message}\n`;
 };
 
-/** Asks the upstreams of these layers, prints what is wrong, and sets the exit code. */
+/** Checks the upstreams of these layers, prints the faults, and sets the exit code. */
 export async function printOnlineCheck(layers: readonly Layer[], asJson = false): Promise<void> {
   const beganMs = performance.now();
-  // Loaded here, because other commands need no upstream.
+  // Loaded here, because other commands do not need it.
   const { askUpstreams } = await import("../../doctor/ask-upstreams.ts");
   const problems = await askUpstreams(layers);
   const ms = Math.round(performance.now() - beganMs);
@@ -31,7 +31,7 @@ export async function printOnlineCheck(layers: readonly Layer[], asJson = false)
   if (problems.length > 0) process.exitCode = EXIT.failure;
 }
 
-/** @throws CommandFailure for a name that is none of a layer */
+/** @throws CommandFailure for a name that no layer has */
 function named(layers: readonly Layer[], names: readonly string[]): readonly Layer[] {
   const known = layers.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));

@@ -34,7 +34,7 @@ interface GivenEvent {
   readonly data: string;
 }
 
-/** Yields events without an end. Connects again when the server restarts, and continues after the last event. */
+/** Yields events endlessly. Reconnects when the server restarts, and continues after the last event. */
 async function* followed(
   client: ServerClient,
   query: Readonly<Record<string, string | number | undefined>>,
@@ -44,7 +44,7 @@ async function* followed(
     const events = client.events("/api/v1/events", { query, lastEventId });
     return { events, first: await events.next() };
   };
-  // The first connection is not tried again: a wrong address is likelier than a restart.
+  // The first connection is not retried, because a wrong address is likelier than a restart.
   let stream = await open();
   for (;;) {
     for (let next = stream.first; next.done !== true; next = await nextOf(stream.events)) {
@@ -61,7 +61,7 @@ async function* followed(
   }
 }
 
-/** Returns the next event. A broken connection is the end of its stream. */
+/** Returns the next event. A broken connection ends the stream. */
 async function nextOf(events: AsyncGenerator<ServerEvent, undefined>): Promise<IteratorResult<ServerEvent, undefined>> {
   try {
     return await events.next();
@@ -71,7 +71,7 @@ async function nextOf(events: AsyncGenerator<ServerEvent, undefined>): Promise<I
   }
 }
 
-/** Returns an event as one line of JSON. The data stays as the server sent it, so that its numbers stay exact. */
+/** Returns an event as one line of JSON. Its data is the server's text, so that its numbers stay exact. */
 const jsonLine = ({ event, id, data }: GivenEvent): string =>
   `{"event":${JSON.stringify(event)},"id":${JSON.stringify(id)},"data":${data}}`;
 

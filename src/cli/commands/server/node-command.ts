@@ -6,7 +6,7 @@ import { ServerClient } from "../../client/server-client.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 
 const LOOK_MS = 500;
-/** A node that is not listed for this time has left. It joins the next lead sooner, or has no lease any more. */
+/** A node that is not listed for this time has left. Otherwise it would have joined the next lead. */
 const ABSENT_MS = 30_000;
 
 interface DrainFlags extends AnswerFlags {
@@ -14,7 +14,7 @@ interface DrainFlags extends AnswerFlags {
   readonly wait: boolean;
 }
 
-/** `nuthatch node …`: takes one node of a running cluster out of the balancer, or removes a lost one. */
+/** `nuthatch node …`: begins or ends the drain of a node of a running cluster, or removes a lost node. */
 export function nodeCommand(): Command {
   const drain = serverCommand(
     "drain",
@@ -45,7 +45,7 @@ async function drainNode(name: string, flags: DrainFlags): Promise<void> {
   print(flags.json === true ? `${text.trim()}\n` : `${name}: ${parseAnswer<Answer<"Node">>(text).state}\n`);
 }
 
-/** Waits until the node has no renders, and another one leads, which the node has joined. */
+/** Waits until the node has no renders and has joined a lead on another node. */
 async function drained(client: ServerClient, name: string): Promise<string> {
   const list = () => client.request("GET", "/api/v1/nodes");
   const report = (why: string): void => void process.stderr.write(`${why}\n`);

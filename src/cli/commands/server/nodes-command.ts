@@ -19,7 +19,7 @@ function showNodes({ nodes }: Answer<"Nodes">): string {
   return textTable(["node", "lead", "state", "since", "lag", "tiles", "renders", "metatiles"], rows);
 }
 
-/** `nuthatch nodes`: shows the nodes of a cluster. The exit code is 1 if one of them is lost. */
+/** `nuthatch nodes`: shows the nodes of a cluster. The exit code is 1 if a node is lost. */
 export function nodesCommand(): Command {
   return serverCommand(
     "nodes",

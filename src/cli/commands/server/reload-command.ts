@@ -13,7 +13,7 @@ export function reloadCommand(): Command {
     "makes a running server read its configuration file again; a file that is not valid changes nothing",
   ).action(async (flags: AnswerFlags) => {
     const text = await new ServerClient(flags).request("POST", "/api/v1/reload").catch((error: unknown) => {
-      // The code of an answer decides, because a proxy may answer 400 too.
+      // The code in the answer decides, because a proxy may answer 400 too.
       const isConfiguration = error instanceof ServerRefusal && error.text.includes('"code":"bad_configuration"');
       throw isConfiguration ? new CommandFailure(error.message, EXIT.configuration) : error;
     });

@@ -9,7 +9,7 @@ import { EXIT } from "../../exit.ts";
 import { greetingText } from "../../output/greeting.ts";
 import { addConfigurationFlags, type ConfigurationFlags, inputOf, loadOrPrint } from "./configuration-flags.ts";
 
-/** A server that has not ended after this time hangs, such as in a file system that does not answer. */
+/** After this time a server that has not ended hangs, for example in a file system that does not respond. */
 const LONGEST_CLOSE_MS = 45_000;
 
 /** `nuthatch serve`: runs one server until a signal ends it. */
@@ -46,9 +46,9 @@ async function start(
   const input = inputOf(flags);
   const { cluster } = configuration;
   if (cluster !== undefined) {
-    // The coordinator of a cluster is in the process that leads.
+    // In a cluster the coordinator is in the lead's process.
     await thread.terminate();
-    // A server that is alone loads nothing of a cluster.
+    // Without a cluster, no code of clusters is loaded.
     return (await import("../../../app/cluster/node/node.ts")).startNode(configuration, cluster, input);
   }
   const [{ startServer }, { loadInThread }] = await Promise.all([
@@ -58,7 +58,7 @@ async function start(
   return startServer(configuration, (running, more) => loadInThread({ ...input, running, ...more }), thread);
 }
 
-/** Returns systemd, if it has started this process and waits for reports. */
+/** Returns the service manager if systemd has started this process and expects reports. */
 async function serviceManager(): Promise<ServiceManager | undefined> {
   if (process.env["NOTIFY_SOCKET"] === undefined) return undefined;
   const { takeServiceManager } = await import("../../../app/server/service-manager.ts");
@@ -73,7 +73,7 @@ function fail(what: string, error: unknown): never {
   process.exit(isConfiguration ? EXIT.configuration : EXIT.failure);
 }
 
-/** Handles signals from the beginning: after a signal during the start, the server closes as soon as it has started. */
+/** Handles signals from the beginning. After a signal during the start, the server closes as soon as it has started. */
 function obeySignals(starting: Promise<RunningServer>, manager: ServiceManager | undefined): void {
   let ending = false;
   for (const [signal, code] of [
@@ -84,7 +84,7 @@ function obeySignals(starting: Promise<RunningServer>, manager: ServiceManager |
       if (ending) endAtOnce(signal, code);
       ending = true;
       void manager?.stopping();
-      // Not unref: the process must not end by itself before the state is closed.
+      // Not unref: the process must not end before the state is closed.
       setTimeout(() => {
         process.stderr.write(
           `nuthatch: the server has not ended within ${LONGEST_CLOSE_MS / 1000} seconds and is ended\n`,
@@ -94,14 +94,14 @@ function obeySignals(starting: Promise<RunningServer>, manager: ServiceManager |
       starting
         .then((server) => server.close())
         .then(
-          // The state is closed, so nothing is lost if the process does not wait for a thread that hangs.
+          // The state is closed, so nothing is lost if the process does not wait for a hanging thread.
           () => (mayWaitForThread() ? endAtOnce(signal, code) : process.exit(EXIT.ok)),
           (error: unknown) => fail("closing failed", error),
         );
     });
   }
   process.on("SIGHUP", () => {
-    // The server logs the outcome of the reload.
+    // The server logs the result of the reload.
     starting
       .then(async (server) => {
         await manager?.reloading();
@@ -116,8 +116,8 @@ function obeySignals(starting: Promise<RunningServer>, manager: ServiceManager |
 }
 
 /**
- * Ends the process as an unhandled signal does. `process.exit` would end the threads and so close the database, which
- * removes its write-ahead log although the server did not end in order: the next start would report a loss.
+ * Ends the process as an unhandled signal does. `process.exit` would end the threads and thereby close the database.
+ * That removes its write-ahead log although the server has not ended in order, and the next start would report a loss.
  */
 function endAtOnce(signal: NodeJS.Signals, code: number): never {
   process.removeAllListeners(signal);

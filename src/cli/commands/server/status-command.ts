@@ -25,8 +25,8 @@ function showStatus({ version, ready, reason, layers, jobs, usage, disk, attenti
 }
 
 /**
- * `nuthatch status`: shows the server in a few lines, and what needs attention. The exit code is 1 if the server is not
- * ready.
+ * `nuthatch status`: shows the state of the server in a few lines, and the problems that need attention. The exit code
+ * is 1 if the server is not ready.
  */
 export function statusCommand(): Command {
   return serverCommand(

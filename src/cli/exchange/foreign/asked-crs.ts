@@ -3,20 +3,20 @@ import { canonicalSrs } from "../../../grid/grid-set.ts";
 
 interface AskedGrid {
   readonly srs: number;
-  /** The code as the other program spells it, such as EPSG:900913. */
+  /** The code in the other program's spelling, such as EPSG:900913. */
   readonly srsName: string;
-  /** The grid set in the configuration file; undefined: it is built in, and web mercator has the code 900913. */
+  /** The grid set for the configuration file. Undefined if it is built in; web mercator then has the code 900913. */
   readonly content: Content | undefined;
 }
 
 const isWeb = (srs: number): boolean => canonicalSrs(srs) === 3857;
 
-/** Returns whether a name such as EPSG:900913 is one of web mercator. */
+/** Returns whether a name such as EPSG:900913 means web mercator. */
 export const isWebMercator = (name: string): boolean => isWeb(Number(/^EPSG:(\d+)$/.exec(name)?.[1]));
 
 /**
- * Returns the names of CRSs that the other program asks a WMS for and Nuthatch would not: web mercator has several.
- * Undefined: there are none. `asked`: returns the name that the other program asks for in a grid.
+ * Returns the names of CRSs with which the other program sends requests to a WMS and Nuthatch would not, because web
+ * mercator has several names. Undefined if there are none. `asked` returns the other program's name for a grid's CRS.
  */
 export function crsNamesFor<Grid extends AskedGrid>(
   grids: readonly Grid[],

@@ -6,7 +6,7 @@ import type { ReportedElement } from "./foreign-object.ts";
 /** A layer of another program. */
 export interface ForeignLayer {
   readonly content: Content;
-  /** The titles of the objects that it comes from. */
+  /** The titles of the objects from which the layer is made. */
   readonly from: readonly string[];
   /** The file and line of the layer, as `FILE:LINE`. */
   readonly origin: string | undefined;
@@ -18,14 +18,14 @@ export interface ForeignConfiguration {
   readonly layers: readonly ForeignLayer[];
   readonly serviceInformation: Content | undefined;
   readonly reports: readonly ReportedElement[];
-  /** The variables that hold secrets. */
+  /** The names of variables with secrets. */
   readonly variables: readonly string[];
-  /** What is left out, a line each. */
+  /** The omitted objects, one line each. */
   readonly leftOut: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Returns a configuration of another program as a configuration file, with a comment for what has no effect. */
+/** Returns another program's configuration as a configuration file, with comments on objects that have no effect. */
 export function foreignYaml(program: string, configuration: ForeignConfiguration): string {
   const { gridSets, layers, serviceInformation, leftOut, reports, variables } = configuration;
   const content = {

@@ -1,20 +1,20 @@
 import { isMap } from "../../../lib/is-map.ts";
 import { Origins, placed } from "./origins.ts";
 
-/** What becomes of an element of another program's configuration. */
+/** How an element of another program's configuration is used. */
 export interface ReportedElement {
-  /** The object that has the element, such as `cache roads`. */
+  /** The title of the object with the element, such as `cache roads`. */
   readonly title: string;
   /** The path of the element in its object. */
   readonly path: string;
-  /** `differently`: taken over, with the difference. `kept`: no part of Nuthatch uses it. */
+  /** `taken over`: used as in the other program. `differently`: used with a difference. `kept`: without any effect. */
   readonly outcome: "taken over" | "differently" | "kept";
   readonly how?: string;
   /** The file and line of the element, as `FILE:LINE`. */
   readonly origin?: string;
 }
 
-/** Where an object stands: its own file and line, and the origins of its members. */
+/** The position of an object: its file and line, and the origins of its members. */
 export interface Place {
   readonly origins: Origins;
   readonly origin: string | undefined;
@@ -33,8 +33,8 @@ const isScalar = (value: unknown): value is string | number | boolean =>
   ["string", "number", "boolean"].includes(typeof value);
 
 /**
- * Returns the paths of all values in a content, with their origins: lists of values count as one, items of other lists
- * by their list.
+ * Returns the paths of all values in a content, with their origins. A list of plain values counts as one value; items
+ * of other lists have the path of their list.
  */
 function pathsOf(
   content: unknown,
@@ -51,8 +51,8 @@ function pathsOf(
 }
 
 /**
- * An object of another program's configuration. A value that is read counts as taken over. A value that nothing reads
- * is reported as kept without effect.
+ * An object of another program's configuration. Values that are read count as taken over. All other values are reported
+ * as having no effect.
  */
 export class ForeignObject {
   readonly title: string;
@@ -67,17 +67,17 @@ export class ForeignObject {
     this.#place = place;
   }
 
-  /** What is wrong with values that were read, such as a flag that is neither true nor false. */
+  /** Faults of values that were read, such as a flag that is neither true nor false. */
   get faults(): readonly string[] {
     return [...this.#faults.values()];
   }
 
-  /** Returns where the value at a path stands, or the object itself. */
+  /** Returns the position of the value at a path, or of the object itself. */
   where(key: Key = []): string | undefined {
     return this.#place.origins.at(this.content, partsOf(key)) ?? this.#place.origin;
   }
 
-  /** Returns whether the key is there, also without a value. */
+  /** Returns whether the key exists, with or without a value. */
   has(key: Key): boolean {
     return this.#at(key) !== undefined;
   }
@@ -89,12 +89,12 @@ export class ForeignObject {
     return found;
   }
 
-  /** Returns the value at a path, without a mark. */
+  /** Returns the value at a path without marking it. */
   look(key: Key): unknown {
     return this.#at(key) ?? undefined;
   }
 
-  /** Returns the value at a path; null: the key is there without a value. */
+  /** Returns the value at a path. Null if the key has no value. */
   #at(key: Key): unknown {
     let found: unknown = this.content;
     for (const part of partsOf(key)) found = isMap(found) ? found[part] : undefined;
@@ -112,7 +112,7 @@ export class ForeignObject {
     return typeof number === "number" && Number.isFinite(number) ? number : undefined;
   }
 
-  /** Returns a flag. A value that is neither true nor false is a fault of the object. */
+  /** Returns a flag. A value other than true and false is a fault of the object. */
   flag(key: Key): boolean | undefined {
     const found = this.value(key);
     if (found === undefined || typeof found === "boolean") return found;
@@ -126,7 +126,7 @@ export class ForeignObject {
     return undefined;
   }
 
-  /** Returns a list of texts; one text counts as a list. */
+  /** Returns a list of texts. A single text counts as a list. */
   texts(key: Key): readonly string[] | undefined {
     const found = this.value(key);
     if (isScalar(found)) return [String(found)];
@@ -142,7 +142,7 @@ export class ForeignObject {
     return numbers.every(Number.isFinite) ? numbers : undefined;
   }
 
-  /** Reports that a value was taken over with a difference. */
+  /** Reports that a value is used with a difference. */
   differently(key: Key, how: string): void {
     if (this.#at(key) !== undefined) this.#mark(key, { outcome: "differently", how });
   }
@@ -170,7 +170,7 @@ export class ForeignObject {
     }));
   }
 
-  /** The mark of a map applies to all values in it that have no mark of their own. */
+  /** Returns the mark of a value. The mark of a map applies to all values in it that have none themselves. */
   #markOf(path: string): Mark | undefined {
     for (let at = path; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf(".")))) {
       const mark = this.#marks.get(at);

@@ -1,6 +1,6 @@
 import { isMap } from "../../../lib/is-map.ts";
 
-/** Where the members of maps and lists stand in the files of another program, as `FILE:LINE`. */
+/** The positions of the members of maps and lists in the files of another program, as `FILE:LINE`. */
 export class Origins {
   readonly #members = new WeakMap<object, ReadonlyMap<string, string>>();
 
@@ -13,13 +13,16 @@ export class Origins {
     return this.#members.has(container);
   }
 
-  /** Gives a copy of a map, or a map merged from others, the origins of its members; those of the first map win. */
+  /**
+   * Gives a copy of a map, or a map merged from others, the origins of its members. Origins of the first map take
+   * precedence.
+   */
   copy(to: object, ...from: readonly object[]): void {
     const all = [...from].reverse().flatMap((one) => [...(this.#members.get(one) ?? [])]);
     this.#members.set(to, new Map(all));
   }
 
-  /** Returns where the value at a path stands, else where the nearest container of it does. */
+  /** Returns the position of the value at a path, or of its nearest container. Undefined if no position is recorded. */
   at(container: unknown, path: readonly string[]): string | undefined {
     let found = container;
     let origin: string | undefined;

@@ -4,13 +4,13 @@ import { variableOf } from "../geowebcache-yaml.ts";
 import { literalText } from "../literal-text.ts";
 import type { ForeignObject } from "./foreign-object.ts";
 
-/** The headers whose values are no secrets. */
+/** Headers whose values are not secret. */
 const PUBLIC_HEADERS: ReadonlySet<string> = new Set(["user-agent", "referer", "origin", "accept", "accept-language"]);
 
-/** The headers that requests of another program have, as `source.headers`. Secrets in them go into variables. */
+/** Converts the request headers of another program to `source.headers`. Secrets in them go into variables. */
 export class UpstreamHeaders {
   readonly #variables: Set<string>;
-  /** The variable of each secret, by the header and its value: sources of one server share it. */
+  /** The variable of each secret, by header and value, so that sources of one server share it. */
   readonly #known = new Map<string, string>();
 
   constructor(variables: Set<string>) {
@@ -18,8 +18,8 @@ export class UpstreamHeaders {
   }
 
   /**
-   * Returns the headers at `http.headers` of an object and reports each; undefined: it has none that can be sent.
-   * `hasUser`: the address has a user, which is sent as Authorization.
+   * Returns the headers at `http.headers` of an object, and reports each. Undefined if no header can be sent. `hasUser`
+   * means that the address has a user, which is sent as Authorization.
    */
   of(object: ForeignObject, source: string, hasUser: boolean): Readonly<Record<string, string>> | undefined {
     const given = object.look("http.headers");

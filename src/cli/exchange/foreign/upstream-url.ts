@@ -2,7 +2,7 @@ import querystring from "node:querystring";
 import { defined } from "../../../lib/defined.ts";
 import { variableOf } from "../geowebcache-yaml.ts";
 
-/** The address of an upstream without credentials, which go into variables. */
+/** The address of an upstream, and its credentials, which are in variables. */
 export interface UpstreamUrl {
   readonly url: string;
   readonly username?: string;
@@ -10,7 +10,7 @@ export interface UpstreamUrl {
   readonly password?: string;
 }
 
-/** Takes the credentials out of an address, and adds the variables that hold them. */
+/** Removes the credentials from an address, and adds variables for them. */
 export function upstreamUrl(address: string, source: string, variables: Set<string>): UpstreamUrl {
   const found = /^(https?:\/\/)([^/?#@]*)@(.*)$/i.exec(address);
   if (found === null) return { url: address };

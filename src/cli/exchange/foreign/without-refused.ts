@@ -4,12 +4,12 @@ import { problemsOfText } from "../problems-of-text.ts";
 import { type ForeignConfiguration, type ForeignLayer, foreignYaml } from "./foreign-configuration.ts";
 import { placed } from "./origins.ts";
 
-/** Each round removes at least one object; real files need one or two rounds. */
+/** Each round removes at least one object. Real files need one or two rounds. */
 const MOST_ROUNDS = 50;
 
 /**
- * Returns a configuration without the objects that a server would refuse: one layer or grid set that cannot work stops
- * no other. The reasons are added to what is left out.
+ * Returns a configuration without the objects that a server would refuse, so that one wrong layer or grid set does not
+ * affect others. Adds the reasons to the omitted objects.
  */
 export async function withoutRefused(program: string, taken: ForeignConfiguration): Promise<ForeignConfiguration> {
   let rest = taken;
@@ -28,10 +28,10 @@ interface Refused {
   readonly message: string;
 }
 
-/** Returns a configuration without the objects that have problems; undefined: no object has any. */
+/** Returns a configuration without the objects that have problems. Undefined if no object has a problem. */
 function withoutObjects(taken: ForeignConfiguration, problems: readonly Refused[]): ForeignConfiguration | undefined {
   const badGrids = reasonsBy(/^gridSets\[(\d+)\]/, problems);
-  // Layers are judged again without these grid sets.
+  // The layers are checked again without these grid sets.
   if (badGrids.size > 0) return withoutGridSets(taken, badGrids);
   const badLayers = reasonsBy(/^layers\[(\d+)\]/, problems);
   const information = problems.find(({ path }) => path.startsWith("serviceInformation"));
@@ -93,7 +93,7 @@ const leftOutLayer = ({ content, origin }: ForeignLayer, why: string): string =>
 
 const isEmptyList = (list: unknown): boolean => Array.isArray(list) && list.length === 0;
 
-/** Returns the content of a layer without the parts that name a grid set. */
+/** Returns the content of a layer without the parts that name some grid sets. */
 function without(gridSets: ReadonlySet<unknown>, content: Content): Content {
   if (gridSets.size === 0) return content;
   const isLeft = (item: unknown): boolean => !isMap(item) || !gridSets.has(item["gridSet"]);

@@ -1,9 +1,9 @@
-/** The parameters of a WMS request in an address, for which a source has keys of its own. */
+/** Parameters of a WMS request in an address for which a source has keys. */
 const OWN = ["LAYERS", "STYLES", "TRANSPARENT", "BGCOLOR"];
 
-/** An address of a WMS, whose own parameters are taken out, so that no request has two values of one parameter. */
+/** An address of a WMS from which parameters are removed, so that no request repeats a parameter. */
 export class WrittenParameters {
-  /** The address without the parameters. */
+  /** The address without these parameters. */
   readonly url: string;
   readonly #values = new Map<string, string>();
 

@@ -12,7 +12,7 @@ import { type DocumentNode, double, type MapNode, type NamedNode, type RootedDoc
 import { decodeDocument } from "./decode-document.ts";
 import { encodeJson, encodeXml } from "./encode-document.ts";
 
-/** A text as a document keeps it: without white space at its ends, of characters that XML allows. */
+/** A text that a document stores unchanged: no white space at its ends, only characters that XML allows. */
 const text = fc
   .string({ unit: "grapheme", maxLength: 12 })
   .map((given) => given.replace(/\p{Cc}|\p{Cs}|\ufffe|\uffff/gu, "").trim());
@@ -57,19 +57,19 @@ function mapOf(types: FieldTypes, attributes: readonly string[] = []): fc.Arbitr
   });
 }
 
-/** Gives each filter a key of its own, as the kind of a filter is found by its key in JSON. */
+/** Gives each filter a key that no other filter has, because in JSON the kind of a filter is found by its key. */
 function withKeys(node: MapNode): MapNode {
   const keyed = (filter: DocumentNode, i: number): DocumentNode =>
     typeof filter === "object" && filter.kind === "map"
       ? { ...filter, fields: [["key", `K${i}`], ...filter.fields.filter(([name]) => name !== "key")] }
       : filter;
   const fields = node.fields.flatMap(([name, value]): NamedNode[] => {
-    // JSON does not tell the kind of these.
+    // JSON loses the kinds of these filters.
     if (name === "requestFilters") return [];
     if (name !== "parameterFilters" || typeof value !== "object" || value.kind !== "list") return [[name, value]];
     return [[name, { ...value, items: value.items.map(([kind, filter], i): NamedNode => [kind, keyed(filter, i)]) }]];
   });
-  // `***` stands for the present secret.
+  // Leaves out the password: `***` would be replaced by the present secret.
   return { ...node, fields: fields.filter(([name]) => name !== "httpPassword") };
 }
 

@@ -21,25 +21,26 @@ import { withSecrets } from "../secrets.ts";
 
 /** The properties of a document that the decoder needs. */
 export interface DocumentKind {
-  /** The document's name in messages. */
+  /** The document's name for messages. */
   readonly what: string;
   readonly roots: Readonly<Record<string, FieldTypes>>;
   /** The attributes of the root. */
   readonly attributes?: readonly string[] | undefined;
-  /** The document that the new one replaces: the source of secrets, and of the kinds of filters. */
+  /** The document that the new one replaces. It gives the secrets and the kinds of filters. */
   readonly present?: RootedDocument | undefined;
   /**
-   * True: an element of a list with another name than the items' is a problem, and so is an element whose name differs
-   * from a known one only in case, unless the present document has it. GeoWebCache's files may have such.
+   * True for a document that must not have certain mistakes of GeoWebCache's files: an element of a list that does not
+   * have the name of the items, and an unknown element that differs from a known one only in case. Elements of the
+   * present document are allowed.
    */
   readonly strict?: true;
-  /** True: the document is read, not put, and `***` stays. */
+  /** True if the document is only read: `***` is not replaced. */
   readonly keepsMasks?: true;
 }
 
 /**
- * Decodes a document of the configuration interface by its table of elements. Elements that no table has are kept.
- * Refuses a value of a wrong type with its path.
+ * Decodes a document of the configuration interface by its table of elements. Includes elements that no table has.
+ * Refuses a value of a wrong type, and names its path.
  */
 export function decodeDocument(
   body: Uint8Array,
@@ -57,7 +58,10 @@ export function decodeField(field: Field, kind: DocumentKind): Result<RootedDocu
   return problems.result(document);
 }
 
-/** Decodes the root element of a document of a file. A document with a problem has what could be read, and the fault. */
+/**
+ * Decodes the root element of a document of a file. If the document has a problem, returns the readable fields and the
+ * fault.
+ */
 export function decodeTolerantly(field: Field, kind: DocumentKind): RootedDocument {
   const { document, problems } = decodedWithProblems(field, kind);
   const result = problems.result(document);
@@ -83,14 +87,14 @@ function decodedWithProblems(
   return { document, problems: decoder.problems };
 }
 
-/** Returns the names of the fields of a document that have another value in the present one. */
+/** Returns the names of the fields whose value differs from the present document. */
 export const changedFields = ({ node }: RootedDocument, present: RootedDocument): readonly string[] =>
   node.fields.flatMap(([name, value]) => {
     const before = fieldOf(present.node, name);
     return isDeepStrictEqual(value, before) ? [] : [name];
   });
 
-/** Returns the kind of each parameter filter of a document by its key. */
+/** Returns the kind of each parameter filter of a document by the filter's key. */
 function kindsByKey(document: RootedDocument | undefined): ReadonlyMap<string, string> {
   const filters = document && fieldOf(document.node, "parameterFilters");
   if (typeof filters !== "object" || filters.kind !== "list") return new Map();
@@ -102,7 +106,7 @@ function kindsByKey(document: RootedDocument | undefined): ReadonlyMap<string, s
   );
 }
 
-/** The most elements without a table in one element that a client may send. GeoWebCache has none with as many. */
+/** The most unknown elements in one element that a client may send. GeoWebCache has no element with so many. */
 const MOST_UNKNOWN = 1_000;
 
 const below = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
@@ -110,7 +114,7 @@ const below = (path: string, name: string): string => (path === "" ? name : `${p
 /** Control characters that XML 1.0 does not allow. */
 const NO_XML_TEXT = /[^\P{Cc}\t\n\r\u007f-\u009f]/u;
 
-/** Returns whether XML can have a name without a prefix. */
+/** Returns whether a text is a valid XML name without a prefix. */
 function isXmlName(name: string): boolean {
   if (/^[A-Za-z_][\w.-]*$/.test(name)) return true;
   const read = readXml(`<${name}/>`);
@@ -139,18 +143,18 @@ const entriesOf = onceEach((types: FieldTypes): readonly (readonly [string, Fiel
 
 class Decoder {
   readonly problems = new Problems();
-  /** Whether a text may have `***`, for which the present value of a secret stands. */
+  /** Whether some text may contain `***`, which the present secret replaces. */
   hasMasks = false;
   readonly #kindsByKey: ReadonlyMap<string, string>;
   readonly #tolerated: ReadonlySet<string> | undefined;
 
-  /** @param tolerated undefined: the document is not decoded strictly; else names that may differ from known ones in case */
+  /** @param tolerated names that may differ from known ones only in case; undefined if every name may */
   constructor(kinds: ReadonlyMap<string, string>, tolerated: ReadonlySet<string> | undefined) {
     this.#kindsByKey = kinds;
     this.#tolerated = tolerated;
   }
 
-  /** Decodes an element with others inside; the known ones first, in the order of their table. */
+  /** Decodes an element with child elements. Known elements come first, in the order of their table. */
   map(
     field: Field,
     { map: types, attributes = [] }: { readonly map: FieldTypes; readonly attributes?: readonly string[] },
@@ -177,7 +181,7 @@ class Decoder {
       this.problems.at(field, `${at}: expected at most ${MOST_UNKNOWN} unknown elements, got ${others.length}`);
       return { kind: "map", attributes: {}, fields: known };
     }
-    // Elements without a table may have `***` at any depth.
+    // Unknown elements may contain `***` at any depth.
     if (others.length > 0) this.hasMasks = true;
     for (const other of others) {
       this.#checkCase(other, types, path);
@@ -186,14 +190,18 @@ class Decoder {
     return { kind: "map", attributes: attributesOf(field, attributes), fields: [...known, ...unknownFields(others)] };
   }
 
-  /** Notes a name that differs from a known one only in case: `gridsubsets` would offer every grid set. */
+  /**
+   * Reports a name that differs from a known one only in case: with `gridsubsets` the layer would offer every grid set.
+   */
   #checkCase(field: Field, types: FieldTypes, path: string): void {
     if (this.#tolerated === undefined || this.#tolerated.has(field.name)) return;
     const known = Object.keys(types).find((name) => name.toLowerCase() === field.name.toLowerCase());
     if (known !== undefined) this.problems.at(field, `${below(path, field.name)}: unknown field, expected ${known}`);
   }
 
-  /** Notes a key or a text of JSON that XML cannot have, as the document is also shown and stored as XML. */
+  /**
+   * Reports a key or a text of JSON that XML cannot represent, because the document is also shown and stored as XML.
+   */
   #checkXml(field: Field, path: string): void {
     const at = below(path, field.name);
     if (!isXmlName(field.name.replace(/^@/, ""))) this.problems.at(field, `${at}: expected a name that XML can have`);
@@ -254,7 +262,7 @@ class Decoder {
     return this.#kindsByKey.get(key) ?? kindOf(new Set(item.children.map(({ name }) => name)));
   }
 
-  /** Returns the value of a scalar; the text, with a problem, if it has another type. */
+  /** Returns the value of a scalar. If it has another type, reports a problem and returns the text. */
   #scalar(field: Field, type: "text" | "flag" | "integer" | "double", path: string): DocumentNode {
     const text = scalarOf(field);
     if (text === undefined) {
@@ -284,12 +292,12 @@ class Decoder {
   }
 }
 
-/** Returns the items of a list: an array as it is, or the elements of a name inside. */
+/** Returns the items of a list: the elements of an array, or the child elements of one name. */
 function itemsOf(field: Field, name: string): readonly Field[] {
   return field.kind === "list" ? expanded([field]) : childrenOf(field, name);
 }
 
-/** Returns the first element of a list that is none of its items. */
+/** Returns the first child element that is not an item of the list. Undefined if all are items. */
 const otherItem = (field: Field, name: string): Field | undefined =>
   field.children.find((child) => child.name !== name && !child.name.startsWith("@"));
 
@@ -302,7 +310,7 @@ function attributesOf(field: Field, names: readonly string[]): Readonly<Record<s
   return Object.fromEntries(given);
 }
 
-/** Returns the fields of each name, in their order. */
+/** Groups fields by name, in their order. */
 function byNameOf(fields: readonly Field[]): ReadonlyMap<string, readonly Field[]> {
   const byName = new Map<string, Field[]>();
   for (const field of fields) {
@@ -313,7 +321,7 @@ function byNameOf(fields: readonly Field[]): ReadonlyMap<string, readonly Field[
   return byName;
 }
 
-/** Returns elements without a table as they came. */
+/** Returns unknown elements unchanged. */
 function unknownFields(fields: readonly Field[]): NamedNode[] {
   return [...byNameOf(fields)].map(([name, same]): NamedNode => {
     const all = expanded(same).map(unknownNode);

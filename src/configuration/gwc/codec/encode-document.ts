@@ -4,10 +4,10 @@ import type { DocumentNode } from "../document-node.ts";
 
 export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** Encodes a document as XML in ASCII, indented by two blanks a level as GeoWebCache does. */
+/** Encodes a document as XML in ASCII, indented by two spaces a level as in GeoWebCache. */
 export const encodeXml = (root: string, node: DocumentNode): string => `${DECLARATION}${elementText(root, node, "")}\n`;
 
-/** Returns an element of a document. `indent`: the white space before its lines. */
+/** Returns an element of a document as XML. `indent` is the white space at the beginning of its lines. */
 export function elementText(name: string, node: DocumentNode, indent: string): string {
   if (typeof node !== "object") return `${indent}<${name}>${escapeXml(String(node))}</${name}>`;
   switch (node.kind) {
@@ -27,7 +27,7 @@ export function elementText(name: string, node: DocumentNode, indent: string): s
   }
 }
 
-/** Encodes a document as compact JSON in ASCII: an object with the root's name. */
+/** Encodes a document as compact JSON in ASCII: an object whose only member has the root's name. */
 export const encodeJson = (root: string, node: DocumentNode): string => `{${asciiJson(root)}:${jsonOf(node)}}`;
 
 function jsonOf(node: DocumentNode): string {
@@ -51,8 +51,9 @@ function jsonOf(node: DocumentNode): string {
 }
 
 /**
- * Formats a number as GeoWebCache's JSON has it: a decimal with the digits of Java's text. It has an exponent if it would
- * need zeros before its decimal point (`2.5E+7`, but `20037508.34`) or more than five after it (`3.35E-7`, but `0.00028`).
+ * Formats a number as GeoWebCache's JSON does: a decimal with the digits that Java prints. Uses an exponent if the
+ * decimal would need zeros before its point (`2.5E+7`, but `20037508.34`) or more than five zeros after it (`3.35E-7`,
+ * but `0.00028`).
  */
 function jsonNumber(value: number): string {
   const [, first, fraction = "", exponent = ""] = /^(-?\d)\.(\d+)E(-?\d+)$/.exec(doubleText(value)) ?? [];

@@ -39,8 +39,8 @@ const ROOTS = [
 ] as const;
 export type QuotaRoot = (typeof ROOTS)[number];
 /**
- * The form in which a quota is written: `value` and `units` as in the classic interface, or the `bytes` that GWC writes
- * since 1.12.
+ * The written form of a quota: `value` and `units` as in the classic interface, or `bytes`, which GWC writes since
+ * 1.12.
  */
 export type QuotaForm = "value-units" | "bytes";
 
@@ -48,16 +48,16 @@ export interface DecodedQuotaChange {
   /** The root name of the document. */
   readonly root: QuotaRoot;
   readonly change: QuotaChange;
-  /** The paths of fields that the server does not know and ignores, as GWC does. Absent: there is none. */
+  /** The paths of unknown fields, which the server ignores as GWC does. Absent if the document has no unknown field. */
   readonly ignored?: readonly string[];
 }
 
-/** Whose words a document may have: GeoWebCache's file may name more units than the classic interface. */
+/** The words that a document may have: GeoWebCache's file may use more units than the classic interface. */
 export type QuotaWords = "interface" | "geowebcache file";
 
 /**
- * Decodes the body of a PUT to `diskquota.<format>` (`docs/reference/wire-format.md`, Disk quota). One wrong field
- * refuses the whole change.
+ * Decodes the body of a PUT to `diskquota.<format>` (`docs/reference/wire-format.md`, Disk quota). Refuses the whole
+ * change if one field is wrong.
  */
 export function decodeQuotaChange(
   body: Uint8Array,
@@ -89,7 +89,10 @@ interface Reading {
   readonly words: QuotaWords;
 }
 
-/** Reads the interval between clean-ups. A unit of the file that is shorter than a second becomes seconds, rounded up. */
+/**
+ * Reads the interval between clean-ups. Converts a unit of the file that is shorter than a second to seconds, rounded
+ * up.
+ */
 function readCleanUp(from: Reading, fields: Fields): Pick<QuotaChange, "cacheCleanUpFrequency" | "cacheCleanUpUnits"> {
   const cacheCleanUpFrequency = readPositive(fields, "cacheCleanUpFrequency");
   const known = from.words === "interface" ? CLEAN_UP_UNITS : [...CLEAN_UP_UNITS, ...SHORT_TIMES.keys()];
@@ -124,8 +127,8 @@ function readPositive(fields: Fields, name: string): number | undefined {
 }
 
 /**
- * Returns a value unquoted, as the messages of the classic interface show it. Quotes and shortens a value with blanks
- * or control characters, or with more than 200 characters.
+ * Returns a value as messages of the classic interface show it: without quotes. A value with blanks or control
+ * characters, or with more than 200 characters, is quoted and shortened.
  */
 const plain = (text: string): string => (/^[^\p{C}\p{Z}]{1,200}$/u.test(text) ? text : shown(text));
 
@@ -189,7 +192,7 @@ function parseBytes(text: string): string | undefined {
 }
 
 /**
- * Reads the quotas of layers: `LayerQuota` elements in XML; in JSON an array of objects, `{"LayerQuota": […]}`, or one
+ * Reads the quotas of layers: in XML `LayerQuota` elements; in JSON an array of objects, `{"LayerQuota": […]}`, or one
  * object.
  */
 function readLayerQuotas(from: Reading, fields: Fields): readonly LayerQuota[] | undefined {
@@ -213,7 +216,7 @@ function entriesOf({ problems }: Reading, list: Field): readonly Field[] {
   if (list.children.some((c) => c.name === "layer")) return [list];
   checkCase(list, "layerQuotas.", ["LayerQuota"], problems);
   const entries = list.children.filter((c) => c.name === "LayerQuota");
-  // Without this refusal, a misnamed element would remove all layer quotas and report success.
+  // Without this refusal, a misspelt element would remove all layer quotas and report success.
   if (entries.length === 0) problems.expected("layerQuotas", "LayerQuota entries", list);
   return expanded(entries);
 }
@@ -234,7 +237,9 @@ function readLayerQuota(from: Reading, entry: Field, path: string): LayerQuota |
   );
 }
 
-/** Returns a layer's name for the first line of a message: unquoted, blanks included, but never with a line break. */
+/**
+ * Returns a layer's name for the first line of a message: without quotes, with its blanks, but never with a line break.
+ */
 const plainName = (name: string): string => (/^\P{C}{1,200}$/u.test(name) ? name : shown(name));
 
 /**

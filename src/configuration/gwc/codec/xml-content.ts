@@ -5,18 +5,18 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 
 const MOST_ELEMENTS = 1_000_000;
 
-/** The root of a document, in the shape of JSON. */
+/** The root of an XML document, in the shape of JSON. */
 export interface XmlContent {
   readonly root: string;
   readonly content: unknown;
 }
 
-/** Receives the lines of the members of a map or list. */
+/** Receives the line of each member of a map or list. */
 type RecordLines = (container: object, lines: ReadonlyMap<string, number>) => void;
 
 /**
- * Reads a document of any program: elements with their texts, an attribute `x` as `@x`, the text beside attributes as
- * `#`, and elements of one name as a list.
+ * Converts an XML document of any program: an attribute `x` becomes `@x`, text beside attributes becomes `#`, and
+ * elements of one name become a list.
  */
 export function xmlContent(bytes: Uint8Array, recordLines: RecordLines = () => {}): Result<XmlContent, string> {
   const text = decodeText(bytes);

@@ -21,12 +21,15 @@ const CONCURRENCY = 32;
 const META = [3, 3] as const;
 const BACKEND_TIMEOUT_SECONDS = 120;
 
-/** GeoWebCache's codes of an expiry: never, and that of the server behind, instead of which it takes its default. */
+/**
+ * GeoWebCache's codes of an expiry: the tile never expires; the expiry of the upstream holds, which becomes
+ * GeoWebCache's default.
+ */
 const NEVER = -2;
 const OF_BACKEND = -4;
 const USUAL_EXPIRY_SECONDS = 7200;
 
-/** Returns a layer as the configuration file has layers. The configuration checks the values. */
+/** Returns a layer in the form of the configuration file. The configuration checks the values. */
 export const layerContent = (document: RootedDocument): Content => ownContent(document) ?? contentOfLayer(document);
 
 function contentOfLayer({ root, node }: RootedDocument): Content {
@@ -34,7 +37,7 @@ function contentOfLayer({ root, node }: RootedDocument): Content {
   const title = meta === undefined ? undefined : textOf(meta, "title");
   const description = meta === undefined ? undefined : textOf(meta, "description");
   const isCache = root === "arcgisLayer";
-  // GeoWebCache takes formats and grid sets of such a layer from its cache alone.
+  // GeoWebCache takes the formats and grid sets of such a layer from its cache alone.
   const formats = isCache ? [] : formatsOf(node);
   const subsets = isCache
     ? []
@@ -83,7 +86,7 @@ function sourceContent({ root, node }: RootedDocument): Content {
   }
 }
 
-/** The formats of GeoWebCache that every layer offers beside those of its tiles. */
+/** GeoWebCache's formats that every layer offers in addition to those of its tiles. */
 const KML_FORMATS: ReadonlySet<string> = new Set([
   "application/vnd.google-earth.kml+xml",
   "application/vnd.google-earth.kmz",
@@ -92,8 +95,8 @@ const KML_FORMATS: ReadonlySet<string> = new Set([
 const isKml = (format: string): boolean => KML_FORMATS.has(format.toLowerCase());
 
 /**
- * Returns the formats of a layer's tiles, each once: two names may be of one. A layer of a file stays in use without
- * the formats that have no equal, such as TIFF, if it has others.
+ * Returns the formats of a layer's tiles. Of several names of one format, returns the first. Leaves out formats that
+ * Nuthatch lacks, such as TIFF, unless the layer has no other format.
  */
 function formatsOf(node: MapNode): readonly string[] {
   const ofTiles = itemsOf(node, "mimeFormats")
@@ -107,11 +110,11 @@ function formatsOf(node: MapNode): readonly string[] {
   return known.size > 0 ? [...known.values()] : ofTiles;
 }
 
-/** Returns the formats of a layer of a file that its tiles are not offered in. */
+/** Returns the formats of a layer that Nuthatch lacks and therefore leaves out. */
 export function formatsLeftOut({ root, node }: RootedDocument): readonly string[] {
   if (root === "arcgisLayer") return [];
   const given = itemsOf(node, "mimeFormats").map(String);
-  // As in almost every layer of thousands.
+  // A short cut for nearly all layers.
   if (given.every((format) => formatOf(format) !== undefined || isKml(format))) return [];
   const isOffered = formatsOf(node).some((format) => formatOf(format) !== undefined);
   return isOffered ? given.filter((format) => formatOf(format) === undefined && !isKml(format)) : [];
@@ -119,11 +122,11 @@ export function formatsLeftOut({ root, node }: RootedDocument): readonly string[
 
 function metatile(node: MapNode): readonly number[] {
   const given = itemsOf(node, "metaWidthHeight").map(numberOf);
-  // GeoWebCache takes its default instead of one number or of three.
+  // GeoWebCache uses its default if the list has one number or three.
   return given.length === META.length ? given : META;
 }
 
-/** Returns each grid set once: of two subsets of one, GeoWebCache has the last. */
+/** Returns one subset for each grid set. If several have one grid set, the last is used, as in GeoWebCache. */
 const lastOfEach = (subsets: readonly Content[]): readonly Content[] => [
   ...new Map(subsets.map((subset) => [subset["gridSet"], subset])).values(),
 ];
@@ -140,7 +143,7 @@ function subsetContent(subset: MapNode): Content {
   });
 }
 
-/** Returns the elements that a WMS gets as parameters of each request. */
+/** Returns the vendor parameters, which are sent with each request to the WMS. */
 function vendorParameters(node: MapNode): Readonly<Record<string, string>> {
   const given = Object.fromEntries(
     (textOf(node, "vendorParameters") ?? "")
@@ -160,7 +163,7 @@ function vendorParameters(node: MapNode): Readonly<Record<string, string>> {
 }
 
 function wmsSource(node: MapNode): Content {
-  // The same address twice is no second server.
+  // A repeated address is not a second server.
   const urls = [...new Set(itemsOf(node, "wmsUrl").map(String))];
   const split = (name: string): readonly string[] | undefined => textOf(node, name)?.split(",");
   const version = textOf(node, "wmsVersion");
@@ -186,13 +189,13 @@ function wmsSource(node: MapNode): Content {
   });
 }
 
-/** Returns the method of requests; a text that is no mode of GeoWebCache as it is. */
+/** Returns the method of requests. A word that GeoWebCache does not know is returned unchanged. */
 function requestMode(node: MapNode): string | undefined {
   const mode = textOf(node, "httpRequestMode");
   return mode === "FormPost" ? "post" : mode === "Get" ? undefined : mode;
 }
 
-/** Returns the rules of `NAMEList`, else the seconds of `NAME`; undefined: neither is given. */
+/** Returns the rules of `NAMEList`, else the seconds of `NAME`. Undefined if the layer has neither. */
 function expiryContent(node: MapNode, name: string, secondsOf: (seconds: number) => number): unknown {
   const rules = expiryRules(node, name);
   if (rules.length > 0)
@@ -217,8 +220,9 @@ const expiryRules = (node: MapNode, name: string): readonly ExpiryRule[] =>
   );
 
 /**
- * Returns the rules with the levels from which GeoWebCache applies them: the first at every level, and each other one
- * from the first level that neither it nor a rule before it lies above. Numbers that are none stay, and are refused.
+ * Returns the rules with the zooms from which GeoWebCache applies them. The first rule applies from zoom 0. A later
+ * rule applies from its own zoom, or from the zoom of an earlier rule if that is higher. Rules whose zoom is not a
+ * number are returned unchanged, and refused later.
  */
 function rulesThatRise(rules: readonly ExpiryRule[]): readonly ExpiryRule[] {
   if (rules.some(({ minZoom }) => Number.isNaN(minZoom))) return rules;
@@ -231,8 +235,8 @@ function rulesThatRise(rules: readonly ExpiryRule[]): readonly ExpiryRule[] {
 }
 
 /**
- * Returns what is odd about the levels of the expiry rules of a layer, as the path of the rule and a sentence: the first
- * does not begin at 0, or another one does not begin above the one before.
+ * Returns the first mistake in the zooms of each list of expiry rules, as the path of the rule and a sentence: the
+ * first rule does not begin at 0, or a rule does not begin above the previous one.
  */
 function oddExpiryRules(node: MapNode): readonly (readonly [path: string, sentence: string])[] {
   return ["expireCache", "expireClients"].flatMap((name) => {
@@ -245,7 +249,7 @@ function oddExpiryRules(node: MapNode): readonly (readonly [path: string, senten
   });
 }
 
-/** Returns warnings of the expiry rules of a layer of a file, which are applied as GeoWebCache applies them. */
+/** Returns warnings about the expiry rules of a layer of a file. The rules are applied as GeoWebCache applies them. */
 export const expiryWarnings = ({ node }: RootedDocument): readonly string[] =>
   oddExpiryRules(node).map(
     ([path, sentence]) =>
@@ -254,7 +258,7 @@ export const expiryWarnings = ({ node }: RootedDocument): readonly string[] =>
 
 const withoutBackend = (seconds: number): number => (seconds === OF_BACKEND ? USUAL_EXPIRY_SECONDS : seconds);
 
-/** The elements that have some words only. */
+/** Elements that allow only certain words. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   httpRequestMode: ["Get", "FormPost"],
   hintsLevel: ["SPEED", "DEFAULT", "QUALITY"],
@@ -262,8 +266,8 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns why a layer that is made over HTTP is refused although a file may have it; undefined: it is not. A file may
- * have a default that is none of the values, because GeoWebCache's files do.
+ * Returns why a layer is refused that a file may have but a request may not make. Undefined if it is accepted. For
+ * example, a file may have a default that is not one of the values, because GeoWebCache's files do.
  */
 export function layerFault(document: RootedDocument): string | undefined {
   const { node } = document;
@@ -297,7 +301,7 @@ export function layerFault(document: RootedDocument): string | undefined {
   return requestFilterFault(fieldOf(node, "requestFilters")) ?? updateSourceFault(node);
 }
 
-/** Returns why a parameter filter is refused; undefined: it is not. */
+/** Returns why a parameter filter is refused. Undefined if it is accepted. */
 function parameterFilterFault(filter: MapNode): string | undefined {
   const values = itemsOf(filter, "values");
   const standard = textOf(filter, "defaultValue") ?? "";
@@ -308,7 +312,7 @@ function parameterFilterFault(filter: MapNode): string | undefined {
     : `defaultValue: expected one of its values, got ${JSON.stringify(standard)}`;
 }
 
-/** The keys of a layer of the configuration file, by the element of GeoWebCache that they come from. */
+/** Patterns of keys of a layer in the configuration file, and GeoWebCache's elements for them. */
 const ELEMENTS: readonly (readonly [key: RegExp, element: string])[] = [
   [/^source\.url/, "wmsUrl"],
   [/^source\.file/, "tilesPath"],
@@ -337,7 +341,7 @@ const ELEMENTS: readonly (readonly [key: RegExp, element: string])[] = [
   [/^legends(\[\d+\])/, "legends.legend$1"],
 ];
 
-/** Returns a path of a layer of the configuration file as a path of GeoWebCache's document. */
+/** Converts a path in a layer of the configuration file to a path in GeoWebCache's document. */
 export function elementPath(path: string): string {
   const element = ELEMENTS.find(([key]) => key.test(path));
   const renamed = element === undefined ? path : path.replace(element[0], element[1]);
@@ -351,17 +355,20 @@ export function elementPath(path: string): string {
     .replace(/^(parameterFilters\[\d+\])\.default$/, "$1.defaultValue");
 }
 
-/** Returns a grid set as the configuration file has grid sets. */
+/** Returns a grid set in the form of the configuration file. */
 export const gridSetContent = (document: RootedDocument): Content => ownContent(document) ?? contentOfGridSet(document);
 
-/** Returns GeoWebCache's metres per unit of a grid set that has none; undefined: they are those of the CRS. */
+/**
+ * Returns GeoWebCache's metres per unit of a grid set without `metersPerUnit`. Undefined if they equal those of the
+ * CRS.
+ */
 function impliedUnit(srs: number | undefined): number | undefined {
   if (srs === undefined) return undefined;
   const implied = geoWebCacheUnitOf(srs);
   return implied === unitOf(srs) ? undefined : implied;
 }
 
-/** Returns the warning about the unit of a grid set; undefined: it has the unit of its CRS. */
+/** Returns the warning about the unit of a grid set. Undefined if the unit is that of its CRS. */
 export function unitWarning(document: RootedDocument): string | undefined {
   const { id, srs, metersPerUnit } = gridSetContent(document);
   if (typeof srs !== "number" || typeof metersPerUnit !== "number") return undefined;
@@ -395,7 +402,7 @@ function contentOfGridSet({ node }: RootedDocument): Content {
   });
 }
 
-/** The keys of a grid set in the configuration file, by the element of GeoWebCache that they come from. */
+/** Converts a path in a grid set of the configuration file to a path in GeoWebCache's document. */
 export const gridSetElementPath = (path: string): string =>
   path
     .replace(/^id\b/, "name")

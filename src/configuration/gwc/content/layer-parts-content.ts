@@ -57,7 +57,7 @@ export function filterContents(filters: DocumentNode | undefined): readonly Cont
   });
 }
 
-/** Returns the address of a legend of another server (GeoWebCache's `url`, which is that of a WMS). */
+/** Returns the address of a legend that a WMS renders (GeoWebCache's `url` is the WMS). `layer` is the WMS's layer. */
 function legendOfServer(server: string, layer: string, style: string, format: string, size: readonly number[]): string {
   const [width = 20, height = 20] = size;
   const query = { service: "WMS", version: "1.1.1", request: "GetLegendGraphic", layer, style, format, width, height };
@@ -65,8 +65,7 @@ function legendOfServer(server: string, layer: string, style: string, format: st
   return `${server}${server.includes("?") ? (/[?&]$/.test(server) ? "" : "&") : "?"}${text.join("&")}`;
 }
 
-/** @param layer the layer of the WMS */
-/** Returns the styles that legends can be of: those of the filter of STYLES, else the one without a name. */
+/** Returns the styles that may have a legend: those of the STYLES filter, else only the unnamed style. */
 function stylesOf(node: MapNode): ReadonlySet<string> {
   const filter = itemsOf(node, "parameterFilters").find(
     (item) => isMapNode(item) && (textOf(item, "key") ?? "").toUpperCase() === "STYLES",
@@ -82,13 +81,13 @@ export function legendContents(node: MapNode): readonly Content[] | undefined {
   const styles = stylesOf(node);
   if (legends === undefined) return undefined;
   const { defaultWidth, defaultHeight, defaultFormat } = legends.attributes;
-  // The configuration refuses a text.
+  // A text that is not a number stays a text, so that the configuration refuses it.
   const number = (text: string | undefined): number | string | undefined =>
     text === undefined || Number.isNaN(Number(text)) ? text : Number(text);
   return itemsOf(legends, "legend").flatMap((legend): Content[] => {
     if (!isMapNode(legend)) return [];
     const style = legend.attributes["style"] ?? "";
-    // GeoWebCache keeps legends of styles that the layer does not offer, and never shows them.
+    // GeoWebCache ignores legends of styles that the layer does not offer.
     if (!styles.has(style)) return [];
     const width = numberField(legend, "width") ?? number(defaultWidth);
     const height = numberField(legend, "height") ?? number(defaultHeight);

@@ -5,7 +5,7 @@ import { type DocumentNode, fieldOf, type MapNode, map, type NamedNode, textOf }
 /** GeoWebCache's time limit of a filter without one, in seconds. */
 const TIMEOUT_SECONDS = 120;
 
-/** Returns request filters as the configuration file has them; undefined: there is none. */
+/** Returns request filters in the form of the configuration file. Undefined if the layer has no filter. */
 export function requestFilterContents(filters: DocumentNode | undefined): readonly Content[] | undefined {
   if (typeof filters !== "object" || filters.kind !== "list") return undefined;
   const contents = filters.items.flatMap(([kind, filter]): Content[] =>
@@ -22,7 +22,7 @@ function contentOf(kind: string, filter: MapNode): Content {
   const raster = {
     name,
     zoomStart,
-    // GeoWebCache reads a file without it, and fails at the first request.
+    // GeoWebCache accepts a file without it, and fails at the first request.
     zoomStop: numberField(filter, "zoomStop") ?? zoomStart ?? 0,
     resample: flag("resample"),
     preload: flag("preload"),
@@ -49,7 +49,10 @@ function listOf(filter: MapNode, name: string): readonly string[] | undefined {
   return text === undefined || text === "" ? undefined : text.split(",");
 }
 
-/** Returns why request filters that are put over HTTP are refused although a file may have them; undefined: they are not. */
+/**
+ * Returns why request filters are refused that a file may have but a request may not make. Undefined if they are
+ * accepted.
+ */
 export function requestFilterFault(filters: DocumentNode | undefined): string | undefined {
   if (typeof filters !== "object" || filters.kind !== "list") return undefined;
   for (const [i, [kind, filter]] of filters.items.entries())
@@ -58,7 +61,7 @@ export function requestFilterFault(filters: DocumentNode | undefined): string | 
   return undefined;
 }
 
-/** Returns request filters as GeoWebCache's elements; undefined: there is none. */
+/** Returns request filters as GeoWebCache's elements. Undefined if the layer has no filter. */
 export function requestFilterNodes(filters: readonly RequestFilter[] | undefined): DocumentNode | undefined {
   return filters && { kind: "list", items: filters.map(nodeOf) };
 }
@@ -94,7 +97,7 @@ const rasterFields = (filter: FileFilter | WmsFilter): readonly (readonly [strin
   ["debug", filter.debug],
 ];
 
-/** Returns a path of a request filter of the configuration file as a path of GeoWebCache's document. */
+/** Converts a path in a request filter of the configuration file to a path in GeoWebCache's document. */
 export const requestFilterPath = (path: string): string =>
   path
     .replace(/^(requestFilters\[\d+\])\.directory$/, "$1.storagePath")

@@ -17,7 +17,10 @@ const CONTACT = [
   "addressEmail",
 ] as const;
 
-/** Returns the description of the server in settings as the configuration file has it; undefined: there is none. */
+/**
+ * Returns the description of the server in settings, in the form of the configuration file. Undefined without a
+ * description.
+ */
 export function serviceContent(settings: MapNode | undefined): Content | undefined {
   const service = settings && mapOf(settings, "serviceInformation");
   if (service === undefined) return undefined;
@@ -44,7 +47,7 @@ export function serviceContent(settings: MapNode | undefined): Content | undefin
   });
 }
 
-/** Returns the description of the server as GeoWebCache's element; undefined: there is none. */
+/** Returns the description of the server as GeoWebCache's element. Undefined without a description. */
 export function serviceNode(information: ServiceInformation): DocumentNode | undefined {
   if (Object.keys(information).length === 0) return undefined;
   const { title, description, keywords, serviceProvider, fees, accessConstraints } = information;
@@ -67,13 +70,13 @@ export function serviceNode(information: ServiceInformation): DocumentNode | und
   ]);
 }
 
-/** Returns whether settings have WMTS strict (`wmtsCiteCompliant`); undefined: they do not say. */
+/** Returns whether settings make WMTS strict (`wmtsCiteCompliant`). Undefined if the settings have no such element. */
 export function isCiteCompliant(settings: MapNode | undefined): boolean | undefined {
   const given = settings && fieldOf(settings, "wmtsCiteCompliant");
   return typeof given === "boolean" ? given : undefined;
 }
 
-/** Returns the sections of the configuration file, but for layers, that settings stand for. */
+/** Returns the sections of the configuration file that settings replace, without the layers. */
 export const serverContent = (settings: MapNode | undefined): Content =>
   withoutUndefined({
     serviceInformation: serviceContent(settings),

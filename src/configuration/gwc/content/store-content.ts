@@ -5,20 +5,20 @@ import { ownContent } from "../own-document.ts";
 /** GeoWebCache's kinds of stores that Nuthatch has, and a store of bundles, which GeoWebCache lacks. */
 const KINDS: ReadonlySet<string> = new Set(["FileBlobStore", "CompactBlobStore", "S3BlobStore"]);
 
-/** The id of the store that GeoWebCache has without any. */
+/** The id of the store that GeoWebCache has if no store is configured. */
 const RESERVED = "_DEFAULT_STORE_";
 
-/** Fields that GeoWebCache's documentation has and GeoWebCache refuses, so that it does not start. */
+/** Fields of GeoWebCache's documentation that GeoWebCache itself refuses at its start. */
 const REFUSED_OF_SWIFT = ["provider", "keystoneDomainName"];
 
-/** Returns whether a store is opened: one that was made under `/api/v1`, or by GeoWebCache's `enabled`, which is false if it is absent. */
+/** Returns whether a store is used: it was made under `/api/v1`, or is enabled as a store of GeoWebCache. */
 export const isUsable = (document: RootedDocument): boolean =>
   ownContent(document) !== undefined || (isStoreEnabled(document.node) && KINDS.has(document.root));
 
-/** Returns whether a store of GeoWebCache is enabled: without the element it is not. */
+/** Returns whether a store of GeoWebCache is enabled. Without the element it is disabled. */
 export const isStoreEnabled = (node: MapNode): boolean => fieldOf(node, "enabled") === true;
 
-/** Returns a store as the configuration file has stores. The configuration checks the values. */
+/** Returns a store in the form of the configuration file. The configuration checks the values. */
 export const storeContent = (document: RootedDocument): Content => ownContent(document) ?? contentOfStore(document);
 
 function contentOfStore({ root, node }: RootedDocument): Content {
@@ -36,7 +36,7 @@ function contentOfStore({ root, node }: RootedDocument): Content {
     accessKeyId: textOf(node, "awsAccessKey") || undefined,
     secretAccessKey: textOf(node, "awsSecretKey") || undefined,
     endpoint: endpoint?.replace(/\/$/, ""),
-    // Services at an address of their own have no host name for each bucket.
+    // A service at a configured address has no host name for each bucket.
     pathStyle: endpoint === undefined ? undefined : true,
     connections: connections === undefined ? undefined : Number(connections),
   };
@@ -48,7 +48,7 @@ function layoutOf(node: MapNode): string {
   return type === "DEFAULT" ? "gwc" : type.toLowerCase();
 }
 
-/** Returns why a store is refused although a file may have it, or cannot work; undefined: it is not. */
+/** Returns why a store is refused that a file may have, or why it cannot work. Undefined if it is accepted. */
 export function storeFault({ root, node }: RootedDocument): string | undefined {
   const id = textOf(node, "id") ?? "";
   const isDefault = node.attributes["default"];
@@ -76,7 +76,7 @@ export function storeFault({ root, node }: RootedDocument): string | undefined {
   return undefined;
 }
 
-/** Returns a path of a store of the configuration file as a path of GeoWebCache's document. */
+/** Converts a path in a store of the configuration file to a path in GeoWebCache's document. */
 export const storeElementPath = (path: string): string =>
   path
     .replace(/^path$/, "baseDirectory")

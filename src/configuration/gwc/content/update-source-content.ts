@@ -2,15 +2,18 @@ import type { UpdateSource } from "../../../layer/update-source.ts";
 import { type Content, isMapNode, numberField, withoutUndefined } from "../content.ts";
 import { type DocumentNode, itemsOf, list, type MapNode, map, textOf } from "../document-node.ts";
 
-/** The placeholder in the address of a feed: here, and in the configuration file, where `${` begins a variable. */
+/** The placeholder in a feed's address: in GeoWebCache, and in the configuration file, where `${` begins a variable. */
 const PLACEHOLDERS = ["$" + "{lastUpdate}", "{lastUpdate}"] as const;
 
-/** Returns the feeds of a layer as the configuration file has them; undefined: there is none that is polled. */
+/**
+ * Returns the feeds of a layer in the form of the configuration file. Undefined if the layer has no feed that is
+ * polled.
+ */
 export function updateSourceContents(node: MapNode): readonly Content[] | undefined {
   const feeds = itemsOf(node, "updateSources").flatMap((item): Content[] => {
     if (!isMapNode(item)) return [];
     const pollSeconds = numberField(item, "pollInterval");
-    // GeoWebCache polls no feed without an interval.
+    // GeoWebCache does not poll a feed without an interval.
     if (pollSeconds === undefined || Number.isNaN(pollSeconds) || pollSeconds < 1) return [];
     const operation = textOf(item, "operation")?.toLowerCase();
     return [
@@ -19,7 +22,7 @@ export function updateSourceContents(node: MapNode): readonly Content[] | undefi
         url: (textOf(item, "feedUrl") ?? "").replaceAll(...PLACEHOLDERS),
         gridSet: textOf(item, "gridSetId") || undefined,
         pollSeconds,
-        // Any other word is a truncate in GeoWebCache.
+        // GeoWebCache treats any other word as a truncate.
         operation: operation === "seed" || operation === "reseed" ? operation : undefined,
         format: textOf(item, "format") || undefined,
         threadCount: numberField(item, "seedingThreads"),
@@ -31,7 +34,7 @@ export function updateSourceContents(node: MapNode): readonly Content[] | undefi
   return feeds.length === 0 ? undefined : feeds;
 }
 
-/** Returns why feeds that are put over HTTP are refused although a file may have them; undefined: they are not. */
+/** Returns why feeds are refused that a file may have but a request may not make. Undefined if they are accepted. */
 export function updateSourceFault(node: MapNode): string | undefined {
   for (const [i, item] of itemsOf(node, "updateSources").entries()) {
     if (!isMapNode(item)) continue;
@@ -45,7 +48,7 @@ export function updateSourceFault(node: MapNode): string | undefined {
   return undefined;
 }
 
-/** Returns feeds as GeoWebCache's elements; undefined: there is none. */
+/** Returns feeds as GeoWebCache's elements. Undefined if the layer has no feed. */
 export function updateSourceNodes(sources: readonly UpdateSource[] | undefined): DocumentNode | undefined {
   const [there, here] = PLACEHOLDERS;
   return (
@@ -68,7 +71,7 @@ export function updateSourceNodes(sources: readonly UpdateSource[] | undefined):
   );
 }
 
-/** Returns a path of a feed of the configuration file as a path of GeoWebCache's document. */
+/** Converts a path in a feed of the configuration file to a path in GeoWebCache's document. */
 export const updateSourcePath = (path: string): string =>
   path
     .replace(/^(updateSources\[\d+\])\.url$/, "$1.feedUrl")

@@ -1,12 +1,12 @@
 import type { StoreOptions } from "../../../store/store-options.ts";
 import { map, type RootedDocument } from "../document-node.ts";
 
-/** The block size that GeoWebCache's file stores state. Nuthatch asks the file system. */
+/** The block size that GeoWebCache's file stores have. Nuthatch reads the block size from the file system instead. */
 const BLOCK_BYTES = 4096;
 
 /**
- * Returns a store of the configuration file as GeoWebCache's blob store, with its secrets. `isDefault`: layers that name
- * no store use it. A store of bundles, which GeoWebCache cannot write, is a `CompactBlobStore`.
+ * Returns a store of the configuration file as GeoWebCache's blob store, with its secrets. A compact store, which
+ * GeoWebCache lacks, becomes a `CompactBlobStore`. `isDefault` is true for the store of layers that name no store.
  */
 export function blobStoreDocument(store: StoreOptions, isDefault: boolean): RootedDocument {
   const head = [

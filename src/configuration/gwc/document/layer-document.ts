@@ -16,10 +16,10 @@ import {
   type RootedDocument,
 } from "../document-node.ts";
 
-/** GeoWebCache's codes: never expires, not cached by clients. */
+/** GeoWebCache's codes: the tile never expires; clients do not cache the tile. */
 const NEVER = -2;
 const NO_CACHE = -1;
-/** GeoWebCache's time limit of one request to a server, in seconds, for sources without one. */
+/** GeoWebCache's time limit in seconds of a request to a server, if the source has none. */
 const BACKEND_TIMEOUT_SECONDS = 120;
 
 /**

@@ -15,26 +15,26 @@ const rule = (seconds: number): DocumentNode => ({
   items: [["expirationRule", map([], { minZoom: "0", expiration: String(seconds) })]],
 });
 
-/** What GeoWebCache shows of a layer although no value was set. */
+/** The values that GeoWebCache shows of a layer that does not set them. */
 const SHOWN: Readonly<Record<string, DocumentNode>> = {
   enabled: true,
   gridSubsets: list("gridSubset", []),
   backendTimeout: 120,
   cacheBypassAllowed: false,
 };
-/** The defaults of each kind of layer. */
+/** The shown values by root element. */
 const SHOWN_OF_ROOT = {
   wmsLayer: { metaWidthHeight: list("int", [3, 3]), gutter: 0, concurrency: 32 },
   mbtilesLayer: { metaWidthHeight: list("int", [3, 3]) },
   arcgisLayer: { hexZoom: false },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, DocumentNode>>>>;
-/** The seconds of the lists of rules that GeoWebCache shows, and the field that they replace. */
+/** The lists of rules that GeoWebCache shows, each with its seconds and the field that the list replaces. */
 const RULES = [
   ["expireCacheList", "expireCache", -2],
   ["expireClientsList", "expireClients", 7200],
 ] as const;
 
-/** Values outside of the document of a layer that complete it. */
+/** Values outside of a layer's document that its shown form contains. */
 export interface ShownFrom {
   /** The settings of the server. */
   readonly settings?: MapNode | undefined;
@@ -42,13 +42,19 @@ export interface ShownFrom {
   readonly storageFormat?: string | undefined;
 }
 
-/** Returns a layer as GeoWebCache shows it: with its defaults, in its order, without the reader's secrets. */
+/**
+ * Returns a layer as GeoWebCache shows it: with defaults, in GeoWebCache's order, with the secrets masked for the
+ * reader.
+ */
 export function shownLayer(document: RootedDocument, reader: DocumentReader, from: ShownFrom = {}): RootedDocument {
   const { root, node } = completeLayer(document, from);
   return { root, node: withoutSecrets(node, reader) };
 }
 
-/** Returns the same with its secrets: documents of one layer that differ in defaults alone are equal in this form. */
+/**
+ * Returns the layer's document with secrets and all defaults written out, so that two documents of one layer compare
+ * equal.
+ */
 export function completeLayer(
   { root, node }: RootedDocument,
   { settings, storageFormat }: ShownFrom = {},
@@ -70,7 +76,7 @@ export function completeLayer(
   return { root, node: { ...node, fields: [...known, ...others] } };
 }
 
-/** Returns the values of the settings that apply to layers without a value of their own. */
+/** Returns the values of settings that apply to layers without their own value. */
 function defaultsOf(settings: MapNode | undefined): Readonly<Record<string, DocumentNode>> {
   if (settings === undefined) return {};
   const given = ["backendTimeout", "cacheBypassAllowed", "formatModifiers"].map(
@@ -96,7 +102,7 @@ function shown(name: string, value: DocumentNode): DocumentNode {
   );
 }
 
-/** Returns a layer with its addresses as GeoWebCache shows them. */
+/** Returns a layer with its addresses in the form that GeoWebCache shows. */
 export const withShownAddresses = ({ root, node }: RootedDocument): RootedDocument => ({
   root,
   node: { ...node, fields: node.fields.map(([name, value]): NamedNode => [name, shown(name, value)]) },

@@ -5,7 +5,7 @@ import { type DocumentReader, withoutSecrets } from "../secrets.ts";
 
 const TABLES: Readonly<Record<string, FieldTypes>> = BLOB_STORE_ROOTS;
 
-/** What GeoWebCache shows of a store although no value was set. */
+/** The values that GeoWebCache shows of a store that does not set them, by root element. */
 const SHOWN: Readonly<Record<string, Readonly<Record<string, number | boolean>>>> = {
   FileBlobStore: { fileSystemBlockSize: 0 },
   CompactBlobStore: { fileSystemBlockSize: 0 },
@@ -23,13 +23,19 @@ const SHOWN: Readonly<Record<string, Readonly<Record<string, number | boolean>>>
   },
 };
 
-/** Returns a store as GeoWebCache shows it: with its defaults, in its order, without the reader's secrets. */
+/**
+ * Returns a store as GeoWebCache shows it: with defaults, in GeoWebCache's order, with the secrets masked for the
+ * reader.
+ */
 export function shownStore(document: RootedDocument, isDefault: boolean, reader: DocumentReader): RootedDocument {
   const { root, node } = completeStore(document);
   return { root, node: withoutSecrets({ ...node, attributes: { default: String(isDefault) } }, reader) };
 }
 
-/** Returns the same with its secrets: documents of one store that differ in defaults alone are equal in this form. */
+/**
+ * Returns the store's document with secrets and all defaults written out, so that two documents of one store compare
+ * equal.
+ */
 export function completeStore({ root, node }: RootedDocument): RootedDocument {
   const order = Object.keys(TABLES[root] ?? {});
   const defaults: Readonly<Record<string, number | boolean>> = { enabled: false, ...SHOWN[root] };

@@ -17,7 +17,7 @@ writeAt(join(directory, "world", "conf.xml"), confXml({ storage: EXPLODED, forma
 writeAt(join(directory, "world", "conf.cdi"), WORLD);
 
 let files = 0;
-/** Loads a configuration with one layer. `layer`: the fields of the layer except its name. */
+/** Loads a configuration with one layer. `layer` has all its fields but the name. */
 async function loading(layer: string, more = "") {
   const config = `${++files}.yaml`;
   writeFileSync(

@@ -8,19 +8,19 @@ import { cacheGridSet, readTilingScheme, type TilingScheme } from "../../../sour
 import type { GridSubsetDocument, LayerDocument } from "../../fields/layer-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 
-/** A cache of ArcGIS that a layer names, by absolute path. */
+/** An ArcGIS cache that a layer names, by absolute path. */
 export interface NamedCache {
   readonly path: string;
-  /** The directory of the tiles. Undefined: the layer names none. */
+  /** The directory of the tiles. Undefined if the layer names none. */
   readonly tilesPath: string | undefined;
   readonly report: Result<CacheReport, string>;
-  /** What is wrong with the directory of the tiles that the layer names; undefined: nothing. */
+  /** What is wrong with the named directory of the tiles. Undefined if it is valid. */
   readonly tilesFault: string | undefined;
 }
 
 export interface CacheReport {
   readonly scheme: TilingScheme;
-  /** The grid set of the cache, with an id of its own. */
+  /** The grid set that the cache defines, with a new id. */
   readonly gridSet: GridSet;
 }
 
@@ -65,10 +65,10 @@ async function directoryFault(path: string): Promise<string | undefined> {
   }
 }
 
-/** The subsets of a layer that names none: the grid set of its cache. */
+/** The subsets of a layer that names no grid set: the grid set of its cache. */
 export const subsetsOfCache = ({ gridSet }: CacheReport): readonly GridSubsetDocument[] => [{ gridSet: gridSet.id }];
 
-/** Returns the grid subsets of a layer. Levels and extents that the configuration does not give come from the cache. */
+/** Returns the grid subsets of a layer, with zooms and extents of the cache where the configuration has none. */
 export const withCacheBounds = (
   documents: readonly GridSubsetDocument[],
   { scheme, gridSet: { matrices } }: CacheReport,
@@ -80,7 +80,7 @@ export const withCacheBounds = (
     return { zoomStop: Math.max(zoomStop, document.zoomStart ?? 0), extent: [...corners(scheme.bounds)], ...document };
   });
 
-/** Checks that the tiles of the cache are those of the layer's grid sets: they would show other places else. */
+/** Checks that the layer's grid sets have the tiles of the cache. Otherwise its tiles would show other places. */
 export function checkCacheGrids(
   subsets: readonly GridSubset[],
   { gridSet: own }: CacheReport,
@@ -98,7 +98,7 @@ export function checkCacheGrids(
   }
 }
 
-/** The part by which resolutions may differ, as programs write them with other digits. */
+/** The relative difference that equal resolutions may have, because programs write them with different digits. */
 const RESOLUTION_TOLERANCE = 1e-6;
 
 function hasSameLevel(a: GridSet, b: GridSet, z: number): boolean {

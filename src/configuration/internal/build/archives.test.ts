@@ -25,7 +25,7 @@ writePmtiles(join(directory, "b.pmtiles"), { type: "mvt", tiles: TILES, metadata
 writeFileSync(join(directory, "broken.pmtiles"), "<html>not found</html>");
 
 let files = 0;
-/** Loads a configuration with one layer. `layer`: the fields of the layer except its name. */
+/** Loads a configuration with one layer. `layer` has all its fields but the name. */
 async function loading(layer: string) {
   const config = `${++files}.yaml`;
   writeFileSync(join(directory, config), layer.startsWith("{") ? layer : `layers: [{ name: a, ${layer} }]`);
@@ -52,7 +52,7 @@ test("a layer takes format, levels, bounds and single tiles from its archive", a
       gridSubsets: [{ gridSet: { id: "EPSG:900913" }, zoomStart: 3, zoomStop: 9 }],
     },
   ]);
-  // From 90° W to 0°, and two of the four rows above the equator.
+  // The coverage goes from 90° W to 0°, in two of the four rows above the equator.
   expect(coverageOf(layers[0], 3)).toEqual({ z: 3, minX: 2, maxX: 3, minY: 4, maxY: 5 });
 });
 

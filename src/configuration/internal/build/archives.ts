@@ -15,7 +15,7 @@ export interface NamedArchive {
   readonly report: Result<ArchiveReport, string>;
 }
 
-/** Returns a function that inspects archives, each once. `path`: the place of the source in the configuration. */
+/** Returns a function that inspects archives, each file once. `path` is the source in the configuration. */
 export function archiveInspector(
   problems: Pick<Problems, "fileAt">,
 ): (document: ArchiveSourceDocument, path: Path) => Promise<NamedArchive> {
@@ -29,7 +29,7 @@ export function archiveInspector(
   };
 }
 
-/** Returns the grid subsets of a layer. Zooms and bounds that the configuration does not give come from the archive. */
+/** Returns the grid subsets of a layer, with zooms and bounds of the archive where the configuration has none. */
 export function withBounds(
   documents: readonly GridSubsetDocument[],
   facts: ArchiveFacts,
@@ -50,11 +50,11 @@ export function withBounds(
 const LARGE_TILE = 512;
 const LARGE_GRID_SET = "EPSG:900913x2";
 
-/** Returns the grid sets of a layer of single tiles that names none. */
+/** Returns the grid sets of a layer of single tiles that names no grid set. */
 export const tileGridSets = (archive: ArchiveFacts | undefined): readonly GridSubsetDocument[] =>
   archive?.tileSize === LARGE_TILE ? [{ gridSet: LARGE_GRID_SET }] : TILE_GRID_SETS;
 
-/** Checks that the tiles of grid sets have the size of the pictures of an archive. */
+/** Checks that the tiles of the grid sets have the size of the archive's tiles. */
 export function checkTileSize(
   subsets: readonly GridSubset[],
   { tileSize }: ArchiveFacts,
@@ -83,9 +83,7 @@ export function warnOfLevels(
       );
 }
 
-/**
- * Returns the bounds of an archive in web mercator; undefined if the archive covers the whole world of web mercator.
- */
+/** Returns the bounds of an archive in web mercator. Undefined if the archive covers the whole world. */
 function mercatorBounds({ bounds }: ArchiveFacts): Extent | undefined {
   if (bounds === undefined) return undefined;
   const { minX, minY, maxX, maxY } = bounds;

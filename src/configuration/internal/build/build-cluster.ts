@@ -6,7 +6,10 @@ import { isLoopback } from "./loopback.ts";
 
 const SHORT_SECRET = 16;
 
-/** Builds the cluster's options and checks what the other sections have to name for it. Undefined: no cluster. */
+/**
+ * Builds the options of the cluster, and checks settings of other sections that a cluster requires. Undefined without a
+ * cluster.
+ */
 export function buildCluster(document: Document, problems: Problems, warnings: string[]): ClusterOptions | undefined {
   const { cluster, state, stores, server } = document;
   if (cluster === undefined) return undefined;
@@ -46,7 +49,7 @@ export function buildCluster(document: Document, problems: Problems, warnings: s
   };
 }
 
-/** Applies the cluster's validity of a put to all stores in S3. */
+/** Sets the cluster's time limit of a put for all stores in S3. */
 export function clusterStores(
   stores: readonly StoreOptions[],
   { cluster }: Document,

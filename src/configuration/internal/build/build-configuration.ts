@@ -30,17 +30,17 @@ const NOBODY =
 const DEFAULT_PASSWORD =
   "a loopback address while users.properties has GeoWebCache's password that everybody knows: choose another password,";
 
-/** The input of `build`, beside the content of the files. */
+/** The input of `build` in addition to the content of the files. */
 export interface Building {
   readonly input: Omit<ConfigurationInput, "flags"> & {
-    /** True: no file is read, no password is hashed, and variables may add what the text lacks. */
+    /** True to read no files and hash no passwords, and to accept that variables may add missing values. */
     readonly textOnly?: true;
   };
   readonly file: string | undefined;
   readonly problems: Problems;
   readonly origins: Origins;
   readonly warnings: string[];
-  /** The parts of the context that stores made over HTTP change. */
+  /** The parts of the stores' context that depend on stores made over HTTP. */
   readonly stores?: Pick<StoresContext, "first" | "keepsDefault">;
   readonly overridden?: ReadonlySet<string>;
   readonly objects?: readonly ConfiguredObject[];
@@ -51,8 +51,8 @@ export interface Building {
 }
 
 /**
- * Builds a configuration. Adds a problem for each value that is not valid. The caller must not use the result if there
- * are problems.
+ * Builds a configuration. Adds a problem for each invalid value. The caller must not use the result if there are
+ * problems.
  */
 export async function build(content: unknown, building: Building): Promise<Configuration> {
   const { input, problems, warnings, file } = building;
@@ -64,9 +64,9 @@ export async function build(content: unknown, building: Building): Promise<Confi
     const declared = new Set([...gridSetIds, ...built.keys()]);
     const caches = await readArcgisCaches(input.textOnly ? [] : documents, problems);
     const ofCaches = [...caches.values()].flatMap(({ report }) => (report.ok ? [report.value.gridSet] : []));
-    // The grid sets of caches are there for all layers, as in GeoWebCache, which writes them into its file.
+    // The grid sets of caches are available to all layers, as in GeoWebCache, which writes them into its file.
     const all = new Map([...ofCaches.map((gridSet) => [gridSet.id, gridSet] as const), ...built]);
-    // Only the `conf.xml` of a cache tells its grid set.
+    // Only the cache's `conf.xml` defines its grid set, and no file is read.
     if (input.textOnly && documents.some((layer) => layer?.source.type === "arcgisCache"))
       problems.skip(["gridSets", Number.MAX_SAFE_INTEGER]);
     gridSets = [...all.values()];
@@ -149,7 +149,7 @@ const optionsOf = ({ path, file, read }: GeoWebCacheDirectory, isRead: boolean):
   read: isRead ? read : undefined,
 });
 
-/** Returns the included files of grid sets and stores. */
+/** Returns the included files that have grid sets and stores. */
 function includedIn({ gridSets, stores = [] }: Document, origins: Origins): ReadonlyMap<string, string> {
   const main = origins.originOf([], "value").file;
   const lists = [
@@ -167,7 +167,7 @@ function includedIn({ gridSets, stores = [] }: Document, origins: Origins): Read
   return new Map(found.flat());
 }
 
-/** Returns where each layer of the files stands. A layer that does not fit the schema is undefined here. */
+/** Returns the position of each layer of the files. In `layers` a layer is undefined if it does not fit the schema. */
 function layerOrigins(
   documents: NonNullable<Document["layers"]>,
   { origins, objects = [] }: Building,
@@ -183,8 +183,8 @@ function layerOrigins(
 }
 
 /**
- * Reports unknown layers that sections other than `layers` name. Called only if no layer has a problem: a layer with a
- * problem would be reported as unknown too.
+ * Reports unknown layers that sections other than `layers` name. Called only if no layer has a problem, because a layer
+ * with a problem would be reported as unknown too.
  */
 function checkLayerNames(
   { diskQuota, eviction, webhooks }: Document,
@@ -203,9 +203,9 @@ function checkLayerNames(
 }
 
 /**
- * Refuses a reload that would open the management interface or remove every layer because a section is absent. A file
- * can end early for a moment: an editor is rewriting it, or the disk is full.
- * `hasLayers`: the section exists.
+ * Refuses a reload that would open the management interface or remove every layer because a section is absent. While an
+ * editor rewrites a file, or the disk is full, the file may end early.
+ * @param hasLayers whether the section `layers` exists
  */
 function checkReload(
   running: RunningConfiguration,

@@ -6,7 +6,7 @@ import type { EvictionDocument } from "../../fields/quota-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 import { extentOf } from "./build-grid-sets.ts";
 
-/** Returns the options of clean-ups. Pins become rectangles of tiles. Skips pins of unknown layers. */
+/** Returns the options of evictions. Converts pins to rectangles of tiles. Skips pins of unknown layers. */
 export function buildEviction(
   { highWaterPercent, lowWaterPercent = highWaterPercent, ...plain }: EvictionDocument,
   count: QuotaCount,

@@ -9,9 +9,9 @@ import { hasControlCharacter } from "../../fields/fields.ts";
 import type { GridSetDocument } from "../../fields/grid-set-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 
-/** GWC's number of levels, for a grid set without resolutions, scale denominators and levels. */
+/** GWC's number of levels of a grid set without resolutions, scale denominators and levels. */
 const DEFAULT_LEVELS = 18;
-/** The limit in bytes of a TileMatrixSet document. */
+/** The most bytes of a TileMatrixSet document. */
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
 export function extentOf([minX, minY, maxX, maxY]: readonly [number, number, number, number]): Extent {
@@ -19,8 +19,8 @@ export function extentOf([minX, minY, maxX, maxY]: readonly [number, number, num
 }
 
 /**
- * Builds the configured grid sets. A configured grid set replaces the built-in one with its id, as in GWC. `textOnly`:
- * no file is read.
+ * Builds the configured grid sets. A configured grid set replaces the built-in one with its id, as in GWC. With
+ * `textOnly` no file is read.
  */
 export function buildGridSets(
   documents: readonly (GridSetDocument | undefined)[],
@@ -43,7 +43,7 @@ export function buildGridSets(
     if (id === undefined) continue;
     if (hasControlCharacter(id) || id.length > 100)
       problems.expected([...path, "id"], "at most 100 characters, none of them a control character", id);
-    // The id is the name of a directory in some stores.
+    // Some stores use the id as the name of a directory.
     else if (id.split("/").some((part) => part === "." || part === ".."))
       problems.expected([...path, "id"], "an id that has no part . or ..", id);
     else if (seen.has(id)) {
@@ -82,7 +82,7 @@ function buildGridSet(document: GridSetDocument, path: Path, problems: Problems)
   return undefined;
 }
 
-/** Builds a grid set from an OGC TileMatrixSet document. The configuration gives only its id and title. */
+/** Builds a grid set from an OGC TileMatrixSet document. The configuration adds only its id and title. */
 function importGridSet(
   { id, title }: GridSetDocument,
   file: string,
@@ -103,7 +103,7 @@ function readJson(path: string): Result<unknown, string> {
     const content: unknown = JSON.parse(text.value);
     return ok(content);
   } catch {
-    // The message of the error has a part of the file, which may be any file of this machine.
+    // The error's message quotes the file, which may be any file of this machine.
     return refuse("is no JSON");
   }
 }

@@ -34,24 +34,24 @@ import { checkTilesOnDisk } from "./check-tiles-on-disk.ts";
 
 export interface LayerContext {
   readonly gridSets: ReadonlyMap<string, GridSet>;
-  /** The ids of all configured grid sets, also of invalid ones: an invalid grid set is not reported as unknown too. */
+  /** The ids of all configured grid sets, including invalid ones, so that these are not also reported as unknown. */
   readonly declared: ReadonlySet<string>;
-  /** Reads the archives of layers; undefined: no archive is read. */
+  /** Reads the archives of layers. Undefined to read no archive. */
   readonly inspectArchive: ReturnType<typeof archiveInspector> | undefined;
-  /** The caches of ArcGIS that layers have as sources. */
+  /** The ArcGIS caches that are sources of layers. */
   readonly caches: ReadonlyMap<LayerDocument, NamedCache>;
   readonly problems: Problems;
   readonly warnings: string[];
 }
 
-/** The limit of most file systems. A directory that is truncated gets a short name of its own. */
+/** The limit of most file systems in bytes. The truncation of a directory renames it to a short name. */
 const MAX_DIRECTORY_BYTES = 255;
 /** Names that the root of the store reserves. */
 const RESERVED = ["_gwc_in_progress_deletes_", "_gwc_set_aside_", "tmp", "lost+found"];
 const DEFAULT_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }];
 const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
 
-/** Builds the layers in the order of the file. Documents that did not fit the schema are undefined here. */
+/** Builds the layers in the order of the file. A document is undefined if it did not fit the schema. */
 export async function buildLayers(
   documents: readonly (LayerDocument | undefined)[],
   context: LayerContext,
@@ -65,7 +65,7 @@ export async function buildLayers(
   return layers;
 }
 
-/** The names of layers by their directory. */
+/** The names of layers by directory. */
 export interface Directories {
   get(directory: string): string | undefined;
   set(directory: string, layer: string): void;
@@ -73,7 +73,7 @@ export interface Directories {
 
 /**
  * Builds one layer.
- * @param directories the directories of other layers; that of the layer is added
+ * @param directories the directories of the other layers; the layer's own is added
  */
 export function buildOneLayer(
   document: LayerDocument,
@@ -174,17 +174,17 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
 
 const CACHE_FORMATS = { png: ["image/png"], jpeg: ["image/jpeg"], mixed: ["image/jpeg", "image/png"] } as const;
 
-/** Returns the formats of a layer that names none. */
+/** Returns the formats of a layer that names no format. */
 function formatsOfSource(only: TileFormat | undefined, cache: CacheReport | undefined): readonly string[] {
   if (cache !== undefined) return CACHE_FORMATS[cache.scheme.tileFormat];
   return only === undefined ? DEFAULT_FORMATS : [only.mimeType];
 }
 
-/** Returns a grid set by id. A configured one hides the built-in one of its id, even if it is invalid. */
+/** Returns a grid set by id. A configured grid set hides the built-in one with its id, even if it is invalid. */
 const gridSetOf = (id: string, { gridSets, declared }: LayerContext): GridSet | undefined =>
   gridSets.get(id) ?? (declared.has(id) ? undefined : builtInGridSet(id));
 
-/** The subsets as the configuration gives them, and the place of the file on the disk that gives other extents. */
+/** The subsets of the configuration, and the path of the file that gives the extents of subsets without one. */
 interface MeasuredSubsets {
   readonly given: readonly GridSubsetDocument[] | undefined;
   readonly file: Path;
@@ -212,7 +212,7 @@ function buildSubsets(
   });
 }
 
-/** Builds a subset. `measuredBy`: the place of the file that gives the extent; undefined: the configuration does. */
+/** Builds a subset. `measuredBy` is the path of the file that gives the extent; undefined if the configuration does. */
 function buildSubset(
   document: GridSubsetDocument,
   measuredBy: Path | undefined,
@@ -223,7 +223,7 @@ function buildSubset(
   const { gridSets, declared, problems, warnings } = context;
   const gridSet = gridSetOf(document.gridSet, context);
   if (gridSet === undefined) {
-    // A grid set that is not known here may have any id.
+    // Some grid sets are not known here, and any of them may have this id.
     if (declared.has(document.gridSet) || problems.hasSkipped(["gridSets"])) return undefined;
     problems.add([...path, "gridSet"], () => unknownGridSet(document.gridSet, gridSets));
     return undefined;
@@ -249,7 +249,7 @@ function buildSubset(
   return gridSubset(gridSet, defined({ zoomStart, zoomStop, extent, minCachedLevel, maxCachedLevel }));
 }
 
-/** Returns whether a subset has levels of its grid set. */
+/** Reports zooms of a subset that its grid set lacks. Returns whether the zooms are valid. */
 function checkLevels(
   levels: { readonly zoomStart: number; readonly zoomStop: number | undefined; readonly last: number },
   path: Path,
@@ -264,7 +264,7 @@ function checkLevels(
   return false;
 }
 
-/** Returns whether an extent is one, and overlaps the extent of its grid set. */
+/** Reports an extent that is empty or does not overlap its grid set. Returns whether the extent is valid. */
 function checkExtent(extent: Extent, path: Path, gridSet: GridSet, problems: Problems): boolean {
   const { minX, minY, maxX, maxY } = extent;
   const given = [minX, minY, maxX, maxY].join(", ");
@@ -286,15 +286,15 @@ function unknownGridSet(id: string, own: ReadonlyMap<string, GridSet>): string {
 }
 
 /**
- * Returns what is probably wrong with an extent that overlaps its grid set; undefined: nothing. `isWritten`: a person wrote
- * it, perhaps in other units.
+ * Returns the probable mistake in an extent that overlaps its grid set. Undefined if the extent is plausible.
+ * `isWritten` is true if a person wrote it, perhaps in other units.
  */
 function doubtfulExtent(extent: Extent, gridSet: GridSet, zoomStop: number, isWritten: boolean): string | undefined {
   const { minX, minY, maxX, maxY } = extent;
   const size = `${Number((maxX - minX).toPrecision(3))} x ${Number((maxY - minY).toPrecision(3))}`;
   const isInDegrees = minX >= -180 && maxX <= 180 && minY >= -90 && maxY <= 90;
   const { minX: left, maxX: right } = gridSet.extent;
-  // A grid set of a small site may have such coordinates in metres.
+  // In a grid set of a small site such coordinates may be metres.
   if (isWritten && isInDegrees && gridSet.metersPerUnit < 1000 && right - left > 100_000)
     return `is an area of ${size} units of ${gridSet.id} and looks like degrees: expected the units of EPSG:${gridSet.srs}`;
   const finest = gridSet.matrices[Math.min(zoomStop, gridSet.matrices.length - 1)]?.resolution ?? 0;

@@ -9,8 +9,10 @@ import { buildTls } from "./build-tls.ts";
 import { warnOfEscapes } from "./check-address.ts";
 
 /**
- * Builds the options of a source. `layer` is the name of the layer, and the layer to request if the document names
- * none. `archive` and `cache` are what a source on the disk has.
+ * Builds the options of a source.
+ * @param layer the name of the layer; also the layer to request if the document names none
+ * @param archive the archive of the source, if it is one
+ * @param cache the ArcGIS cache of the source, if it is one
  */
 export function buildSource(
   document: SourceDocument,
@@ -48,7 +50,9 @@ export function buildSource(
   }
 }
 
-/** Without a cache, because no file is read or because there is a problem, the options are never used. */
+/**
+ * Builds the options of an ArcGIS cache. Without a cache (no file is read, or there is a problem) they are never used.
+ */
 function cacheOptions(
   document: ArcgisCacheSourceDocument,
   cache: NamedCache | undefined,
@@ -66,7 +70,7 @@ function cacheOptions(
   return { ...paths, storage: "esriMapCacheStorageModeExploded", tileFormat: "png", levels: [], stamp: "" };
 }
 
-/** Returns a source without the files of its TLS options: `buildSource` would read them. */
+/** Returns a source without the files of its TLS options, so that `buildSource` does not read them. */
 export function withoutFiles(document: SourceDocument): SourceDocument {
   if (!("ca" in document || "cert" in document || "key" in document)) return document;
   const { ca: _, cert: __, key: ___, ...plain } = document;

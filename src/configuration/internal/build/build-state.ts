@@ -5,7 +5,7 @@ import type { Problems } from "../read/problems.ts";
 
 const EMBEDDED: StateOptions = { type: "embedded" };
 
-/** Builds the place of the state. Problems never show the address, because it may contain a password. */
+/** Builds the options of the state. Problems never show the address, because it may contain a password. */
 export function buildState({ type, url }: ConfigurationDocument["state"], problems: Problems): StateOptions {
   if (type === "embedded") {
     if (url !== undefined) problems.add(["state", "url"], "only `type: postgres` has an address");

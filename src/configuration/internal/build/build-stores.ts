@@ -9,20 +9,20 @@ import { buildTls } from "./build-tls.ts";
 export interface StoresContext {
   /** An absolute path. */
   readonly dataDir: string;
-  /** The directory of the store that exists without `stores:`. */
+  /** The directory of the store that exists without a section `stores`. */
   readonly defaultDirectory: string;
-  /** The store that comes first although it does not stand first; undefined: the first one. */
+  /** The id of the store to put first. Undefined for the order of the file. */
   readonly first?: string | undefined;
-  /** True: the default store exists beside the configured ones. */
+  /** True if the default store exists beside the configured ones. */
   readonly keepsDefault?: boolean;
-  /** True: the default store is a directory of GeoWebCache, which has directories of other stores inside. */
+  /** True if the default store is a directory of GeoWebCache that contains the directories of other stores. */
   readonly holdsOthers?: boolean;
   /** Whether other programs write into the stores. */
   readonly isShared: boolean;
   readonly problems: Problems;
 }
 
-/** Builds the stores in the order of the file. Documents that did not fit the schema are undefined here. */
+/** Builds the stores in the order of the file. A document is undefined if it did not fit the schema. */
 export function buildStores(
   documents: readonly (StoreDocument | undefined)[] | undefined,
   context: StoresContext,
@@ -112,11 +112,11 @@ function checkDirectory(store: StoreOptions, i: number, others: readonly StoreOp
   }
 }
 
-/** Returns the directory on this machine that a store, or its disk tier, has for itself. */
+/** Returns the directory on this machine that a store, or its disk tier, uses alone. Undefined if it uses none. */
 const occupiedBy = (store: StoreOptions): string | undefined =>
   store.type === "s3" ? store.diskTier?.path : directoryOf(store);
 
-/** Reports a store in a bucket whose keys another store would list, count and truncate as its own. */
+/** Reports a store in a bucket if another store would list, count and truncate its keys. */
 function checkPrefix(store: StoreOptions, i: number, others: readonly StoreOptions[], problems: Problems): void {
   if (store.type !== "s3") return;
   for (const other of others) {
@@ -132,22 +132,22 @@ function checkPrefix(store: StoreOptions, i: number, others: readonly StoreOptio
   }
 }
 
-/** Two addresses of one service are not recognised. */
+/** Identifies the bucket of a store. Two addresses of one service count as two services. */
 function bucketOf({ endpoint, bucket }: Extract<StoreOptions, { type: "s3" }>): string {
-  // The names of AWS's buckets are unique in all regions.
+  // In AWS the name of a bucket is unique across all regions.
   return endpoint === undefined ? `aws ${bucket}` : `${new URL(endpoint).origin} ${bucket}`;
 }
 
 const holdsKeys = (prefix: string, inside: string): boolean =>
   prefix === "" || inside === prefix || inside.startsWith(`${prefix}/`);
 
-/** Returns whether a directory is another one or contains it. */
+/** Returns whether two directories are equal or the first contains the second. */
 const holds = (directory: string, inside: string): boolean =>
   inside === directory || inside.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 
 /**
- * Reports layers that name an unknown store. Not for stores with problems: they would be reported as unknown too. Reports
- * a layer whose tiles would be among the keys that a store in S3 has for itself.
+ * Reports layers that name an unknown store. A store with a problem does not count as unknown. Also reports a layer
+ * whose tiles would have keys that a store in S3 reserves.
  */
 export function checkLayerStores(
   documents: readonly (LayerDocument | undefined)[],

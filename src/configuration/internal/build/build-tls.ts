@@ -7,13 +7,14 @@ import type { Path, Problems } from "../read/problems.ts";
 
 type TlsDocument = Pick<UpstreamDocument, "ca" | "cert" | "key">;
 
-/** A bundle of all authorities of the web has a fifth of this. */
+/** The most bytes of a file. A bundle of all public certificate authorities has a fifth of this. */
 const MOST_BYTES = 2 ** 20;
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
 /**
- * Builds the TLS options of a source, and checks the files: a renderer would report a bad file only with the first tile.
+ * Builds the TLS options of a source. Checks the files now, because a renderer would report a bad file only with the
+ * first tile.
  */
 export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: Problems): TlsOptions | undefined {
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
@@ -43,7 +44,7 @@ export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: P
   };
 }
 
-/** Returns the certificates in a text; none if one of them cannot be parsed. */
+/** Returns the certificates in a text. Empty if one of them cannot be parsed. */
 function certificates(text: string): readonly X509Certificate[] {
   try {
     return (text.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));

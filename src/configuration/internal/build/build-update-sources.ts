@@ -5,7 +5,10 @@ import type { UpdateSource } from "../../../layer/update-source.ts";
 import type { UpdateSourceDocument } from "../../fields/update-source-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 
-/** Builds the feeds of a layer, and checks that they concern what the layer offers. Undefined: it has none. */
+/**
+ * Builds the feeds of a layer, and checks that the layer offers their grid sets, zooms and formats. Undefined without
+ * feeds.
+ */
 export function buildUpdateSources(
   documents: readonly UpdateSourceDocument[] | undefined,
   { gridSubsets, formats }: { readonly gridSubsets: readonly GridSubset[]; readonly formats: readonly TileFormat[] },
@@ -13,7 +16,7 @@ export function buildUpdateSources(
   problems: Problems,
 ): readonly UpdateSource[] | undefined {
   const [first] = gridSubsets;
-  // The grid subsets have problems of their own.
+  // Without a grid subset the layer has a problem already.
   if (documents === undefined || first === undefined) return undefined;
   return documents.map(({ gridSet = first.gridSet.id, format, ...plain }, i): UpdateSource => {
     const offered = gridSubsets.map((subset) => subset.gridSet.id);

@@ -7,7 +7,7 @@ import type { Variables } from "../read/variables.ts";
 
 /**
  * Returns the users of the htpasswd file, of the configuration and of the variables. A later user replaces an earlier
- * one of the same name. `textOnly`: reads no file and hashes no password.
+ * one of the same name. With `textOnly` reads no file and hashes no password.
  */
 export async function buildUsers(
   { users, htpasswd }: Pick<Document, "users" | "htpasswd">,
@@ -21,7 +21,7 @@ export async function buildUsers(
     /** The configuration file, as an absolute path. */
     readonly file?: string | undefined;
     readonly textOnly?: true;
-    /** Users of other files. Later users of the same name replace them. */
+    /** Users of other files. Users of the htpasswd file, the configuration and the variables replace them. */
     readonly more?: readonly KeptUser[];
   },
   problems: Problems,
@@ -44,7 +44,7 @@ export async function buildUsers(
   return [...built.values()];
 }
 
-/** Hashes plain passwords. The administrator of the variables replaces the user called `replaced`. */
+/** Hashes plain passwords. The administrator of the variables replaces the user named `replaced`. */
 async function configuredUsers(
   documents: Document["users"],
   replaced: string | undefined,
@@ -62,7 +62,7 @@ async function configuredUsers(
       problems.add(["users", i, "name"], `two users are called ${JSON.stringify(name)}`);
     if (document.passwordHash !== undefined && !isPasswordHash(document.passwordHash)) {
       const sentence = `${name} cannot log in, the passwordHash is none that \`nuthatch user hash\` makes`;
-      // An administrator without a valid hash cannot log in, so the server could not be managed.
+      // If no administrator has a valid hash, nobody can manage the server.
       if (roles.includes("admin") && name !== replaced) problems.add(["users", i, "passwordHash"], sentence);
       else problems.warn(["users", i], sentence);
     }
@@ -102,7 +102,7 @@ function readHtpasswd(
 }
 
 /**
- * Returns the administrator of the variables NUTHATCH_ADMIN_USER and NUTHATCH_ADMIN_PASSWORD; undefined if there is no
+ * Returns the administrator of the variables NUTHATCH_ADMIN_USER and NUTHATCH_ADMIN_PASSWORD. Undefined without a
  * password.
  */
 async function administratorOf(env: Variables, problems: Problems): Promise<KeptUser | undefined> {

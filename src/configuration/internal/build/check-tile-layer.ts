@@ -7,7 +7,7 @@ import type { Path, Problems } from "../read/problems.ts";
 /** The grid set of nearly all tiles on the web. */
 export const TILE_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:900913" }];
 
-/** Checks a layer whose source delivers single tiles of its own grid. */
+/** Checks a layer whose source delivers single tiles of a fixed grid. */
 export function checkTileLayer(
   document: LayerDocument,
   source: SourceOptions,
@@ -22,7 +22,7 @@ export function checkTileLayer(
   if (metatile?.some((tiles) => tiles !== 1))
     problems.add([...path, "metatile"], `expected [1, 1], ${why}, got [${metatile.join(", ")}]`);
   if (gutter !== 0) problems.expected([...path, "gutter"], `0, ${why}`, gutter);
-  // Tiles on the disk are those of their own grid sets.
+  // Tiles on the disk belong to the layer's own grid sets.
   if (source.type === "none") return;
   const [first] = subsets;
   for (const { gridSet } of subsets) {
@@ -87,8 +87,8 @@ function isQuadTree({ gridSet, zoomStart, zoomStop }: GridSubset): boolean {
 }
 
 /**
- * Returns the path of a grid subset. Finds it by name: invalid grid sets are missing from the subsets, so positions
- * differ.
+ * Returns the path of a grid subset. Finds it by name, because invalid grid sets are missing from the subsets, so that
+ * their indexes differ.
  */
 export function subsetPath({ gridSubsets }: LayerDocument, { id }: GridSet, path: Path): Path {
   const at = gridSubsets?.findIndex(({ gridSet }) => gridSet === id) ?? -1;

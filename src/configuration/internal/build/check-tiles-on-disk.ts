@@ -3,7 +3,10 @@ import type { GridSubset } from "../../../layer/layer.ts";
 import type { LayerDocument } from "../../fields/layer-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 
-/** Checks that tiles on the disk are of grid sets and formats that exist, and that a layer without an upstream has some. */
+/**
+ * Checks that tiles on the disk have existing grid sets and formats, and that a layer without an upstream has such
+ * tiles.
+ */
 export function checkTilesOnDisk(
   { source, tilesOnDisk, gridSubsets }: LayerDocument,
   subsets: readonly GridSubset[],

@@ -3,14 +3,14 @@ import { LAYER_DEFAULTS_KEYS } from "../../fields/layer-defaults-schema.ts";
 import { valueAt } from "../read/document-path.ts";
 import type { Path } from "../read/problems.ts";
 
-/** The keys of a layer whose maps are merged with those of the defaults. Other values replace those of the defaults. */
+/** The keys whose maps are merged with those of the defaults. A value of any other key replaces the default. */
 const MERGED: ReadonlySet<string> = new Set(["source", "jobs"]);
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
 /**
- * Returns whether a map of a layer is merged with that of the defaults. Sources of different types have different keys,
- * so they are not merged.
+ * Returns whether a map of a layer is merged with the map of the defaults. Sources of different types have different
+ * keys, so they are not merged.
  */
 function isMerged(key: string, own: unknown, defaults: unknown): boolean {
   if (!MERGED.has(key) || !isMap(own) || !isMap(defaults)) return false;
@@ -24,7 +24,7 @@ export function withDefaults(layer: unknown, defaults: unknown): unknown {
   if (!isMap(layer) || !isMap(defaults)) return layer;
   const result: Record<string, unknown> = { ...layer };
   for (const [key, value] of Object.entries(defaults)) {
-    // A key that `layerDefaults` may not have is reported where it stands.
+    // A key that `layerDefaults` must not have is reported there, not in each layer.
     if (!LAYER_DEFAULTS_KEYS.includes(key)) continue;
     const own = layer[key];
     if (isAbsent(own)) result[key] = value;

@@ -28,7 +28,7 @@ async function loaded(yaml: string): Promise<Configuration> {
   if (!result.ok) throw new Error(result.error.map(problemText).join("\n"));
   return result.value;
 }
-/** Returns the problems without file and position. */
+/** Returns the messages of the problems without file and position. */
 async function sentences(yaml: string): Promise<string[]> {
   const result = await loading(yaml);
   return result.ok ? [] : result.error.map((problem) => problemText(problem).replace(/^nuthatch.yaml:[\d:]+ /, ""));

@@ -18,31 +18,36 @@ import { ownContent } from "../../gwc/own-document.ts";
 import type { Path } from "../read/problems.ts";
 
 export interface ObjectOptions {
-  /** Variables that are replaced in documents. */
+  /** The variables that are replaced in documents. */
   readonly variables?: ReplacedVariables;
-  /** Layers that are left out. */
+  /** The names of layers to leave out. */
   readonly notServed?: ReadonlySet<string>;
-  /** The directory of GeoWebCache that the objects come from. */
+  /** The directory of GeoWebCache that has the objects. Absent if they were made over HTTP. */
   readonly directory?: string | undefined;
-  /** The layer that a request changes: it may name no unknown grid set. */
+  /** The name of the layer that a request changes. This layer must not name an unknown grid set. */
   readonly changed?: string | undefined;
 }
 
 export interface WithObjects {
   readonly content: unknown;
-  /** Returns the object that a path leads to; undefined: the path leads to the file's content. */
+  /** Returns the object that a path leads to. Undefined if the path leads into the file's content. */
   objectAt(path: Path): ConfiguredObject | undefined;
-  /** Returns the path of the file's content that a path leads to: objects may have replaced items before it. */
+  /**
+   * Converts a path of the merged content to a path of the file's content: the objects may have shifted its indexes.
+   */
   inFile(path: Path): Path;
   /** The objects that replace a part of the file, by `overriddenKey`. */
   readonly overridden: ReadonlySet<string>;
-  /** The store made over HTTP that layers without a store have; undefined: the first one of the file. */
+  /** The id of the default store if it was made over HTTP. Undefined if the file's first store is the default. */
   readonly defaultStore: string | undefined;
-  /** True: the file has no section of stores, so there is the default store beside those made over HTTP. */
+  /**
+   * True if the implicit default store exists beside the stores made over HTTP, because the file has no section of
+   * stores.
+   */
   readonly keepsDefault: boolean;
 }
 
-/** An item of a section: the file's, by its index there, or an object. */
+/** An item of a section: its index in the file, or the object that it comes from. */
 interface Item {
   readonly value: unknown;
   readonly of: number | ConfiguredObject;
@@ -57,8 +62,8 @@ interface Section {
 }
 
 /**
- * Adds the objects that were made over HTTP to the content of a configuration, behind those of the file. If the file is
- * writable over HTTP, they replace the file's of the same names, and may have removed some.
+ * Adds the objects that were made over HTTP to the content of a configuration, after those of the file. If requests may
+ * change the file's objects, an object replaces or removes the file's one of the same name.
  */
 export function withObjects(
   content: unknown,
@@ -66,14 +71,14 @@ export function withObjects(
   { variables, notServed, directory, changed: changedLayer }: ObjectOptions = {},
 ): WithObjects {
   if (!isMap(content) || objects.length === 0) return unchanged(content);
-  // A variable or a flag gives a text.
+  // The value is a text if it comes from a variable or a flag.
   const isWritable = isMap(content["config"]) && String(content["config"]["writable"]) === "true";
   const settings = settingsOf(objects);
   const known = new Set([
     ...builtInGridSetIds,
     ...objects.flatMap(({ kind, name, document }) => (kind === "gridSet" && document !== undefined ? [name] : [])),
   ]);
-  // Looked for once for all layers: there may be thousands of each.
+  // Filtered once for all layers: there may be thousands of layers and of objects.
   const stores = objects.filter(({ kind }) => kind === "store");
   const sections: readonly Section[] = [
     { key: "gridSets", kind: "gridSet", nameKey: "id", contentOf: gridSetContent, isUsed: () => true },
@@ -99,7 +104,7 @@ export function withObjects(
   const merged = sections.flatMap((section) => {
     const own = objects.filter(({ kind }) => kind === section.kind);
     const before: unknown = content[section.key] ?? [];
-    // A section that is no list is reported as such.
+    // A section that is not a list is reported when the content is read.
     if (own.length === 0 || !Array.isArray(before)) return [];
     const names = new Set(before.map((value: unknown) => (isMap(value) ? String(value[section.nameKey]) : "")));
     const replacing = isWritable ? own.filter(({ name }) => names.has(name)) : [];
@@ -122,19 +127,19 @@ export function withObjects(
     },
     overridden: new Set(merged.flatMap(({ replacing }) => replacing.map(overriddenKey))),
     defaultStore: used.at(-1)?.name,
-    // A default store of GeoWebCache's file stands for the directory.
+    // A default store of GeoWebCache's file replaces the implicit store in the directory.
     keepsDefault: content["stores"] === undefined && (directory === undefined || used.length === 0),
   };
 }
 
-/** Returns the sections of the server that settings replace. */
+/** Returns the sections of the server, with the values of the settings. */
 function serverContent(content: Content, settings: MapNode | undefined): Content {
   const serviceInformation = serviceContent(settings);
   const isStrict = isCiteCompliant(settings);
   const { compat = {} } = content;
   return {
     ...(serviceInformation === undefined ? {} : { serviceInformation }),
-    // A section that is no map is reported as such.
+    // A section that is not a map is reported when the content is read.
     ...(isStrict === undefined || !isMap(compat) ? {} : { compat: { ...compat, wmtsCiteCompliant: isStrict } }),
   };
 }
@@ -166,7 +171,7 @@ function itemsOf(
   return [...kept, ...added];
 }
 
-/** Returns a layer without the subsets of grid sets that do not exist, as GeoWebCache starts with it. */
+/** Returns a layer without subsets of unknown grid sets, because GeoWebCache starts with such a layer. */
 function withKnownGridSets(layer: Content, known: ReadonlySet<string>): Content {
   const subsets: unknown = layer["gridSubsets"];
   if (!Array.isArray(subsets)) return layer;
@@ -176,7 +181,7 @@ function withKnownGridSets(layer: Content, known: ReadonlySet<string>): Content 
   return rest;
 }
 
-/** Returns whether a layer is in the catalogue: its store can be used, if that one was made over HTTP. */
+/** Returns whether a layer is served: if its store was made over HTTP, the store must be usable. */
 export function isServed(document: RootedDocument, objects: readonly ConfiguredObject[]): boolean {
   const own = ownContent(document);
   if (own === undefined && (document.fault !== undefined || !(document.root in LAYER_ROOTS))) return false;

@@ -6,24 +6,24 @@ import { valueAt, withValue } from "./document-path.ts";
 import type { Override } from "./overrides.ts";
 import type { Path } from "./problems.ts";
 
-/** The sections of an included file: lists, whose items follow those of the configuration file. */
+/** The list sections of an included file. Their items follow the items of the configuration file. */
 export const INCLUDED_LISTS = ["users", "gridSets", "layers", "stores", "webhooks"] as const;
 
-/** A configuration file with the files that it includes and the variables and flags that override it. */
+/** A configuration file with its included files, and with the variables and flags that override it. */
 export interface AssembledFiles {
   readonly content: unknown;
   readonly problems: readonly ConfigurationProblem[];
-  /** The contents of the included files. A path `include[n].KEY` leads into the one at `n`. */
+  /** The contents of the included files. The path `include[n].KEY` leads into the file with index `n`. */
   readonly included: readonly unknown[];
-  /** Returns the position of a value. Undefined: the value is in no file. */
+  /** Returns the file and position of a value. Undefined if the value is not in a file. */
   positionOf(path: Path, part: "key" | "value"): Origin | undefined;
-  /** Returns the path of a value in the file that it is written in. */
+  /** Returns the path of a value in the file that has it. */
   pathIn(path: Path): Path;
   /** Returns the text of a value before its variables were replaced. */
   writtenAs(path: Path): string | undefined;
 }
 
-/** The file that a value is written in, and the path of the value in that file. */
+/** The file that has a value, and the path of the value in that file. */
 interface ValueInFile {
   readonly file: ConfigurationFile | undefined;
   readonly path: Path;
@@ -31,7 +31,7 @@ interface ValueInFile {
 
 type Items = ReadonlyMap<string | number, readonly { readonly file: ConfigurationFile; readonly index: number }[]>;
 
-/** Assembles the parts of a configuration. `main`: undefined without a configuration file. */
+/** Assembles the parts of a configuration. `main` is undefined without a configuration file. */
 export function assembleFiles(
   main: ConfigurationFile | undefined,
   included: readonly ConfigurationFile[],
@@ -40,7 +40,7 @@ export function assembleFiles(
   const files = main === undefined ? included : [main, ...included];
   const items: Items = new Map(INCLUDED_LISTS.map((key) => [key, itemsOf(files, key)]));
   let content: unknown = main === undefined ? {} : main.content;
-  // A content that is not a map is reported as such. Overrides would turn it into a map and hide the problem.
+  // A content that is not a map is reported later. Overrides would turn it into a map and hide the problem.
   if (isMap(content)) {
     content = included.length === 0 ? content : withLists(content, items);
     for (const { path, value } of overrides) content = withValue(content, path, value);
@@ -85,7 +85,10 @@ function itemsOf(files: readonly ConfigurationFile[], key: string): { file: Conf
   });
 }
 
-/** Returns the content with the lists of all files. A section of the configuration file that is no list stays. */
+/**
+ * Returns the content with the list items of all files. A section of the configuration file that is not a list stays
+ * unchanged.
+ */
 function withLists(content: Readonly<Record<string, unknown>>, items: Items): Readonly<Record<string, unknown>> {
   const lists = INCLUDED_LISTS.flatMap((key): [string, unknown][] => {
     const own = content[key] ?? [];

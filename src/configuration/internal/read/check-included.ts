@@ -13,10 +13,10 @@ const keysOnly = (keys: readonly string[]) =>
 const LayerDefaultsKeys = keysOnly(LAYER_DEFAULTS_KEYS);
 const IncludedKeys = keysOnly([...INCLUDED_LISTS, "layerDefaults"]);
 
-/** The keys that a layer needs in addition to the defaults. */
+/** Valid values for the keys that a layer requires. */
 const ANY_LAYER = { name: "layer", source: { type: "wms", url: "http://localhost/" } };
 
-/** Checks the content of a file that a configuration includes, but for the items of its lists: they are in the sections. */
+/** Checks the content of an included file except for its lists, whose items are checked in the sections. */
 export function checkIncluded(content: unknown, path: Path, reading: Reading): void {
   readValue(IncludedKeys, content, path, reading);
   if (!isMap(content)) return;
@@ -28,8 +28,8 @@ export function checkIncluded(content: unknown, path: Path, reading: Reading): v
 }
 
 /**
- * Checks defaults of layers as a layer that has nothing else. The values of their source are checked in the layers: a
- * part of a source cannot be checked alone.
+ * Checks defaults of layers as the keys of a layer. Does not check their source, because a part of a source cannot be
+ * checked alone: it is checked in each layer.
  */
 export function checkLayerDefaults(defaults: unknown, path: Path, reading: Reading): void {
   if (defaults === undefined || defaults === null) return;

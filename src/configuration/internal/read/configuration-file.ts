@@ -12,14 +12,14 @@ export interface ConfigurationFile {
   positionOf(path: Path, part: "key" | "value"): Origin;
   /** Returns the text of a value before its variables were replaced. */
   writtenAs(path: Path): string | undefined;
-  /** The paths of the values that hold variables. */
+  /** The paths of the values that contain variables. */
   readonly withVariables: readonly Path[];
 }
 
-/** A limit far beyond any real file. Each value takes time and memory. */
+/** A limit far beyond any real file, because each value takes time and memory. */
 const MAX_VALUES = 1_000_000;
 
-/** Thrown when the whole document is unusable. */
+/** Thrown if the whole document is unusable. */
 class Unusable extends Error {
   readonly path: Path;
 
@@ -31,7 +31,7 @@ class Unusable extends Error {
 
 /**
  * Reads YAML 1.2, with `${NAME}`, `${NAME:-default}` and `${FILE:path}` in its texts (`$${` is a plain `${`). Without
- * `replacing` the texts stay as they are written.
+ * `replacing` the variables are not replaced.
  */
 export function readConfigurationFile(name: string, text: string, replacing: Replacing | undefined): ConfigurationFile {
   const document = parseYaml(text);
@@ -70,13 +70,13 @@ export function readConfigurationFile(name: string, text: string, replacing: Rep
     return file(undefined);
   }
 
-  // Most files have no aliases and no variables: then the values of 10,000 layers are not copied.
+  // Most files have no aliases and no variables. Then the values, perhaps of 10,000 layers, need not be copied.
   if (!document.value.hasAliases && !text.includes("${")) return file(content);
   let values = 0;
-  /** The collections around the value that is being filled. */
+  /** The collections that contain the current value. */
   const around = new Set<object>();
   function fill(value: unknown, path: Path): unknown {
-    // Aliases share one collection in YAML. Here each alias becomes a copy, so the number of copies is limited.
+    // Aliases of YAML share one collection. Here each alias becomes a copy, so the number of values is limited.
     if (++values > MAX_VALUES) throw new Unusable([], `its aliases make more than ${MAX_VALUES} values of it`);
     if (path.length > MAX_YAML_DEPTH) throw new Unusable(path, "it is nested too deeply");
     if (typeof value === "object" && value !== null) {

@@ -4,9 +4,9 @@ import { fileFault } from "../../../lib/file/file-fault.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 
 /**
- * Returns the files that an item of `include` names, in the order of their names. The last part of a path may hold `*`,
- * which stands for any characters; files that begin with a dot, as those of editors, are then left out.
- * @param directory to which a relative path refers
+ * Returns the files that an item of `include` names, sorted by name. The last part of a path may contain `*`, which
+ * matches any characters; files whose names begin with a dot, such as those of editors, are then left out.
+ * @param directory the directory that a relative path starts from
  */
 export async function includedNames(pattern: string, directory: string): Promise<Result<readonly string[], string>> {
   const [folder, last] = [dirname(pattern), basename(pattern)];

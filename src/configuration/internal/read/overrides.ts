@@ -6,7 +6,7 @@ import type { ConfigurationProblem } from "../../problem.ts";
 import type { Path } from "./problems.ts";
 import type { Variables } from "./variables.ts";
 
-/** A value of a variable or a flag that overrides the file's. */
+/** A value of a variable or a flag that overrides the file's value. */
 export interface Override {
   readonly path: Path;
   /** The name of the variable or flag, for messages. */
@@ -21,7 +21,7 @@ export interface Overrides {
   readonly warnings: readonly string[];
 }
 
-/** Without the section `config`, whose variable and flag name the file. */
+/** All keys that variables and flags can set. The variable and the flag of `config` name the file instead. */
 const SETTABLE = KEYS.filter(({ path }) => path.join(".") !== "config");
 const BY_PATH: ReadonlyMap<string, Key> = new Map(SETTABLE.map((key) => [key.path.join("."), key]));
 /** Short names, which scripts rely on: NUTHATCH_PORT and `--port` beside NUTHATCH_SERVER_PORT and `--set server.port`. */
@@ -77,8 +77,8 @@ export function readOverrides(env: Variables, flags: Readonly<Record<string, str
 }
 
 /**
- * Returns warnings of misspelt variables. Other programs (Kubernetes) set variables with this prefix too, so only near
- * misses are reported.
+ * Returns warnings of misspelt variables. Reports only near misses, because other programs (Kubernetes) set variables
+ * with this prefix too.
  */
 function misspelt(env: Variables): string[] {
   const known = [...VARIABLES.keys(), ...OTHER_VARIABLES];
@@ -96,7 +96,7 @@ function misspelt(env: Variables): string[] {
     });
 }
 
-/** Reads the text of a variable or flag. Returns undefined if the key needs JSON and the text is not valid JSON. */
+/** Reads the text of a variable or flag. Undefined if the key needs JSON and the text is not valid JSON. */
 function readText(form: Key["form"], text: string): unknown {
   if (form === "value") return text;
   const trimmed = text.trim();

@@ -16,7 +16,7 @@ function pathsOf(value: unknown, path: Path = []): Path[] {
   ];
 }
 
-/** Returns where the parser of `yaml`, which keeps a tree, finds a value. */
+/** Returns the offset of a value according to the parser `yaml`, which builds a tree. */
 function offsetInTree(document: Document, path: Path): number | undefined {
   let node: unknown = document.contents;
   for (const key of path) {
@@ -26,7 +26,7 @@ function offsetInTree(document: Document, path: Path): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined;
 }
 
-/** Compares content and places with those of another parser. */
+/** Compares content and positions with those of another parser. */
 function expectAsOther(text: string): void {
   const parsed = parseYaml(text);
   if (!parsed.ok) throw new Error(parsed.error.message);
@@ -37,7 +37,7 @@ function expectAsOther(text: string): void {
   const placeOf = (offset: number | undefined) => offset !== undefined && lines.positionOf(offset);
   for (const path of pathsOf(content)) {
     const expected = offsetInTree(other, path);
-    // Empty values, merged keys and long texts have no place of their own.
+    // Empty values, merged keys and block texts have no position.
     if (expected === undefined || /^(?:[|>\s]|$)/.test(text.slice(expected))) continue;
     expect([path, placeOf(offsetOf(path, "value"))]).toEqual([path, placeOf(expected)]);
   }

@@ -15,14 +15,17 @@ import type { Path } from "./problems.ts";
 
 /** A document of YAML 1.2. */
 export interface ParsedYaml {
-  /** Plain data. Aliases of a collection share it. Undefined: the document is empty. */
+  /** Plain data. Aliases of a collection share one object. Undefined if the document is empty. */
   readonly content: unknown;
   readonly hasAliases: boolean;
-  /** Returns where a key or its value stands; if the path does not exist, where its nearest existing parent does. */
+  /**
+   * Returns the offset of a key or its value. If the path does not exist, returns the offset of its nearest existing
+   * parent.
+   */
   offsetOf(path: Path, part: "key" | "value"): number | undefined;
 }
 
-/** The first mistake of a text. */
+/** The first syntax error of a text. */
 export interface YamlMistake {
   readonly offset: number;
   readonly message: string;
@@ -34,7 +37,7 @@ export const MAX_YAML_DEPTH = 50;
 const MAX_ALIASES = 100_000;
 const MAX_MERGED_KEYS = 1_000_000;
 
-/** Parses a text of at most one document. */
+/** Parses a text with at most one document. */
 export function parseYaml(text: string): Result<ParsedYaml, YamlMistake> {
   try {
     const events = parseEvents(text, { maxDepth: MAX_YAML_DEPTH });
@@ -57,10 +60,10 @@ export function parseYaml(text: string): Result<ParsedYaml, YamlMistake> {
   }
 }
 
-/** Removes what the parser's message quotes of the file, which may contain a secret. */
+/** Removes the parser's quotations of the file from a message, because they may contain a secret. */
 const unquoted = (reason: string): string => reason.replace(/ "(?:\\.|[^"\\])*"| !<.*>|: .*/g, "");
 
-/** The remedies of common mistakes, by the parser's message. */
+/** Remedies for common mistakes, by a pattern of the parser's message. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /^deficient indentation|^unexpected end of the stream/,
@@ -85,7 +88,7 @@ function remedyOf(reason: string): string {
 /** A node of a document, by the index of its event. */
 type NodeIndex = number;
 
-/** Where the nodes of a valid text stand. Only the collections that lead to a place are looked through. */
+/** Finds the positions of nodes in a valid text. Examines only the collections on the requested path. */
 class Places {
   readonly #text: string;
   readonly #events: readonly Event[];
@@ -119,7 +122,7 @@ class Places {
     return offset;
   }
 
-  /** Returns the nodes in a node that is a document or a collection; in a map, keys and values take turns. */
+  /** Returns the child nodes of a document or a collection. In a map, keys and values alternate. */
   #innerOf(collection: NodeIndex): readonly NodeIndex[] {
     const known = this.#known.get(collection);
     if (known !== undefined) return known;
@@ -136,7 +139,9 @@ class Places {
     return inner;
   }
 
-  /** Returns the node that an alias stands for: the last one before it with its anchor. Of another node, itself. */
+  /**
+   * Returns the node that an alias refers to: the last preceding one with its anchor. Returns any other node unchanged.
+   */
   #resolved(node: NodeIndex): NodeIndex | undefined {
     const alias = this.#events[node];
     if (alias?.type !== EVENT_ID.ALIAS) return node;
@@ -159,7 +164,10 @@ class Places {
     return event?.type === EVENT_ID.SCALAR ? getScalarValue(this.#text, event) : undefined;
   }
 
-  /** Returns where a node begins; undefined: it has no text, or it begins in a line behind its key. */
+  /**
+   * Returns the offset at which a node begins. Undefined if the node has no text or is a block text, which begins on a
+   * later line.
+   */
   #startOf(node: NodeIndex): number | undefined {
     const event = this.#events[node];
     if (event?.type === EVENT_ID.ALIAS) return event.anchorStart - "*".length;

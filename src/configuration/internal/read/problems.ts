@@ -21,27 +21,29 @@ export const pathText = (path: Path): string =>
 export const isWithin = (path: Path, above: Path): boolean =>
   above.length <= path.length && above.every((key, i) => key === path[i]);
 
-/** The origins of values. Part `key` is the position of the key itself, not of its value. */
+/** The origins of values. The part `key` selects the position of the key, `value` that of its value. */
 export interface Origins {
   originOf(path: Path, part: "key" | "value"): Origin;
-  /** Returns the path of a value in the file that it is written in: an included file counts its own items. */
+  /** Returns the path of a value in the file that has it: an included file counts its own items. */
   pathIn(path: Path): Path;
   /**
-   * Returns the directory where a relative name of a file in a value begins: that of the configuration file that has the
-   * value. Values of flags, of variables, of requests and of defaults begin in the working directory.
+   * Returns the directory that a relative file name in a value starts from: that of the configuration file that has the
+   * value. For values of flags, variables, requests and defaults it is the working directory.
    */
   directoryOf(path: Path): string;
-  /** Returns a value as written in the file if variables were replaced in it: the replaced text may be a secret. */
+  /**
+   * Returns a value as written in the file if variables were replaced in it, because the replaced text may be a secret.
+   */
   writtenAs(path: Path): string | undefined;
 }
 
-/** Returns the text of a value for messages; undefined for secrets, maps and lists. */
+/** Returns the text of a value for messages. Undefined for secrets, maps and lists. */
 export function display(path: Path, value: unknown, origins: Pick<Origins, "writtenAs">): string | undefined {
   const part = secretPartAt(path);
   const secret =
     // Many addresses of webhooks contain a key.
     (part !== undefined && part !== "address") ||
-    // A configuration may have a text such as `admin:secret` where a user is expected.
+    // By mistake a user may be a text such as `admin:secret`.
     (path[0] === "users" && path.length < 3) ||
     (path[0] === "webhooks" && path.length < 3);
   if (secret || value === undefined || (typeof value === "object" && value !== null)) return undefined;
@@ -58,13 +60,18 @@ const kindOf = (value: unknown): string =>
 /** The most problems, and the most warnings, that are reported one by one. */
 const MOST_PROBLEMS = 100;
 
-/** The most problems, and the most warnings, whose sentences are made: each may search for the name that was meant. */
+/**
+ * The most problems, and the most warnings, whose sentences are made, because a sentence may search for a similar name.
+ */
 const MOST_SENTENCES = 2 * MOST_PROBLEMS;
 
-/** A text, or the function that makes it: it is called for the first problems alone. */
+/** A text, or a function that makes it. The function is called only for the first problems. */
 type Sentence = string | (() => string);
 
-/** Returns the first problems, and the number of the others, which are `more` besides those of the list, as a last one. */
+/**
+ * Returns the first problems, and as the last one the number of all further problems. `more` problems are not in the
+ * list.
+ */
 function firstOnes(
   problems: readonly ConfigurationProblem[],
   more: number,
@@ -76,16 +83,16 @@ function firstOnes(
   return [...problems.slice(0, MOST_PROBLEMS), { file, path: "", message: `and ${others} more ${kind}` }];
 }
 
-/** Returns each problem once: a wrong value of the defaults of layers is wrong in each layer that has it. */
+/** Returns each problem once: a wrong value in the defaults of layers is found in each layer that inherits it. */
 const distinct = (problems: readonly ConfigurationProblem[]): ConfigurationProblem[] => [
   ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
 ];
 
-/** Returns a path and those above it, as JSON. */
+/** Returns a path and all its parents, as JSON. */
 const upTo = (path: Path): readonly string[] =>
   Array.from({ length: path.length + 1 }, (_, length) => JSON.stringify(path.slice(0, length)));
 
-/** Adds a path and those above it, as JSON, to paths that have been added so. */
+/** Adds a path and all its parents, as JSON, to a set that only this function has filled. */
 function addUpTo(path: Path, added: Set<string>): void {
   for (let length = path.length; length >= 0; length--) {
     const above = JSON.stringify(path.slice(0, length));
@@ -100,17 +107,23 @@ export class Problems {
   readonly #found: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
 
   readonly #warned: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
-  /** The paths of the problems and warnings without a sentence. */
+  /** The paths of problems and warnings without a sentence. */
   readonly #moreFound: Path[] = [];
   readonly #moreWarned: Path[] = [];
-  /** The places in the files of those with one: a wrong value of the defaults of layers is wrong in each layer. */
+  /**
+   * The positions of problems and of warnings with a sentence. A wrong default of layers is found in many layers, at
+   * one position.
+   */
   readonly #placesFound = new Set<string>();
   readonly #placesWarned = new Set<string>();
-  /** The skipped paths, as JSON; the paths of the lists that they are items of; and all paths at or above them. */
+  /**
+   * Three sets of JSON paths: the skipped values; the lists that contain one of them; the skipped values and all their
+   * parents.
+   */
   readonly #skipped = new Set<string>();
   readonly #listsWithSkipped = new Set<string>();
   readonly #aboveSkipped = new Set<string>();
-  /** The paths of all problems, and those above them, as JSON. */
+  /** The paths of all problems and their parents, as JSON. */
   readonly #within = new Set<string>();
 
   constructor(origins: Origins) {
@@ -156,8 +169,8 @@ export class Problems {
   }
 
   /**
-   * Records that a value is not known here. Its problems, and those of a list that it is in, are left out. Parts that
-   * depend on the value are not checked, as with a value that is not valid.
+   * Records that a value is not known here. Leaves out its problems, and problems of a list that contains it. Parts
+   * that depend on the value are not checked, as if it were invalid.
    */
   skip(path: Path): void {
     this.#skipped.add(JSON.stringify(path));
@@ -180,7 +193,7 @@ export class Problems {
     return this.#aboveSkipped.has(JSON.stringify(path));
   }
 
-  /** Returns whether the place of a path is one of the first places, and adds it to them. */
+  /** Returns whether the position of a path is one of the first positions. Adds it while there are few enough. */
   #isAmong(places: Set<string>, path: Path): boolean {
     const place = this.#placeOf(path);
     if (places.has(place)) return true;
@@ -202,7 +215,7 @@ export class Problems {
     return !upTo(path).some((above) => this.#skipped.has(above)) && !this.#listsWithSkipped.has(JSON.stringify(path));
   }
 
-  /** The problems file by file, each in the order of its file; problems from other origins come last. */
+  /** The problems grouped by file, in the order of each file. Problems without a file come last. */
   get list(): readonly ConfigurationProblem[] {
     const known = distinct(this.#found.filter(({ path }) => this.#isKnown(path)).map(({ problem }) => problem));
     const files = [...new Set(known.map(({ file }) => file))];

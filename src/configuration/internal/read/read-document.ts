@@ -16,8 +16,9 @@ type Lists = "users" | "gridSets" | "webhooks";
 type Items<T> = readonly (T | undefined)[];
 
 /**
- * The content of a configuration with all defaults. An item of a list that does not fit is undefined, and a section
- * that does not fit has its defaults: the rest is still checked, so that all problems are reported at once.
+ * The content of a configuration with all defaults. An item of a list that does not fit its schema is undefined, and a
+ * section that does not fit has its defaults. So all other parts are still checked, and all problems are reported at
+ * once.
  */
 export type Document = Omit<
   ConfigurationDocument,
@@ -27,20 +28,20 @@ export type Document = Omit<
 } & {
   readonly htpasswd: ConfigurationDocument["htpasswd"] | undefined;
   readonly cluster: ConfigurationDocument["cluster"] | undefined;
-  /** Undefined: the configuration has no such section. */
+  /** Undefined if the configuration has no section `layers`. */
   readonly layers: Items<NonNullable<ConfigurationDocument["layers"]>[number]> | undefined;
-  /** The ids of all grid sets, also of those that do not fit. */
+  /** The ids of all grid sets, including those that do not fit their schema. */
   readonly gridSetIds: readonly string[];
-  /** Undefined: the configuration has no such section. */
+  /** Undefined if the configuration has no section `stores`. */
   readonly stores: Items<NonNullable<ConfigurationDocument["stores"]>[number]> | undefined;
-  /** The ids of all stores, also of those that do not fit; undefined without the section. */
+  /** The ids of all stores, including those that do not fit their schema. Undefined without the section. */
   readonly storeIds: readonly string[] | undefined;
 };
 
-/** Checks the top level: which keys there are. */
+/** Checks the keys of the top level. */
 const TopLevel = map(Object.fromEntries(Object.keys(SECTIONS).map((key) => [key, z.exactOptional(z.unknown())])));
 
-/** Values in place of missing ones when the other fields of a user or a layer are checked: they cause no problem. */
+/** Values for missing keys, which cause no further problem while the other keys of a user or a layer are checked. */
 const ANY_USER = { roles: ["admin"] };
 const ANY_LAYER = { source: { type: "wms", url: "http://localhost/" } };
 
@@ -85,7 +86,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
   };
 }
 
-/** Reads one layer at a path. Undefined: too little of it fits to check the rest. */
+/** Reads one layer at a path. Undefined if too little of it fits its schema for further checks. */
 export const readLayer = (content: unknown, path: Path, reading: Reading): Items<LayerDocument>[number] =>
   fittingParts(ANY_LAYER)(LayerSchema, content, path, reading);
 

@@ -16,7 +16,7 @@ const unreadable = (file: string, message: string, at: { readonly line?: number 
   withVariables: [],
 });
 
-/** Reads the configuration file called `name`. */
+/** Reads the configuration file with the path `name`. */
 export async function readNamed(name: string, cwd: string, env: Variables): Promise<ConfigurationFile> {
   const path = resolve(cwd, name);
   try {
@@ -29,7 +29,7 @@ export async function readNamed(name: string, cwd: string, env: Variables): Prom
   }
 }
 
-/** Reads the bytes of a file called `name`. Without `replacing` its variables are not replaced. */
+/** Reads the bytes of a configuration file. Without `replacing` its variables are not replaced. */
 export function readBytes(name: string, bytes: Buffer, replacing: Replacing | undefined): ConfigurationFile {
   const line = lineBeyondUtf8(bytes);
   if (line !== undefined)
@@ -44,7 +44,7 @@ export function readBytes(name: string, bytes: Buffer, replacing: Replacing | un
     : readConfigurationFile(name, text, replacing);
 }
 
-/** Returns the first line of a text that is not UTF-8, counted from 1; undefined: all lines are. */
+/** Returns the first line of a text that is not UTF-8, counted from 1. Undefined if the text is UTF-8. */
 function lineBeyondUtf8(text: Buffer): number | undefined {
   if (isUtf8(text)) return undefined;
   for (let line = 1, from = 0; ; line++) {
@@ -54,9 +54,9 @@ function lineBeyondUtf8(text: Buffer): number | undefined {
   }
 }
 
-/** The key `include`: where it is written, and the directory to which its paths refer. */
+/** The key `include` of a configuration file, and the directory that its paths start from. */
 export interface Including {
-  /** The configuration file as it was named; undefined without one. */
+  /** The configuration file's path as the operator named it. Undefined without a file. */
   readonly name: string | undefined;
   readonly cwd: string;
   readonly env: Variables;
@@ -69,10 +69,10 @@ export async function readIncluded(
   include: unknown,
   { name, cwd, env, add }: Including,
 ): Promise<readonly ConfigurationFile[]> {
-  // An `include` that is no list of texts is reported with the rest of the content.
+  // An `include` that is not a list of texts is reported with the other content.
   if (!Array.isArray(include)) return [];
   const main = name === undefined ? undefined : resolve(cwd, name);
-  // Problems name an included file as they name the configuration file: relative to the same directory.
+  // Problems name an included file relative to the same directory as the configuration file.
   const folder = name === undefined ? "" : dirname(name);
   const directory = resolve(cwd, folder);
   const files = new Map<string, ConfigurationFile>();

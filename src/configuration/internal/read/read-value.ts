@@ -6,21 +6,21 @@ import type { Path, Problems } from "./problems.ts";
 
 export interface Reading {
   readonly problems: Problems;
-  /** Returns whether the value came as text (from a variable or a flag), so that numbers and booleans are parsed. */
+  /** Returns whether the value came as text (from a variable or a flag). Then numbers and booleans are parsed. */
   cameAsText(path: Path): boolean;
 }
 
 type Issue = z.core.$ZodIssue;
 
-/** The most issues of one value that are reported, and the most parts that are removed at once: each costs a copy. */
+/** The most issues of one value that are reported, and the most parts that are removed at once: each takes a copy. */
 const MOST_ISSUES = 200;
 
-/** The maps in which a key without a value is a mistake; everywhere else such a key counts as absent. */
+/** The maps in which a key without a value is a mistake. In other maps such a key counts as absent. */
 const MAPS_OF_VALUES: readonly unknown[] = ["vendorParameters", "headers"];
 
 /**
- * Returns a value of the document as its schema puts out. Each part that does not fit adds a problem with its
- * position; the result is then undefined unless only checks failed. Keys with empty values count as absent, and texts
+ * Returns a value of the document in the output form of its schema. Each part that does not fit adds a problem with its
+ * position. The result is then undefined, unless only checks failed. Keys with empty values count as absent, and texts
  * of variables are parsed.
  */
 export function readValue<S extends z.ZodType>(
@@ -42,19 +42,19 @@ export function readValue<S extends z.ZodType>(
   let lines = MOST_ISSUES;
   for (const issue of issues) {
     if (!hasShape && issue.code === "custom" && issue.params?.["isLate"] === true) continue;
-    // A value may fail several checks that have the same message.
+    // A value may fail several checks that have one message.
     const key = JSON.stringify([issue.path, issue.message]);
     if (!reported.has(key)) lines -= report(issue, { given, cleaned, at }, reading.problems, lines);
     if (lines <= 0) break;
     reported.add(key);
   }
-  // Further problems of a value with as many would not be reported.
+  // With more issues, further problems of the value would not be reported anyway.
   return hasShape && all.length <= MOST_ISSUES ? checkedValue(schema, cleaned) : undefined;
 }
 
 /**
- * Returns the value of a document whose shape is right and that only fails checks. Checks that need several documents
- * still run with the value, so that all problems are reported at once.
+ * Returns a value whose shape is right and that only fails checks. Checks of several documents can still use the value,
+ * so that all problems are reported at once.
  */
 function checkedValue<S extends z.ZodType>(schema: S, document: unknown): z.output<S> | undefined {
   let found: z.output<S> | undefined;
@@ -67,9 +67,10 @@ function checkedValue<S extends z.ZodType>(schema: S, document: unknown): z.outp
 }
 
 /**
- * Returns a function that reads a value as `readValue` does. If the value does not fit, the function returns the value
- * without the parts that do not fit, so that checks beyond the schema still run and all problems are reported at once.
- * Returns undefined if too little is left. `standIns`: values for keys that do not fit and that every value needs.
+ * Returns a function that reads a value as `readValue` does. If the value does not fit, returns it without the parts
+ * that do not fit, so that checks beyond the schema still run and all problems are reported at once. Returns undefined
+ * if too little fits.
+ * @param standIns values for required keys that do not fit
  */
 export const fittingParts =
   (standIns: Readonly<Record<string, unknown>>): typeof readValue =>
@@ -87,7 +88,7 @@ export const fittingParts =
     return undefined;
   };
 
-/** Returns the document without the key that caused an issue, or without the list that holds the item. */
+/** Returns the document without the key that caused an issue. If the key is an item of a list, removes the list. */
 function withoutIssue(document: unknown, issue: Issue): unknown {
   const path = pathOf(issue);
   if (issue.code === "unrecognized_keys") return withoutKeys(document, path, issue.keys);
@@ -97,7 +98,7 @@ function withoutIssue(document: unknown, issue: Issue): unknown {
   return end <= 0 ? document : withoutKey(document, path.slice(0, end));
 }
 
-/** Replaces the issue of a union by the issues of the form that is a list or a map, if the value is one. */
+/** Replaces the issue of a union by the issues of its form for a list or a map, if the value is a list or a map. */
 function innermost(issues: readonly Issue[], document: unknown, above: Path = []): Issue[] {
   return issues.flatMap((issue) => {
     const path = [...above, ...pathOf(issue)];
@@ -114,11 +115,11 @@ function innermost(issues: readonly Issue[], document: unknown, above: Path = []
 
 const pathOf = (issue: Issue): Path => issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
 
-/** Returns the document without the empty values, and with the texts of variables parsed, that caused issues. */
+/** Returns the document after a repair of the issues: without empty values, and with the texts of variables parsed. */
 function cleanedOf(document: unknown, issues: readonly Issue[], at: Path, reading: Reading): unknown {
   const changes = issues.flatMap((issue) => changeOf(document, issue, at, reading) ?? []);
   if (changes.length === 0) return document;
-  // One copy for all changes: each empty value of a long list is an issue.
+  // One copy for all repairs: each empty value of a long list is an issue.
   let copy: unknown = structuredClone(document);
   for (const { path, value } of changes) {
     const key = path.at(-1);
@@ -133,7 +134,7 @@ function cleanedOf(document: unknown, issues: readonly Issue[], at: Path, readin
 
 interface Change {
   readonly path: Path;
-  /** Undefined: the key is removed. */
+  /** The parsed value. Undefined to remove the key. */
   readonly value: unknown;
 }
 
@@ -147,7 +148,7 @@ function changeOf(document: unknown, issue: Issue, at: Path, reading: Reading): 
   return parsed === undefined ? undefined : { path, value: parsed };
 }
 
-/** Parses the text of a variable as the type that the schema expects; undefined if the text does not fit. */
+/** Parses the text of a variable as the type that the schema expects. Undefined if the text does not fit. */
 function parseText(text: string, issue: Issue): unknown {
   if (issue.code === "invalid_value") return issue.values.includes(text) ? text : undefined;
   if (issue.code !== "invalid_type") return undefined;
@@ -163,7 +164,7 @@ interface Documents {
   readonly at: Path;
 }
 
-/** Adds the problems of an issue, at most `most` and one, and returns their number. */
+/** Adds the problems of an issue, at most `most` + 1, and returns their number. */
 function report(issue: Issue, { given, cleaned, at }: Documents, problems: Problems, most: number): number {
   const inner = pathOf(issue);
   const path = [...at, ...inner];

@@ -1,7 +1,7 @@
-/** The lines of a text, to tell an offset by line and column. */
+/** The lines of a text, to convert an offset to line and column. */
 export class TextLines {
   readonly #text: string;
-  /** The offset of the beginning of each line; made when the first position is asked for. */
+  /** The offset of the beginning of each line. Computed at the first call of `positionOf`. */
   #starts: readonly number[] | undefined;
 
   constructor(text: string) {

@@ -6,19 +6,19 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The variables and secrets that are replaced in the texts of a file. */
+/** The source of variables and secrets for the texts of a file. */
 export interface Replacing {
   readonly env: Variables;
-  /** The directory to which the paths of `${FILE:…}` refer: that of the file. */
+  /** The directory that the paths of `${FILE:…}` start from: the directory of the file. */
   readonly directory: string;
 }
 
-/** Secrets are short. A larger file is not the intended one. */
+/** The most bytes of a secret. A larger file is probably not the intended one. */
 const MAX_BYTES = 65_536;
 
 /**
- * Replaces `${NAME}`, `${NAME:-default}` and `${FILE:path}` in a text; `$${` becomes a plain `${`. The problems name no
- * content of a file or a variable.
+ * Replaces `${NAME}`, `${NAME:-default}` and `${FILE:path}` in a text; `$${` becomes a plain `${`. The problems never
+ * quote a file or a variable.
  */
 export function substitute(
   text: string,
@@ -40,7 +40,7 @@ export function substitute(
         );
         return whole;
       }
-      // An empty variable counts as not set.
+      // An empty variable counts as unset.
       const value = env[name];
       if (value !== undefined && value !== "") return value;
       if (fallback === undefined) problems.push(`the variable ${name} is not set, and there is no default`);
@@ -50,7 +50,7 @@ export function substitute(
   return { text: filled, problems };
 }
 
-/** Reads the text of a file without the line break at its end. Secrets of containers are such files. */
+/** Reads the text of a file without the line break at its end. Container secrets are such files. */
 function readText(name: string, directory: string): Result<string, string> {
   if (name === "") return refuse("expected the path of a file: $" + "{FILE:/path}");
   const path = resolve(directory, name);

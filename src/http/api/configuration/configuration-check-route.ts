@@ -3,7 +3,10 @@ import type { Resource, RouteOptions } from "../../resource.ts";
 import { administering } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 
-/** `configuration/check`: POST lists the problems of the YAML text in the body, of any type. Nothing is loaded. */
+/**
+ * `configuration/check`: POST lists the problems of the YAML text in the body, whatever its Content-Type. Loads
+ * nothing.
+ */
 export const configurationCheckResource = ({
   checkConfiguration,
 }: Pick<RouteOptions, "checkConfiguration">): Resource => ({

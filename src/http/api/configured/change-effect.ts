@@ -5,12 +5,12 @@ import type { Documents } from "../documents/documents.ts";
 type Effect = Documents["ConfigurationEffect"];
 type Invalid = Effect["invalid"][number];
 
-/** Which tile sets of a layer a change makes invalid: all, or those of some grid sets. */
+/** The tile sets of a layer that a change invalidates: all, or those of some grid sets. */
 type Scope = "all" | ReadonlySet<string>;
 
 /**
- * Returns the document of a change that was checked and not made.
- * @param truncated a layer whose tiles the change removes
+ * Returns the document of the effect that a change has or would have.
+ * @param truncated the layer whose tiles the change removes, if any
  */
 export async function effectDocument(
   operations: RouteOptions["operations"],

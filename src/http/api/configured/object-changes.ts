@@ -29,39 +29,39 @@ export const changeQuery = z.object({
 export interface PresentObject {
   /** The object in the form of the configuration file, with secrets masked. */
   readonly shown: Content;
-  /** As it was made over HTTP, with its secrets; undefined: it was not. */
+  /** The object as it was made over HTTP, with its secrets. Undefined if it was not made over HTTP. */
   readonly made: Content | undefined;
-  /** As it is in force, with its secrets. */
+  /** The object in force, with its secrets. */
   readonly whole: Content;
   readonly tag: string;
-  /** Why it cannot be changed here; undefined: it can. */
+  /** Why the object cannot be changed over HTTP. Undefined if it can. */
   readonly fixed: Refusal | undefined;
 }
 
-/** A kind of objects that PUT, PATCH and DELETE change. */
+/** A kind of objects that PUT, PATCH and DELETE can change. */
 export interface ChangedKind {
   readonly kind: ObjectKind;
-  /** The name in messages. */
+  /** The name of the kind for messages. */
   readonly what: string;
-  /** The key of the content that has the name. */
+  /** The key of the content that contains the name. */
   readonly nameKey: "name" | "id";
   readonly present: (exchange: Exchange, name: string) => PresentObject | undefined;
   readonly unknown: (name: string) => Refusal;
-  /** Returns the answer with the object as it is now. */
+  /** Returns the answer with the object after the change. */
   readonly answer: (exchange: Exchange, name: string, status: number) => Promise<Reply>;
-  /** Returns why no object of a name can be made; undefined: one can. Absent: each name is free. */
+  /** Returns why an object cannot have a name. Undefined if it can. Absent if no name is reserved. */
   readonly reserved?: (name: string) => Refusal | undefined;
-  /** Returns why the object cannot be removed; undefined: it can. */
+  /** Returns why the object cannot be removed. Undefined if it can. */
   readonly inUse: (exchange: Exchange, name: string) => Refusal | undefined;
 }
 
 type Parts = Pick<RouteOptions, "configured" | "changeObject" | "previewObject" | "operations">;
 
-/** Returns whether an object can be changed under `/api/v1`. `fixed`: why it cannot be changed over HTTP. */
+/** Returns whether an object can be changed under `/api/v1`. `fixed` is why it cannot be changed over HTTP. */
 export const isEditable = ({ configured }: Pick<RouteOptions, "configured">, fixed: Refusal | undefined): boolean =>
   fixed === undefined && configured().geowebcache === undefined;
 
-/** Returns the Location of an object that was created; of others none. */
+/** Returns the Location header of a created object. Returns no header for any other status. */
 export const locationOf = (
   status: number,
   base: string,
@@ -83,7 +83,7 @@ export function objectChanges(
   };
 }
 
-/** Returns a content as JSON has it, without undefined members. */
+/** Returns a content as parsed JSON, without undefined members. */
 const plain = (content: Content): unknown => JSON.parse(JSON.stringify(content));
 
 async function changed(
@@ -100,7 +100,7 @@ async function changed(
   if (isPatch && present === undefined) return refuse(kind.unknown(name));
   const body = await exchange.body((bytes) => parseConfigurationObject(bytes, kind.what));
   if (!body.ok) return body;
-  // A patch that does not name a secret keeps it, as one that sends it masked.
+  // A patch keeps each secret that it does not name, or that it sends masked.
   const whole = present && plain(present.made ?? present.whole);
   const before = masked(whole);
   const content = named(kind, isPatch ? mergePatch(before, body.value) : withoutNulls(body.value), name);
@@ -120,7 +120,7 @@ async function changed(
   const filled = withSecrets(content.value, whole);
   if (!filled.ok) return filled;
   const document = ownDocument(isObject(filled.value) ? filled.value : {});
-  // A patch applies to the state that it was merged with.
+  // A patch requires the state that it was merged with.
   const tag = isPatch ? (present?.tag ?? null) : expected.value;
   const change = { kind: kind.kind, name, document, ...(tag === undefined ? {} : { expected: tag }) };
   const result = present === undefined ? "created" : "changed";
@@ -137,7 +137,7 @@ async function changed(
   return withDetail(await kind.answer(exchange, name, present === undefined ? 201 : 200), detail);
 }
 
-/** Returns why an object cannot have the keys of the configuration file; undefined: it can. */
+/** Returns why an object of GeoWebCache's directory cannot have keys of the configuration file. Undefined if it can. */
 function inDirectory({ configured }: Parts, { what }: ChangedKind, name: string): Refusal | undefined {
   const directory = configured().geowebcache?.directory;
   return directory === undefined
@@ -149,7 +149,7 @@ function inDirectory({ configured }: Parts, { what }: ChangedKind, name: string)
 
 const NO_EFFECT: ObjectEffect = { layers: [], moved: [], relocated: [] };
 
-/** Returns a content with the name of the address. */
+/** Returns a content with the name in the address. Refuses another name in the content. */
 function named({ nameKey }: ChangedKind, content: unknown, name: string): Result<Content, Refusal> {
   const given = isObject(content) ? content : {};
   const own = given[nameKey] ?? name;
@@ -183,9 +183,9 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
   return { status: 204, body: "", detail: `${kind.what} ${name}: removed` };
 }
 
-/** Returns a refusal of a configuration with the paths of the body. */
+/** Converts the paths of a refusal to paths of the request body. */
 function inBody(refusal: Refusal): Refusal {
-  // The directory of a store under the name that GeoWebCache's documents have for it.
+  // In the body the directory of a store has the same name as in GeoWebCache's documents.
   if (refusal.problems === undefined)
     return "message" in refusal
       ? { ...refusal, message: refusal.message.replace(/^baseDirectory: /, "path: ") }

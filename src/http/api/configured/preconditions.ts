@@ -6,9 +6,9 @@ const failed = (message: string): { readonly ok: false; readonly error: Refusal 
   refuse({ code: "precondition_failed", message });
 
 /**
- * Returns the tag that an object must have when it is changed (RFC 9110, 13.1): null, if there must be none; undefined,
- * if any state will do.
- * @param tag of the present object; null: there is none
+ * Returns the tag that an object must have when it is changed (RFC 9110, 13.1): null if the object must not exist,
+ * undefined if it may have any state.
+ * @param tag the tag of the present object; null if the object does not exist
  */
 export function expectedTag(
   headers: IncomingHttpHeaders,

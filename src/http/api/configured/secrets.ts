@@ -15,18 +15,18 @@ import { isObject } from "../json-body.ts";
 type Content = Readonly<Record<string, unknown>>;
 
 /**
- * Returns a content with the secrets of the present one where the client has sent them masked. A secret stays only while
- * it is sent to the same servers: scheme, host and port of the address beside it are those of the present one.
- * @param present the content with its secrets; undefined: there is none
+ * Replaces masked secrets of a content by the present secrets. Restores a secret only if it is still sent to the same
+ * servers: the address beside it must have the present scheme, host and port.
+ * @param present the present content with its secrets; undefined if the object is new
  */
 export const withSecrets = (value: unknown, present: unknown): Result<unknown, FieldRefusal> =>
   filled(value, present, { path: [], isSameServer: true });
 
 interface Place {
   readonly path: readonly (string | number)[];
-  /** Whether the secrets at this place go to the servers that have them. */
+  /** Whether the secrets here would go only to servers that have them already. */
   readonly isSameServer: boolean;
-  /** The present addresses of the list that a text is in. */
+  /** The present addresses of the list that contains the text. */
   readonly addresses?: PresentAddresses;
 }
 
@@ -39,7 +39,7 @@ function filled(value: unknown, present: unknown, place: Place): Result<unknown,
       masked(item, [...place.path, 0]),
     );
     for (const [i, item] of value.entries()) {
-      // An address may be each of the present ones. Numbers and flags have no secrets.
+      // An address may correspond to any of the present ones. Numbers and booleans are not secrets.
       const counter = typeof item === "object" && item !== null ? before.for(item, i) : present;
       const kept = filled(item, counter, { path: [...place.path, i], isSameServer: place.isSameServer, addresses });
       if (!kept.ok) return kept;
@@ -49,7 +49,7 @@ function filled(value: unknown, present: unknown, place: Place): Result<unknown,
   }
   if (!isObject(value)) return ok(value);
   const before = isObject(present) ? present : undefined;
-  // The names in a map of secrets are no fields: a parameter `url` is no server.
+  // Keys of a map of secrets are not fields: a parameter `url` does not name a server.
   const areFields = secretPartAt(place.path) === undefined;
   const isSameServer = place.isSameServer && (!areFields || hasSameServers(value, before ?? {}));
   const members: [string, unknown][] = [];
@@ -85,20 +85,20 @@ const NO_ADDRESSES = new PresentAddresses(() => []);
 const textsIn = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).filter((item) => typeof item === "string");
 
-/** Returns whether all servers that get the secrets of an object have got those of the present one. */
+/** Returns whether the secrets of an object would go only to servers that the present object names too. */
 function hasSameServers(value: Content, present: Content): boolean {
   const before = new Set(serversOf(present));
   return serversOf(value).every((server) => before.has(server));
 }
 
-/** Returns the servers that get the secrets of a source, a feed or a store. */
+/** Returns the servers that receive the secrets of a source, a feed or a store. */
 function serversOf(value: Content): readonly string[] {
   const addresses = textsIn(value["url"]);
-  // Without an endpoint a bucket is one of AWS.
+  // A bucket without an endpoint is in AWS.
   const endpoint = value["bucket"] === undefined ? [] : [value["endpoint"] ?? "aws"];
   const origins = [...addresses, ...textsIn(endpoint)].map((address) => addressOrigin(address) ?? address);
   const { proxy, subdomains } = value;
-  // A proxy reads what goes to a server without TLS.
+  // A proxy can read requests to a server without TLS.
   const isRead = addresses.some((address) => !/^https:/i.test(address));
   const proxies = isRead && typeof proxy === "string" && proxy !== "none" ? [`proxy ${addressOrigin(proxy)}`] : [];
   const parts = origins.some((origin) => origin.includes("{s}"))
@@ -107,10 +107,13 @@ function serversOf(value: Content): readonly string[] {
   return [...origins, ...proxies, ...parts];
 }
 
-/** Returns a document after a merge patch (RFC 7396): null removes a member, an object is merged, the rest is replaced. */
+/**
+ * Applies a merge patch (RFC 7396): null removes a member, an object is merged, any other value replaces the present
+ * one.
+ */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
-  // A map, as an assignment to the key `__proto__` would set no key.
+  // A map, because the assignment to a key `__proto__` would not add the key.
   const merged = new Map<string, unknown>(isObject(target) ? Object.entries(target) : []);
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) merged.delete(key);

@@ -9,7 +9,7 @@ import { text } from "../documents/fields.ts";
 import { decodeQuery, id } from "../query-fields.ts";
 import { tileSetFields, tileSetOf } from "./requested-tile-set.ts";
 
-/** The most tiles of one map: more than any screen shows, and at most 65,536 cells. */
+/** The most tiles of a coverage map: more than any screen shows, in at most 65,536 cells. */
 const MOST_TILES = 16_777_216n;
 
 export const levelsQuery = z.object(tileSetFields);
@@ -22,7 +22,7 @@ export const coverageQuery = z.object({
   job: id("the id of a job").meta({ description: "The failed tiles are those of this job" }),
 });
 
-/** `coverage`: the state of each tile, or each cell of 16 x 16 tiles, of a box. */
+/** `coverage`: the state of each tile, or of each cell of 16 x 16 tiles, in a box. */
 export const coverageResource = ({ operations }: RouteOptions): Resource =>
   tileSetReader(async (exchange) => {
     const query = decodeQuery(coverageQuery, exchange);
@@ -37,10 +37,10 @@ export const coverageResource = ({ operations }: RouteOptions): Resource =>
     return documentAnswer("Coverage", await operations.coverage({ tileSet, rect: rect.value, job }, exchange.signal));
   });
 
-/** Returns a resource that supports only GET. Fields of its query that no schema has are parameters of the layer. */
+/** Returns a resource that supports only GET. Query fields that are not in a schema are parameters of the layer. */
 const tileSetReader = (handle: Handler["handle"]): Resource => ({ methods: { GET: reading(handle) } });
 
-/** Returns the resource `coverage/levels`; undefined for another word. */
+/** Returns the resource `coverage/levels`. Undefined for another path segment. */
 export const coveragePartResource = ({ operations }: RouteOptions, part: string): Resource | undefined =>
   part !== "levels"
     ? undefined
@@ -53,7 +53,7 @@ export const coveragePartResource = ({ operations }: RouteOptions, part: string)
         return documentAnswer("CoverageLevels", { levels });
       });
 
-/** Returns the tiles of a box on a level, inside the layer's coverage. */
+/** Returns the tiles of a box at one level, within the layer's coverage. */
 function rectangle({ z: level, bbox }: z.output<typeof coverageQuery>, subset: GridSubset): Result<TileRect, Refusal> {
   const { zoomStart, zoomStop, gridSet } = subset;
   const zoom = /^\d{1,3}$/.test(level) ? Number(level) : Number.NaN;

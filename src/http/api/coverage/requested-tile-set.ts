@@ -8,13 +8,13 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Exchange } from "../../resource.ts";
 import { text } from "../documents/fields.ts";
 
-/** The fields of a query that name a tile set. */
+/** The query fields that select a tile set. */
 export const tileSetFields = {
   layer: text.meta({ description: "The layer. Further keys of the query are its parameters, such as STYLES" }),
   gridSet: text.exactOptional().meta({ description: "Absent: EPSG:900913 where the layer has it, else its first" }),
   format: text.exactOptional().meta({ description: "Absent: the layer's first" }),
 };
-/** A tile set that a query names, with the parts of its layer. */
+/** A requested tile set, with the parts of its layer. */
 export interface RequestedTileSet {
   readonly tileSet: TileSet;
   readonly subset: GridSubset;
@@ -22,7 +22,7 @@ export interface RequestedTileSet {
   readonly parameters: Parameters;
 }
 
-/** Returns the tile set that a query names. Keys that the schema does not have are parameters of the layer. */
+/** Returns the tile set that a query selects. Keys that are not in the schema are parameters of the layer. */
 export function tileSetOf(
   given: z.output<z.ZodObject<typeof tileSetFields>>,
   { shape }: { readonly shape: object },

@@ -30,7 +30,7 @@ export const crsResource = (name: string): Resource =>
     });
   });
 
-/** Returns a grid set in a CRS: the first one of the layers, else a built-in one. */
+/** Returns a grid set in a CRS: the first one of a layer, else a built-in one. Undefined if no grid set has the CRS. */
 function gridSetOf(code: number, { layers }: Catalogue): GridSet | undefined {
   for (const { gridSubsets } of layers.values())
     for (const { gridSet } of gridSubsets) if (sameSrs(gridSet.srs, code)) return gridSet;

@@ -45,8 +45,8 @@ import { truncation, truncationPreview } from "./truncation-documents.ts";
 import { upstream, upstreamProbe } from "./upstream-documents.ts";
 
 /**
- * The documents that `/api/v1` answers with and webhooks receive, by their names in the OpenAPI document. Each is
- * described here and nowhere else: the OpenAPI document and the type of an answer follow from the schema.
+ * The documents of `/api/v1` and of webhooks, by their names in the OpenAPI document. Each is described only here: the
+ * OpenAPI document and the types of answers are derived from the schemas.
  */
 export const documents = {
   Job: job,
@@ -109,7 +109,7 @@ export const documents = {
 };
 
 /**
- * The types of the documents. A value that lacks a described field is not assignable. They are the types of the input,
- * because the fields of a scheduled job are those of a request before it is decoded.
+ * The types of the documents. A value that lacks a described field is not assignable. They are input types of the
+ * schemas, because the fields of a scheduled job are those of a request before it is decoded.
  */
 export type Documents = { readonly [N in keyof typeof documents]: ReadonlyDeep<z.input<(typeof documents)[N]>> };

@@ -19,7 +19,7 @@ import {
 const sum = { tiles: bigint64, bytes: bigint64 };
 const bytesOnDisk = bigint64.meta({ description: "Bytes that the tiles take on the disk, each in whole blocks" });
 const quotaBytes = z.bigint().meta({ type: "integer" }).nullable();
-/** The sums of one cell: never more than its 256 tiles. */
+/** The sums of one cell, which has at most 256 tiles. */
 const cellSum = z.object({ tiles: int64, bytes: int64, bytesOnDisk: int64 });
 
 const disk = z

@@ -3,14 +3,14 @@ import { activityDocument } from "../activity/activity-document.ts";
 import type { Documents } from "../documents/documents.ts";
 import { upstreamDocument } from "../upstreams/upstream-document.ts";
 
-/** The data of an event: a document, or the few fields that tell the client what to read again. */
+/** The data of an event: a document, or a few fields from which the client knows which resource to request again. */
 type EventData =
   | Documents["Job" | "Truncation" | "Upstream" | "Quota" | "ActivityEntry"]
   | { readonly id: number }
   | { readonly name: string }
   | { readonly layers: number };
 
-/** Returns the data of an event, as clients receive it. */
+/** Returns the data of an event in the form that clients receive. */
 export function eventData(event: ServerEvent): EventData {
   switch (event.kind) {
     case "job":

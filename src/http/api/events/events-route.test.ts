@@ -26,7 +26,7 @@ const exchangeOf = (query: string, signal: AbortSignal): Exchange => ({
   body: () => Promise.reject(new Error("a GET has no body")),
 });
 
-/** Listens to the events of job 1. `parts` grows as the stream is sent. */
+/** Opens the event stream of job 1. `parts` grows as the stream is sent. */
 async function listen(events: ServerEvents): Promise<{ readonly parts: string[]; readonly stop: () => Promise<void> }> {
   const aborter = new AbortController();
   const resource = eventsResource({

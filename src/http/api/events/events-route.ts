@@ -16,18 +16,18 @@ import { TileChangeFeed } from "./tile-change-feed.ts";
 
 /**
  * The longest silence of a stream: 15 s, less a second for the transmission. Most proxies close a connection after a
- * minute of silence, some after 20 s. An event that the filter excludes is not sent and does not end a silence.
+ * minute of silence, some after 20 s. An event that the filter excludes is not sent, and does not end a silence.
  */
 const HEARTBEAT_MS = 14_000;
-/** The session of a stream is checked at most so often. One that was closed ends the stream at the next check. */
+/** The interval between checks of the session. A stream ends at the first check after its session was closed. */
 const SESSION_CHECK_MS = 10_000;
 /** The delay after which a browser reconnects. */
 const RETRY_MS = 2_000;
-/** The most streams at once: each has a connection, and each change is sent to each of them. */
+/** The most streams at once. Each has a connection, and each change is sent to each stream. */
 const MOST_STREAMS = 1_000;
 /** The most streams of one account. Each tab of the console has one. */
 const MOST_OF_ACCOUNT = 100;
-/** The limit of jobs of one state in a snapshot. */
+/** The most jobs of each state in a snapshot. */
 const SNAPSHOT = 1_000;
 
 type EventParts = Pick<RouteOptions, "events"> & {
@@ -53,18 +53,18 @@ export const eventsQuery = z.object({
   types,
   layer,
   job: id("the id of a job"),
-  // Clients may also send the header Last-Event-ID. The OpenAPI document does not have it: code generators would give
-  // both parameters the same name.
+  // Clients may also send the header Last-Event-ID. The OpenAPI document omits the header, because code generators
+  // would give both parameters one name.
   lastEventId: text.exactOptional(),
 });
 type Wanted = z.output<typeof eventsQuery>;
 
 /**
- * `events`: server-sent events (HTML, 9.2). The stream begins with a snapshot of the jobs that have not ended; each
- * change follows. A client that reconnects with its Last-Event-ID gets the events after that id. If the server no
- * longer has these events, the client gets a snapshot again. The stream ends when the caller has lost its account, its API
- * token, its session or the right to read. One resource serves all requests, because its streams share
- * the requests for changes of tiles.
+ * `events`: server-sent events (HTML, 9.2). The stream begins with a snapshot of the unfinished jobs; each change
+ * follows. A client that reconnects with its Last-Event-ID gets the events after that id. If the server has discarded
+ * these events, the client gets a snapshot again. The stream ends when the caller has lost its account, its API token,
+ * its session or the right to read. One resource serves all requests, because its streams share the requests for
+ * changes of tiles.
  */
 export function eventsResource({ operations, events }: EventParts): Resource {
   const tiles = new TileChangeFeed(
@@ -111,7 +111,7 @@ export function eventsResource({ operations, events }: EventParts): Resource {
   });
 }
 
-/** Yields a stream, with a listener to changes of tiles while it lasts if the client wants them. */
+/** Yields a stream. If the client requests changes of tiles, listens to them for the time of the stream. */
 async function* withTiles(
   tiles: TileChangeFeed,
   { types: requested, layer: ofLayer }: Wanted,
@@ -126,14 +126,14 @@ async function* withTiles(
 }
 
 interface StreamFrom {
-  /** The number of the last event that the client has; undefined: none. */
+  /** The number of the last event that the client has received. Undefined if it has received no event. */
   readonly from: number | undefined;
-  /** Returns the changes of tiles since the last call. They have no numbers, and are not sent again. */
+  /** Returns the changes of tiles since the last call. They have no numbers, and are sent only once. */
   readonly changes: () => readonly TileChange[];
   readonly signal: AbortSignal;
-  /** Returns whether the account or API token of the caller still may read. */
+  /** Returns whether the account or API token of the caller still has the right to read. */
   readonly isStillPermitted: () => boolean;
-  /** The token of the caller's session; undefined: the caller has none. */
+  /** The token of the caller's session. Undefined if the caller has no session. */
   readonly session: string | undefined;
 }
 
@@ -181,7 +181,7 @@ async function* stream(
 }
 
 /**
- * Returns a comment with an id. An id without data dispatches no event (HTML, 9.2.6), but a client that reconnects
+ * Returns a comment with an id. An id without data causes no event (HTML, 9.2.6), but a client that reconnects
  * continues after this id.
  */
 const heartbeat = (id: string): string => `: still here\nid: ${id}\n\n`;
@@ -190,7 +190,9 @@ const message = (event: string, id: string, data: string): string => `event: ${e
 
 const STANDARD_TYPES: ReadonlySet<EventType> = new Set<EventType>(["job"]);
 
-/** Returns whether a client wants an event. A layer or job that it requests excludes no event without one. */
+/**
+ * Returns whether a client requests an event. A filter by layer or job accepts all events that have no layer or job.
+ */
 function isWanted(event: ServerEvent, wanted: Wanted): boolean {
   const { types: requested = STANDARD_TYPES } = wanted;
   if (!requested.has(event.kind === "forgotten" ? "job" : event.kind)) return false;
@@ -214,8 +216,8 @@ const isOf = (view: JobView, wanted: Wanted): boolean =>
   (wanted.layer === undefined || view.layer === wanted.layer) && (wanted.job === undefined || view.id === wanted.job);
 
 /**
- * Returns the jobs that have not ended. The caller reads the number of the last event first: a change in between is
- * sent twice, which is harmless.
+ * Returns the unfinished jobs. The caller has read the number of the last event before, so a concurrent change is sent
+ * twice, which is harmless.
  */
 async function snapshot(operations: EventParts["operations"], wanted: Wanted): Promise<string> {
   const filter = { limit: SNAPSHOT, ...(wanted.layer === undefined ? {} : { layer: wanted.layer }) };

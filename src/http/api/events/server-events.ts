@@ -3,22 +3,21 @@ import { jsonText } from "../../../lib/text/json-text.ts";
 import { parseId } from "../../query.ts";
 import { eventData } from "./event-data.ts";
 
-/** An event and its serialized data, which is made once for all listeners. */
+/** An event with its serialized data, which is shared by all listeners. */
 interface Numbered {
   readonly event: ServerEvent;
   readonly data: string;
 }
 
-/** The number of events stored for clients that reconnect: some minutes of a busy server, about a megabyte. */
+/** The number of stored events for clients that reconnect: some minutes of a busy server, about a megabyte. */
 const MOST_STORED = 1_000;
 
 /**
- * The events since the start of the server, numbered in order. Only the last ones are stored. Listeners have no
- * buffers: a listener asks for the event after the last number that it has seen. A listener that is too slow gets
- * "gone".
+ * The numbered events since the start of the server. Only the last ones are stored. Listeners have no buffers: a
+ * listener requests the event after the last number that it has received. A listener that is too slow gets "gone".
  */
 export class ServerEvents {
-  /** Identifies this start of the server: event numbers of an earlier start are not valid. */
+  /** Identifies this start of the server. Event numbers of an earlier start are not valid. */
   #instance: string;
   readonly #stored: Numbered[] = [];
   /** The number of the oldest stored event. */
@@ -30,7 +29,7 @@ export class ServerEvents {
     this.#instance = instance;
   }
 
-  /** Begins a new sequence of events: events may have been missed. Present listeners get "gone". */
+  /** Starts a new sequence because events may have been missed. Present listeners get "gone". */
   restart(instance: string): void {
     this.#instance = instance;
     this.#first = this.last + 2;
@@ -47,22 +46,22 @@ export class ServerEvents {
     this.#endWaits();
   }
 
-  /** The number of the last event; 0 before the first. */
+  /** The number of the last event. 0 before the first event. */
   get last(): number {
     return this.#first + this.#stored.length - 1;
   }
 
-  /** Returns the event of a number. Undefined: it has not happened yet. "gone": it is no longer stored. */
+  /** Returns an event by its number. Undefined if it has not happened yet, "gone" if it is no longer stored. */
   at(number: number): Numbered | "gone" | undefined {
     return number < this.#first ? "gone" : this.#stored[number - this.#first];
   }
 
-  /** Returns the id of an event, as sent to clients. */
+  /** Returns the id of an event for clients. */
   idOf(number: number): string {
     return `${this.#instance}-${number}`;
   }
 
-  /** Returns the number of an id; undefined if the id comes from another start of the server or is invalid. */
+  /** Returns the number of an event id. Undefined if the id is invalid or of another start of the server. */
   numberOf(id: string): number | undefined {
     const digits = id.startsWith(`${this.#instance}-`) ? id.slice(this.#instance.length + 1) : "";
     const number = parseId(digits);
@@ -78,7 +77,7 @@ export class ServerEvents {
     return this.#closed;
   }
 
-  /** Resolves when there is an event after `number`, on `wake`, when the time is over, when the signal fires, or on close. */
+  /** Resolves at an event after `number`, at `wake`, after the time-out, when the signal fires, or at `close`. */
   next(number: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.last > number || this.#closed || signal.aborted || timeoutMs <= 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -94,7 +93,7 @@ export class ServerEvents {
     });
   }
 
-  /** Resolves all waits: listeners have something besides a numbered event. */
+  /** Resolves all waits, because listeners have something to do other than a numbered event. */
   wake(): void {
     this.#endWaits();
   }

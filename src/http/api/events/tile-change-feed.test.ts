@@ -6,7 +6,7 @@ const level = { gridSet: "g", format: "image/png", parameters: {}, z: 9 };
 const cellsFrom = (from: number, count: number) =>
   Array.from({ length: count }, (_, n): readonly [number, number] => [from + n, 0]);
 
-/** Sends answers to a listener that takes nothing, and returns the changes that the listener then takes. */
+/** Sends changes to a listener that does not take them, and returns the changes that it takes at the end. */
 async function takenOf(answers: readonly (readonly TileChange[])[]): Promise<readonly TileChange[]> {
   const left = [...answers];
   let asked = (): void => undefined;

@@ -1,20 +1,20 @@
 import { MOST_CELLS, MOST_LEVELS, type TileChange } from "../../../coordinator/tile-changes.ts";
 import { pause } from "../../../lib/time/pause.ts";
 
-/** After a failure, changes are requested again after this time. */
+/** The pause before the next request after a failed one. */
 const RETRY_MS = 1_000;
 
-/** The most cells that one listener holds. A further cell is recorded as a change anywhere in its level. */
+/** The most cells that wait for one listener. A further cell is recorded as a change anywhere in its level. */
 const MOST_CELLS_KEPT = 10 * MOST_CELLS;
 
-/** The changes that one listener has not been sent yet, by level of a tile set. */
+/** The changes that have not been sent to one listener, by level of a tile set. */
 export interface TileListener {
   /** Returns the changes since the last call. */
   take(): readonly TileChange[];
   end(): void;
 }
 
-/** Requests the changes of tiles while there are listeners, and passes them on. */
+/** Requests changes of tiles while there are listeners, and distributes them. */
 export class TileChangeFeed {
   readonly #request: (signal: AbortSignal) => Promise<readonly TileChange[]>;
   readonly #wake: () => void;
@@ -27,7 +27,7 @@ export class TileChangeFeed {
     this.#wake = wake;
   }
 
-  /** Begins to keep changes for a listener, of one layer or of all. Call `end` in any case. */
+  /** Starts to collect changes of one layer, or of all layers, for a listener. The caller must call `end`. */
   listen(layer: string | undefined): TileListener {
     let kept = new Map<string, TileChange>();
     let cellsKept = 0;
@@ -64,7 +64,7 @@ export class TileChangeFeed {
     };
   }
 
-  /** Passes changes on until the signal fires. Never rejects. */
+  /** Requests and distributes changes until the signal fires. Never rejects. */
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -81,7 +81,7 @@ export class TileChangeFeed {
 
 const cellsOf = (change: TileChange | undefined): number => change?.cells?.length ?? 0;
 
-/** Returns two changes of one level as one. */
+/** Merges two changes of one level. */
 function merged(before: TileChange, { cells }: TileChange): TileChange {
   if (before.cells === null || cells === null || before.cells.length + cells.length > MOST_CELLS)
     return { ...before, cells: null };

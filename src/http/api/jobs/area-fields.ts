@@ -12,8 +12,8 @@ export const GEOJSON_CRS = 4326;
 const MOST_TILES = 100_000;
 
 /**
- * Decodes `area`. Its CRS comes from `areaCrs` or from the area itself; refuses two that contradict each other. Yields
- * now and then.
+ * Decodes `area`. Its CRS is in `areaCrs` or in the area itself; refuses two different ones. Yields between slices of
+ * work.
  */
 export function* decodeArea(area: unknown, areaCrs: unknown): Decoding<RequestedArea> {
   const given = areaCrs === undefined ? ok(undefined) : decodeCrs("areaCrs", areaCrs);
@@ -37,7 +37,7 @@ export function* decodeArea(area: unknown, areaCrs: unknown): Decoding<Requested
 }
 
 /**
- * Returns the area of `bounds` in `boundsCrs`: a rectangle with additional corners in the middle of the lower and upper
+ * Returns `bounds` in `boundsCrs` as an area: a rectangle with additional corners in the middle of the lower and upper
  * edge, because no edge may span half the world.
  */
 export function areaOfBounds(bounds: Extent, boundsCrs: unknown): Result<RequestedArea, Refusal> {
@@ -73,7 +73,7 @@ function withoutClosing(ring: readonly Position[]): readonly Position[] {
   return ring.length > 1 && first?.[0] === last?.[0] && first?.[1] === last?.[1] ? ring.slice(0, -1) : ring;
 }
 
-/** Returns whether a ring encloses an area: its corners do not all lie on one line. */
+/** Returns whether a ring encloses an area: not all its corners are on one line. */
 function* isAroundSomething(ring: readonly Position[]): Generator<undefined, boolean> {
   const [first] = ring;
   if (first === undefined) return false;
@@ -87,7 +87,7 @@ function* isAroundSomething(ring: readonly Position[]): Generator<undefined, boo
   return false;
 }
 
-/** Decodes `tiles`: names of tiles in XYZ notation. Yields now and then. */
+/** Decodes `tiles`: names of tiles in XYZ notation. Yields between slices of work. */
 export function* decodeTiles(value: unknown): Decoding<readonly RequestedTile[]> {
   const names: readonly unknown[] = Array.isArray(value) ? value : [];
   if (names.length === 0 || names.length > MOST_TILES)

@@ -7,7 +7,7 @@ import { doing, queryReader, viewAnswer } from "../api-answer.ts";
 import { jobAction } from "./jobs-route.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
 
-/** One more than the jobs that one request can make, so that a list of this length is complete. */
+/** One more than the most jobs of one request, so that a list of this length is complete. */
 const ALL = 1001;
 
 /**
@@ -30,7 +30,7 @@ export function batchResource(parts: RouteOptions, id: number): Resource {
   });
 }
 
-/** Returns the resource `batches/ID/cancel`, `/pause` or `/resume`; undefined for an unknown action. */
+/** Returns the resource `batches/ID/cancel`, `/pause` or `/resume`. Undefined for another action. */
 export function batchActionResource(parts: RouteOptions, id: number, action: string): Resource | undefined {
   const act = jobAction(parts.operations, action);
   if (act === undefined) return undefined;
@@ -39,8 +39,8 @@ export function batchActionResource(parts: RouteOptions, id: number, action: str
 }
 
 /**
- * Returns the jobs of a batch, newest first. In this order an action reaches the waiting jobs before the running ones,
- * so no job starts because an older one was cancelled or paused.
+ * Returns the jobs of a batch, newest first. In this order an action reaches waiting jobs before running ones, so no
+ * job starts because an older one was cancelled or paused.
  */
 const jobsOf = ({ operations }: RouteOptions, id: number): Promise<readonly JobView[]> =>
   operations.jobs({ requestedWith: id, limit: ALL });
@@ -53,8 +53,8 @@ function viewOf(id: number, jobs: readonly JobView[]): Result<BatchView, Refusal
 }
 
 /**
- * Performs an action on all jobs of a batch that have not ended. Refuses if all have ended.
- * @param wanted the outcome with which an ended batch is not refused, because the action had its effect before
+ * Applies an action to all unfinished jobs of a batch. Refuses if all jobs have ended.
+ * @param wanted a batch that ended with this outcome is not refused, because the action has already had its effect
  */
 async function toAll(
   parts: RouteOptions,
@@ -63,7 +63,7 @@ async function toAll(
   wanted?: BatchView["outcome"],
 ): Promise<Result<BatchView, Refusal>> {
   const jobs = (await jobsOf(parts, id)).filter(isLive);
-  // A job that refuses the action has ended in the meantime. The batch view shows its outcome.
+  // A job that refuses the action has just ended. The batch view shows its outcome.
   await Promise.all(jobs.map((job) => act(job.id)));
   const after = viewOf(id, await jobsOf(parts, id));
   if (!after.ok || jobs.length > 0 || after.value.outcome === wanted) return after;

@@ -10,7 +10,7 @@ import { ClientGone } from "../../request.ts";
 import type { Exchange } from "../../resource.ts";
 import { type EstimateParts, estimateResource } from "./estimate-route.ts";
 
-/** Fake estimates that end only when the test ends them. */
+/** Estimates that run until the test ends them. */
 class Endless implements Pick<Operations, "estimate" | "estimateAll"> {
   readonly signals: AbortSignal[] = [];
 

@@ -12,8 +12,8 @@ import { decodeJobBody } from "./job-request-codec.ts";
 import { planRequested } from "./jobs-route.ts";
 
 /**
- * The number of concurrent estimates of one process. Users with the right to read may request estimates: the limit
- * keeps them from taking all of the server's time.
+ * The most concurrent estimates of one process. All users with the right to read may request estimates, which must not
+ * take all of the server's time.
  */
 const MOST_AT_ONCE = 4;
 /** The time limit of one estimate. */
@@ -25,7 +25,7 @@ export interface EstimateParts extends Pick<RouteOptions, "jobOptions"> {
 
 /**
  * `estimate`: the size and duration of a job. The body is that of the POST that would make the job. An estimate changes
- * nothing, so the right to read suffices.
+ * nothing, so it needs only the right to read.
  */
 export function estimateResource(parts: EstimateParts, longestMs = LONGEST_MS): Resource {
   const bounded = limitConcurrency(MOST_AT_ONCE, "estimates are being worked out");
@@ -61,7 +61,7 @@ async function estimateOf(
 }
 
 /**
- * Runs `work` and aborts it when the client disconnects or the time limit passes.
+ * Runs `work`. Aborts it when the client disconnects or the time limit passes.
  * @throws ClientGone if the client has disconnected
  */
 async function withinTime<T>(

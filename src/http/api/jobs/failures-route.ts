@@ -41,8 +41,8 @@ export function failuresResource({ operations }: RouteOptions, id: number): Reso
 }
 
 /**
- * Returns the failed tiles as GeoJSON: in longitude and latitude (RFC 7946), or in the CRS of the grid set, which `crs`
- * names as GDAL and OpenLayers read it. `next` is a foreign member beside the features.
+ * Returns the failed tiles as GeoJSON: in longitude and latitude (RFC 7946), or in the CRS of the grid set, named in
+ * `crs` as GDAL and OpenLayers expect it. `next` is a foreign member of the collection.
  */
 function geoJson(
   job: JobView,
@@ -88,10 +88,7 @@ type TileDocument = Omit<FailedTile, "combination"> & {
   readonly parameters?: Readonly<Record<string, string>> | undefined;
 };
 
-/**
- * Returns the document of a failed tile. Includes the tile's parameters if the job has several combinations of
- * parameters.
- */
+/** Returns the document of a failed tile. Includes its parameters if the job has several combinations of parameters. */
 const tileDocument = ({ combination, ...tile }: FailedTile, { combinations }: JobView): TileDocument =>
   combinations === undefined ? tile : { ...tile, parameters: combinations[combination] };
 

@@ -9,10 +9,13 @@ export type Polygons = RequestedArea["polygons"];
 type RequestedPolygon = Polygons[number];
 
 const EXPECTED = "a GeoJSON Polygon or MultiPolygon, a Feature or collection of them, or WKT";
-/** The deepest nesting of collections that is accepted. It bounds the recursion; real documents nest less. */
+/** The deepest accepted nesting of collections, which bounds the recursion. Real documents nest less. */
 const MOST_LEVELS = 8;
 
-/** Returns the polygons of a GeoJSON document (RFC 7946) in document order. Omits heights. Yields now and then. */
+/**
+ * Returns the polygons of a GeoJSON document (RFC 7946) in document order. Omits heights. Yields between slices of
+ * work.
+ */
 export function* decodeGeoJson(value: unknown, levels = MOST_LEVELS): Decoding<Polygons> {
   if (!isObject(value) || levels === 0) return refuse(badField("area", EXPECTED, value));
   const { type } = value;
@@ -32,7 +35,7 @@ export function* decodeGeoJson(value: unknown, levels = MOST_LEVELS): Decoding<P
   }
 }
 
-/** Decodes all values of a list. Returns the first refusal, if there is one. */
+/** Decodes all values of a list. Returns the first refusal if a value is refused. */
 function* all<T>(values: unknown, decode: (value: unknown) => Decoding<T>): Decoding<T[]> {
   if (!Array.isArray(values)) return refuse(badField("area", EXPECTED, values ?? null));
   const decoded: T[] = [];
@@ -65,8 +68,8 @@ function* ringOf(positions: unknown): Decoding<readonly Position[]> {
 }
 
 /**
- * Returns the EPSG code of the `crs` member of GeoJSON's first version (2008), which GDAL still writes; undefined if
- * there is none.
+ * Returns the EPSG code of the `crs` member of GeoJSON's first version (2008), which GDAL still writes. Undefined
+ * without this member.
  */
 export function crsOfGeoJson(value: unknown): Result<number | undefined, Refusal> {
   const crs = isObject(value) ? value["crs"] : undefined;

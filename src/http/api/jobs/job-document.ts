@@ -9,18 +9,18 @@ import { fieldBuilders } from "../documents/field-builders.ts";
 import { withoutNulls } from "../json-body.ts";
 import { decodeParameters, decodeSets, parameterSetJson } from "./value-choice-codec.ts";
 
-/** The limit of one list of a request. Planning limits the number of jobs that the lists together make. */
+/** The most entries of one list of a request. Planning limits the number of jobs that all lists together make. */
 const MOST_ENTRIES = 1000;
 const MOST_PRIORITY = 100;
 /** Tiles per second. The least rate is about one tile in a quarter of an hour. */
 const RATE = { least: 0.001, most: 1_000_000 } as const;
 
-/** Makes a failed check end its form of a union, so that the refusal names all forms. */
+/** Makes a failed check reject its form of a union, so that the refusal names all forms. */
 const abort = { abort: true };
 const text = z.string({ error: "text" }).regex(/\S/, abort);
 const whole = z.int({ error: "a whole number" });
 const yesOrNo = z.boolean({ error: "true or false" });
-/** A count. -1 stands for the default, as in a classic seed request. */
+/** A count. -1 means the default, as in a classic seed request. */
 const count = z
   .int({ error: "a whole number, 0 or more (-1: the default)" })
   .min(-1)
@@ -102,7 +102,7 @@ export const jobChangeSchema = z
 
 type FieldSchemas = { readonly [K in keyof DecodedFields]-?: z.ZodOptional<z.ZodType<DecodedFields[K]>> };
 
-/** Returns the schemas of the fields in `jobFields`. A value that is the standard counts as absent. */
+/** Returns the schemas of the fields in `jobFields`. A value equal to the default counts as absent. */
 function fieldSchemas(): FieldSchemas;
 function fieldSchemas(): object {
   const schemas = fieldEntries.map(([name, { schema, otherwise, description }]) => {
@@ -115,8 +115,8 @@ function fieldSchemas(): object {
 }
 
 /**
- * The body of a POST to `/api/v1/jobs` without its null fields, which count as absent. The schema leaves areas and tiles
- * as they are: they may be large, and are decoded in steps. The order of the fields is part of the digest of a request,
+ * The body of a POST to `/api/v1/jobs` without its null fields, which count as absent. The schema does not decode areas
+ * and tiles, which may be large and are decoded in steps. The order of the fields affects the digest of a request,
  * which is stored with its idempotency key.
  */
 export const jobRequestSchema = z.strictObject({
@@ -211,5 +211,5 @@ export const jobRequestSchema = z.strictObject({
   }),
 });
 
-/** A request whose fields are well-formed each, but not yet checked against each other. */
+/** A request with well-formed fields, whose combination is not checked yet. */
 export type JobRequestDocument = z.output<typeof jobRequestSchema>;

@@ -6,7 +6,7 @@ import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
 
-/** Returns the resource `jobs/ID/timeline`, `/levels` or `/area`; undefined for another word. */
+/** Returns the resource `jobs/ID/timeline`, `/levels` or `/area`. Undefined for another path segment. */
 export function jobPartResource({ operations }: RouteOptions, id: number, part: string): Resource | undefined {
   switch (part) {
     case "timeline":
@@ -32,7 +32,7 @@ export function jobPartResource({ operations }: RouteOptions, id: number, part: 
   }
 }
 
-/** Returns how far each level of a job is. */
+/** Returns the progress of each level of a job. */
 const levelsOf = ({ type, zooms = [] }: Pick<JobView, "type" | "zooms">): Documents["JobLevels"]["levels"] =>
   zooms.map(({ z, tiles }) => {
     const { total, stored, skipped, failed, deleted = 0n } = tiles;
@@ -40,9 +40,9 @@ const levelsOf = ({ type, zooms = [] }: Pick<JobView, "type" | "zooms">): Docume
   });
 
 /**
- * Returns the area of a job in the CRS of its grid set: the requested area, or a box around the bounds or, without
- * bounds, around the coverage of the layer.
- * @param subset the grid subset; undefined: the layer does not have it any more, or the job is of several
+ * Returns the area of a job in the CRS of its grid set: the requested area; else its bounds as a box; else the box of
+ * the layer's coverage.
+ * @param subset the grid subset; undefined if the layer no longer has it, or the job has several
  */
 function areaOf({ area, bounds }: JobView, subset: GridSubset | undefined): Documents["JobArea"] {
   const crs = subset === undefined ? null : crsOf(subset);

@@ -254,6 +254,6 @@ test.each([
     expect(times.length).toBeGreaterThan(20);
     return Math.max(...times) / times.reduce((sum, ms) => sum + ms, 0);
   };
-  // A collection of garbage counts for the step in which it comes.
+  // A garbage collection counts for the step in which it happens.
   expect(Math.min(shareOfLongest(), shareOfLongest(), shareOfLongest())).toBeLessThan(1 / 3);
 });

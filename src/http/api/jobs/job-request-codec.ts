@@ -17,27 +17,27 @@ export interface RequestedJob {
   readonly layer: string;
   readonly request: SeedRequest;
   /**
-   * Returns a hash of the request's values. It does not depend on the order of the fields or on white space. For a body
-   * of the largest size it takes some 10 ms.
+   * Returns a hash of the request's values, which does not depend on the order of fields or on white space. Takes some
+   * 10 ms for the largest body.
    */
   readonly digest: () => string;
-  /** True: the client has confirmed the size of the job (`confirm`). */
+  /** True if the client has confirmed the size of the job (`confirm`). */
   readonly confirmed: boolean;
 }
 
-/** One request for the jobs of several layers, grid sets, formats or parameters. */
+/** A request for jobs of several layers, grid sets, formats or parameters. */
 export interface RequestedJobs extends Pick<RequestedJob, "digest" | "confirmed"> {
   readonly many: BatchRequest;
 }
 
-/** Decodes the body of a POST to `/api/v1/jobs` or `/api/v1/estimate`: strict JSON. Yields now and then. */
+/** Decodes the body of a POST to `/api/v1/jobs` or `/api/v1/estimate` as strict JSON. Yields between slices of work. */
 export function* decodeJobBody(body: Uint8Array): Decoding<RequestedJob | RequestedJobs> {
   const document = parseObject(body, "job");
   yield;
   return document.ok ? yield* decodeJobs(document.value) : document;
 }
 
-/** Decodes a document that requests one job or several. Yields now and then. */
+/** Decodes a document that requests one job or several. Yields between slices of work. */
 export function* decodeJobs(document: object): Decoding<RequestedJob | RequestedJobs> {
   const given = new Map(Object.entries(document).filter(([, value]) => value !== null));
   const decoded = decodeBy(jobRequestSchema, withoutNulls(document));
@@ -73,7 +73,10 @@ const digestOf = (requested: unknown): string => createHash("sha256").update(JSO
 
 type Fields = Omit<JobRequestDocument, "layer" | "layers" | "gridSets" | "formats" | "parameterSets" | "confirm">;
 
-/** Returns the request of a document. Absent fields stay absent: a later check can tell a given value from a default. */
+/**
+ * Returns the request of a document. Absent fields stay absent, so that later checks can distinguish values from
+ * defaults.
+ */
 function* requestOf({ bounds, boundsCrs, area, areaCrs, ...document }: Fields): Decoding<SeedRequest> {
   const {
     type = "seed",
@@ -111,7 +114,7 @@ function termsOf(requested: Pick<JobRequestDocument, keyof JobTerms>): Pick<Seed
   return Object.keys(given).length === 0 ? {} : { terms: { ...STANDARD_TERMS, ...given } };
 }
 
-/** Bounds without `boundsCrs` are in units of the grid set; bounds with `boundsCrs` become an area. */
+/** Bounds without `boundsCrs` are in units of the grid set. Bounds with `boundsCrs` become an area. */
 function* areaOf(
   document: Pick<Fields, "bounds" | "boundsCrs" | "area" | "areaCrs">,
 ): Decoding<Pick<SeedRequest, "bounds" | "area">> {

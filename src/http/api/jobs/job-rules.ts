@@ -2,7 +2,7 @@ import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { fieldEntries } from "../../../plan/job/job-fields.ts";
 import type { JobRequestDocument } from "./job-document.ts";
 
-/** The fields by which one request makes several jobs, each with the fields of a single job that it replaces. */
+/** The fields with which a request makes several jobs, each with the fields of a single job that it replaces. */
 const PLURALS = {
   layers: ["layer"],
   gridSets: ["gridSet", "srs"],
@@ -27,8 +27,8 @@ const EXCLUSIVE: readonly (readonly [Field, readonly Field[]])[] = [
 export const isPlural = (document: object): boolean => Object.keys(PLURALS).some((plural) => plural in document);
 
 /**
- * Returns the first rule between fields that a request breaks.
- * @param given the fields as the client sent them, without nulls: the values in messages
+ * Returns the first broken rule between the fields of a request. Undefined if all rules hold.
+ * @param given the fields as the client sent them, without nulls, for the values in messages
  */
 export function brokenRule(
   document: JobRequestDocument,
@@ -56,7 +56,7 @@ export function brokenRule(
     return not("rateLimit", "none for a truncate, as it renders nothing");
   if (supersede !== true) return undefined;
   if (type === "seed") return not("supersede", "none for a seed: what an older job is to render stays missing");
-  // The job may leave tiles of its range as they are, so an older job on the same range may still have work to do.
+  // The job may skip tiles of its range, so an older job on the same range may still have work.
   const other = (["area", "tiles"] as const).find((field) => field in given) ?? reseedOnly;
   return other === undefined
     ? undefined

@@ -30,8 +30,7 @@ export function decodeTermsChange(body: Uint8Array): Result<JobChange, Refusal> 
 }
 
 /**
- * Returns terms in the form in which a request has them. Fields with default values are undefined, so the JSON document
- * omits them.
+ * Returns terms in the form of a request. Fields with default values are undefined, so the JSON document omits them.
  */
 export function termsDocument(terms: JobTerms | undefined) {
   if (terms === undefined) return {};

@@ -40,7 +40,7 @@ export const jobsQuery = z.object({
   outcome: z.enum(JOB_OUTCOMES).exactOptional(),
   paused: yesOrNo.exactOptional(),
   type: z.enum(JOB_TYPES).exactOptional(),
-  // The names are not checked: jobs outlive the schedule and the account that made them.
+  // Unknown names are accepted: jobs outlive the schedule and the account that made them.
   schedule: text.exactOptional(),
   createdBy: text.exactOptional(),
   requestedWith: id("the id of a job"),
@@ -76,7 +76,7 @@ export function jobsResource(parts: RouteOptions): Resource {
   };
 }
 
-/** Returns a page of jobs, with the counts of the whole list if they are requested. */
+/** Returns a page of jobs. Includes the counts of the whole list if they are requested. */
 async function listJobs(
   { operations }: RouteOptions,
   { state, outcome, paused, since, until, q, counts, limit, after, ...rest }: z.output<typeof jobsQuery>,
@@ -84,13 +84,13 @@ async function listJobs(
   const counted = { ...rest, ...defined({ sinceMs: since, untilMs: until, text: q }) };
   const filter = { ...counted, ...defined({ state, outcome, paused, after }), limit };
   const list = await operations.jobList(filter);
-  // Without the jobs that have ended the counts would be wrong.
+  // Without the ended jobs the counts would be wrong.
   if (!counts || list.endedMissing !== undefined) return list;
   return { ...list, counts: await operations.countJobs(counted) };
 }
 
 /**
- * Submits the jobs of a request. A known idempotency key is answered before planning, because the layer may have been
+ * Submits the jobs of a request. A known idempotency key is answered without planning, because the layer may have been
  * reconfigured since the first request.
  */
 async function submit(
@@ -112,7 +112,7 @@ async function submit(
 }
 
 /**
- * Plans a request: validates it against its layer.
+ * Plans a request for its layer. Refuses an invalid one.
  * @throws the reason of the signal
  */
 export async function planRequested(
@@ -125,14 +125,14 @@ export async function planRequested(
   if (layer === undefined) return refuse(unknownLayer(name, layers));
   const slices = new Slices(signal);
   const planned = await slices.run(planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: Date.now() }));
-  // To send an area of tens of thousands of polygons to the coordinator takes as long as a slice.
+  // Sending an area of tens of thousands of polygons to the coordinator takes as long as a slice.
   if (planned.ok && planned.value.selection !== undefined) await slices.next();
   return planned;
 }
 
 /**
- * `jobs/ID`: GET returns a job; with `wait=SECONDS` when the job has ended, or after that time. PATCH changes its
- * terms. DELETE removes an ended job from the history.
+ * `jobs/ID`: GET returns a job; with `wait=SECONDS` the answer is sent when the job has ended, or after that time.
+ * PATCH changes its terms. DELETE removes an ended job from the history.
  */
 export function jobResource(parts: RouteOptions, jobId: number): Resource {
   return {
@@ -154,7 +154,7 @@ export function jobResource(parts: RouteOptions, jobId: number): Resource {
   };
 }
 
-/** Changes the terms of a job. The detail names the terms that differ. */
+/** Changes the terms of a job. The detail lists the changed terms. */
 async function changeAnswer({ operations }: RouteOptions, jobId: number, terms: JobChange): Promise<Reply> {
   const before = await operations.job(jobId);
   return viewAnswer(
@@ -172,7 +172,7 @@ const termsOf = ({ priority, rateLimit, runWindow, threadCount, maxFailures }: J
   maxFailures,
 });
 
-/** Returns the resource `jobs/ID/failures`, `/cancel`, `/pause` and so on; undefined for another word. */
+/** Returns the resource `jobs/ID/failures`, `/cancel`, `/pause` and so on. Undefined for another path segment. */
 export function jobActionResource(parts: RouteOptions, jobId: number, action: string): Resource | undefined {
   if (action === "failures") return failuresResource(parts, jobId);
   const part = jobPartResource(parts, jobId, action);
@@ -189,7 +189,7 @@ export function jobActionResource(parts: RouteOptions, jobId: number, action: st
 
 type JobAction = (jobId: number, by: string | null) => Promise<Result<JobView, Refusal>>;
 
-/** Returns the action `cancel`, `pause` or `resume` on a job; undefined for an unknown action. */
+/** Returns the action `cancel`, `pause` or `resume` on a job. Undefined for another action. */
 export function jobAction(operations: Operations, action: string): JobAction | undefined {
   switch (action) {
     case "cancel":
@@ -205,8 +205,8 @@ export function jobAction(operations: Operations, action: string): JobAction | u
 
 /**
  * Returns the answer to a request that makes jobs: the job, or, if the request may make several jobs, the list of the
- * jobs in the order in which they were made. A repeated idempotency key gets a 201 too: a client that lost the first
- * answer must see the same status.
+ * jobs in the order in which they were made. A repeated idempotency key is answered with 201 too: a client that lost
+ * the first answer must get the same status.
  */
 export async function submittedAnswer(
   { operations }: RouteOptions,
@@ -226,7 +226,7 @@ export async function submittedAnswer(
   return { ...json(made, 201), headers, ...(known ? {} : { jobId, ...madeDetail(made) }) };
 }
 
-/** Returns the detail of the jobs that a request has made. */
+/** Returns the detail that describes the jobs of a request. */
 function madeDetail(made: JobView | { readonly jobs: readonly JobView[] } | undefined): { readonly detail?: string } {
   if (made === undefined) return {};
   if (!("jobs" in made)) return { detail: jobDetail(made) };

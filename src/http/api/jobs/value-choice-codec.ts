@@ -4,7 +4,7 @@ import { parseAge } from "../../../plan/tile-age.ts";
 import { isRange, type RequestedChoice, type RequestedSet, timeOf } from "../../../plan/value-choice.ts";
 import { isObject } from "../json-body.ts";
 
-/** The limit of values of one key. */
+/** The most values of one key. */
 const MOST_VALUES = 1000;
 
 const CHOICE_EXPECTED = `a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}`;
@@ -12,7 +12,7 @@ const LIST_EXPECTED = `a list of 1 to ${MOST_VALUES} texts`;
 const RANGE_EXPECTED = "from and to as texts, two numbers or two times, the smaller first; one of the two is enough";
 const AGE_OR_TIME_EXPECTED = "olderThan as an age such as P7D or PT12H, or a time such as 2026-11-01";
 
-/** Decodes a combination of choices; undefined if it is invalid. */
+/** Decodes a combination of choices. Undefined if it is invalid. */
 export function chosenSetIn(value: unknown): RequestedSet | undefined {
   const set = parametersOf(value, choiceIn);
   return set.ok ? set.value : undefined;
@@ -51,8 +51,8 @@ const onlyText = (name: string, description: string) => ({
 });
 
 /**
- * The JSON Schema of a combination. A choice selects among the values that the filter lists; for a truncate, among the
- * stored values.
+ * The JSON Schema of a combination. A choice selects values that the filter lists. For a truncate it selects stored
+ * values.
  */
 export const parameterSetJson = {
   type: "object",
@@ -74,8 +74,8 @@ interface WrongValue {
 }
 
 /**
- * Reads an object of parameters, each value by `read`, whose error is the expectation. The error is the first value that
- * is refused; undefined if `value` is no object or two of its keys differ only in case.
+ * Reads each value of an object of parameters with `read`, whose error is the expected form. Returns the first refused
+ * value as the error; undefined if `value` is not an object, or two of its keys differ only in case.
  */
 function parametersOf<T>(
   value: unknown,
@@ -88,14 +88,14 @@ function parametersOf<T>(
     if (!one.ok) return refuse({ key, expected: one.error, given });
     parameters.set(key, one.value);
   }
-  // Keys of parameters do not depend on case: two keys that differ only in case contradict each other.
+  // Keys are not case-sensitive, so two keys that differ only in case contradict each other.
   const upper = new Set([...parameters.keys()].map((key) => key.toUpperCase()));
   return upper.size === parameters.size ? ok(parameters) : refuse(undefined);
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** Reads a choice of values. The error is the expectation. */
+/** Reads a choice of values. The error is the expected form. */
 function choiceIn(value: unknown): Result<RequestedChoice, string> {
   if (isText(value)) return ok(value);
   if (Array.isArray(value)) return listIn(value);

@@ -4,12 +4,12 @@ import type { JobView } from "../../../plan/job/job-request.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { wholeNumber } from "../query-fields.ts";
 
-/** `wait` of a query: the seconds for which the answer may wait. Common proxies close a request that waits longer. */
+/** `wait` of a query: the most seconds that the answer may wait. Common proxies close requests that wait longer. */
 export const waitQuery = z.object({ wait: wholeNumber(0, 120, 0, "seconds, ") });
 
 /**
- * Waits until a job has ended, the time is over, the server closes or the client disconnects. Returns the job as it
- * then is; undefined if there is no such job.
+ * Waits until a job has ended, the time is over, the server closes or the client disconnects. Returns the job at that
+ * time. Undefined if the job does not exist.
  */
 export async function waitForJob(
   id: number,
@@ -18,7 +18,7 @@ export async function waitForJob(
   signal: AbortSignal,
 ): Promise<JobView | undefined> {
   const deadline = performance.now() + waitMs;
-  // Read before the first look at the job, so that no event between the two is missed.
+  // Read before the job, so that no event between the two is missed.
   let seen = events.last;
   const now = await operations.job(id);
   if (now === undefined || now.outcome !== null) return now;

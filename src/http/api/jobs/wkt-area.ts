@@ -4,7 +4,7 @@ import { ok, refuse } from "../../../lib/result.ts";
 import { type Decoding, ITEMS_PER_PAUSE } from "./decoding.ts";
 import type { Polygons } from "./geojson-area.ts";
 
-/** The polygons of a WKT text, and the CRS that EWKT names. */
+/** The polygons of a WKT text, and the CRS if EWKT names one. */
 export interface WktArea {
   readonly polygons: Polygons;
   readonly srs: number | undefined;
@@ -18,9 +18,9 @@ const MISFITS = `${EXPECTED}; its brackets and numbers do not fit together`;
 const POSITIONS = "positions of two numbers, with heights and measures or without";
 
 /**
- * Decodes POLYGON, MULTIPOLYGON and a collection of them (OGC 06-103r4, 7). Accepts EWKT's `SRID=4326;` in front, where
- * 0 names no CRS. Omits Z and M. The time is proportional to the length of the text: the scanner never goes back. Yields
- * now and then.
+ * Decodes POLYGON, MULTIPOLYGON and a collection of them (OGC 06-103r4, 7). Accepts EWKT's prefix `SRID=4326;`, where 0
+ * means no CRS. Omits Z and M. The time is proportional to the length of the text, because the scanner never goes back.
+ * Yields between slices of work.
  */
 export function* decodeWkt(text: string): Decoding<WktArea> {
   const scanner = new Scanner(text);
@@ -42,7 +42,7 @@ export function* decodeWkt(text: string): Decoding<WktArea> {
   }
 }
 
-/** Carries the expected token and its position. `decodeWkt` catches every WktError. */
+/** Has the expected token and its position. `decodeWkt` catches every WktError. */
 class WktError extends Error {
   override readonly name = "WktError";
 }
@@ -65,7 +65,7 @@ class Scanner {
     this.#text = text;
   }
 
-  /** Returns the next token if it matches, and moves past it. */
+  /** Returns the next token and moves past it. Undefined if it does not match. */
   take(token: RegExp): string | undefined {
     this.#skipBlanks();
     const from = this.#at;
@@ -80,8 +80,8 @@ class Scanner {
   }
 
   /**
-   * Returns whether the next character is `mark`, and moves past it. Most tokens are brackets and commas: this is
-   * faster than an expression.
+   * Moves past the next character if it is `mark`, and returns whether it is. Most tokens are brackets and commas, for
+   * which this is faster than a regular expression.
    */
   takesMark(mark: string): boolean {
     this.#skipBlanks();
@@ -142,7 +142,7 @@ function* ringIn(scanner: Scanner): Generator<undefined, Ring> {
   return ring;
 }
 
-/** Reads a list in brackets whose items are separated by commas. */
+/** Reads a list in brackets, whose items are separated by commas. */
 function* listIn<T>(scanner: Scanner, read: (scanner: Scanner) => Generator<undefined, T>): Generator<undefined, T[]> {
   scanner.needsMark("(");
   const list: T[] = [];

@@ -6,8 +6,8 @@ import { legendAddress } from "../../tiles/wms/legend-address.ts";
 import type { Documents } from "../documents/documents.ts";
 
 /**
- * Returns the addresses of a layer for clients: those of its documents, and for each grid set and format the templates
- * of its tiles. Braces enclose what the client fills in. Parameters are appended as `KEY=VALUE`.
+ * Returns the addresses of a layer for clients: the addresses of its documents, and address templates of its tiles for
+ * each grid set and format. Clients replace the parts in braces. Parameters are appended as `KEY=VALUE`.
  * @param base scheme, host, port and mount as the client addressed them
  */
 export function layerAddresses(layer: Layer, base: string): Documents["Layer"]["addresses"] {

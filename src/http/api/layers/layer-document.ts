@@ -8,7 +8,7 @@ import type { LayerOrigin } from "../../resource.ts";
 import type { Documents } from "../documents/documents.ts";
 import { layerAddresses } from "./layer-addresses.ts";
 
-/** A layer, without what says whether it can be changed. */
+/** The document of a layer, without the fields about changes of it. */
 type LayerDocument = Omit<Documents["Layer"], "editable">;
 
 /** Returns the document of one layer, with its secrets masked. */
@@ -30,7 +30,7 @@ export function layerDocument(
   };
 }
 
-/** Returns the document of a layer in a list of many. */
+/** Returns the short document of a layer for lists. */
 export const layerSummary = (layer: Layer): Documents["LayerSummaries"]["layers"][number] => ({
   name: layer.name,
   title: layer.title,

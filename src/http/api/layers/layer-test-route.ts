@@ -30,9 +30,9 @@ export const layerTestSchema = z.strictObject({
   y: index.meta({ description: "From the bottom" }),
 });
 
-/** The tests of one process at the same time. Each holds a connection of an upstream. */
+/** The most concurrent tests of one process. Each uses a connection to an upstream. */
 const MOST_AT_ONCE = 2;
-/** A tile is not shown in a larger answer. */
+/** A larger tile is not included in the answer. */
 const MOST_SHOWN_BYTES = 1024 * 1024;
 
 /** Returns `layers/NAME/test`: POST renders one tile of the layer, does not store it, and returns the result. */
@@ -58,7 +58,7 @@ interface Test {
 }
 
 function decodeTest(body: Uint8Array, layer: Layer): Result<Test, Refusal> {
-  // A test of the defaults needs no body.
+  // A test with only default values needs no body.
   const document = body.byteLength === 0 ? ok({}) : parseObject(body, "test of a layer");
   if (!document.ok) return document;
   const decoded = decodeBy(layerTestSchema, withoutNulls(document.value));
@@ -86,7 +86,7 @@ function decodeTest(body: Uint8Array, layer: Layer): Result<Test, Refusal> {
   return ok({ order, format: format.value });
 }
 
-/** Returns the tile of a test: the given one, or one in the middle of the coverage. */
+/** Returns the tile to test: the requested one, or one in the middle of the coverage. */
 function tileOf(
   subset: GridSubset,
   level: number | undefined,

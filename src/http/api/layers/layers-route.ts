@@ -15,7 +15,7 @@ import { text } from "../documents/fields.ts";
 import { wholeNumber, withoutQuery } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
 
-/** The limit of a request without one: more layers than any configuration has. */
+/** The default limit, which is more than the layers of any configuration. */
 const MOST_LAYERS = 100_000;
 
 export const layersQuery = z.object({
@@ -26,7 +26,7 @@ export const layersQuery = z.object({
 });
 
 /**
- * `layers`: the layers and grid sets of which jobs can be requested, in the order of the configuration. The first
+ * `layers`: the layers and grid sets that jobs can be requested for, in the order of the configuration. The first
  * format and grid set of a layer are its defaults.
  */
 export const layersResource = (): Resource =>
@@ -91,9 +91,9 @@ export function layerResource(parts: RouteOptions, name: string): Resource {
 
 interface Page {
   readonly layers: readonly Layer[];
-  /** The layers that the search finds, on all pages. */
+  /** The number of layers that match the search, on all pages. */
   readonly total: number;
-  /** The value of `after` for the next page; null: this page is the last. */
+  /** The value of `after` for the next page. Null if this page is the last one. */
   readonly next: string | null;
 }
 

@@ -1,69 +1,70 @@
 import type { TileCounts } from "../../../cache/tile-cache.ts";
 
-/** A node and its part in the cluster, as the lead sees it. */
+/** A node of a cluster in the view of the lead. */
 export interface NodeView {
   readonly name: string;
   readonly lead: boolean;
   readonly state: NodeState;
-  /** The time at which the node has joined, or was lost, ms since 1970. */
+  /** When the node joined, or was lost, ms since 1970. */
   readonly sinceMs: number;
-  /** The time since the lead has heard from the node, ms. */
+  /** The time since the lead last received a message of the node, ms. */
   readonly lagMs: number;
-  /** The time left of its lease, ms; null: the server is alone. */
+  /** The remaining time of its lease, ms. Null without a cluster. */
   readonly leaseMs: number | null;
   /** The version of its program. */
   readonly version: string;
-  /** Tiles that the node has served since it began. */
+  /** The number of tiles that the node has served since its start. */
   readonly tiles: number;
-  /** Metatiles that it renders at the moment. */
+  /** The number of metatiles that it is rendering. */
   readonly renders: number;
-  /** Metatiles that it has rendered since the lead has begun or the node has joined. */
+  /** The number of metatiles that it has rendered since it joined this lead. */
   readonly metatiles: number;
 }
 
-/** The lead of a cluster, as it sees itself. */
+/** The lead of a cluster in its own view. */
 export interface LeadView {
   readonly node: string;
-  /** Rises by one with each lead. */
+  /** Increases by one with each new lead. */
   readonly epoch: number;
-  /** The time at which it has begun to lead, ms since 1970. */
+  /** When it began to lead, ms since 1970. */
   readonly sinceMs: number;
-  /** The time left of its lease, ms. */
+  /** The remaining time of its lease, ms. */
   readonly leaseMs: number;
-  /** The time since it sent the request that has renewed its lease last, ms. */
+  /** The time since it sent the last successful renewal of its lease, ms. */
   readonly renewedMs: number;
-  /** Nodes whose connection was lost, and that had not announced their end, since it leads. */
+  /** The number of nodes lost since it leads: their connections ended unannounced. */
   readonly lostNodes: number;
 }
 
-/** The node of a cluster that answers, as it sees itself. It needs no lead for that. */
+/** The answering node of a cluster in its own view, which needs no lead. */
 export interface OwnNode {
   readonly name: string;
-  /** Whether its lease is of a lead beside it. */
+  /** Whether its lease was granted by the lead beside it. */
   readonly leads: boolean;
-  /** The time left of its lease, ms; 0: it is cut off. */
+  /** The remaining time of its lease, ms. 0 if it is cut off. */
   readonly leaseLeftMs: number;
-  /** How often it has taken the lead since its start. */
+  /** How many times it has taken the lead since its start. */
   readonly takeovers: number;
 }
 
 /**
- * `ready`: the node has a lease and serves. `draining`: it is drained, or ends; it serves, but its `/readyz` is 503, and
- * it gets no further renders. `lost`: it has ended or is cut off without a word, until it is back or is removed.
+ * `ready`: the node has a lease and serves. `draining`: it is drained or ending; it serves, but its `/readyz` is 503,
+ * and it gets no further renders. `lost`: it has ended or is cut off unannounced, and has neither returned nor been
+ * removed.
  */
 export const NODE_STATES = ["ready", "draining", "lost"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
-/** `alone`: the server is no cluster. `last`: all other nodes are drained. `leaving`: the node ends. */
+/** `alone`: the server has no cluster. `last`: all other nodes are drained. `leaving`: the node is ending. */
 export type DrainRefusal = "unknown" | "alone" | "last" | "leaving";
 
-/** The outcome of the removal of a lost node. `alone`: the server is no cluster. `present`: the node is not lost. */
+/** The outcome of the removal of a lost node. `alone`: the server has no cluster. `present`: the node is not lost. */
 export type NodeRemoval = "removed" | "unknown" | "present" | "alone";
 
-/** The row of the node that has applied the change. */
+/** The row of the node after the change, or the refusal. */
 export type DrainOutcome = NodeView | DrainRefusal;
 
-/** Returns the number of tiles that counters of layers stand for. */
+/** Returns the number of tiles that the counters of layers add up to. */
 export function servedTiles(tiles: ReadonlyMap<string, TileCounts>): number {
   let sum = 0;
   for (const { memoryHits, storeHits, staleServed, absent, expired } of tiles.values())

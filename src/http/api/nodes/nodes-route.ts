@@ -7,7 +7,7 @@ import type { Documents } from "../documents/documents.ts";
 import { withoutQuery } from "../query-fields.ts";
 import type { LeadView, NodeView } from "./node-view.ts";
 
-/** `nodes`: the nodes of the cluster; a server that is alone is one. */
+/** `nodes`: the nodes of the cluster. A server without a cluster is one node. */
 export const nodesResource = ({ nodes, lead, node }: RouteOptions): Resource =>
   reader(async () => {
     const [listed, led] = await Promise.all([nodes(), lead()]);
@@ -40,7 +40,9 @@ const nodeDocument = (view: NodeView): Documents["Nodes"]["nodes"][number] => {
   };
 };
 
-/** `nodes/NAME/drain`: POST takes a node out of the balancer and gives it no further renders, DELETE ends that. */
+/**
+ * `nodes/NAME/drain`: POST begins the drain of a node, which gets no further renders and is not ready; DELETE ends it.
+ */
 export const drainResource = ({ drainNode }: RouteOptions, name: string): Resource => {
   const answer = (drained: boolean) =>
     administering(

@@ -48,7 +48,7 @@ function changesOf(document: string, parameter: object, configuration: object = 
   };
 }
 
-/** What the configuration describes: layers, grid sets and stores. */
+/** The paths of configured objects: layers, grid sets and stores. */
 export const configuredPaths = {
   "/layers": {
     get: operation(

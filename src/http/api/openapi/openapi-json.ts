@@ -7,7 +7,7 @@ interface JsonObject {
   readonly properties: Readonly<Record<string, object>>;
 }
 
-/** Returns the JSON Schema of a document that clients send. Its optional fields may be null, which counts as absent. */
+/** Returns the JSON Schema of a request document. Its optional fields may be null, which counts as absent. */
 export function requestJson(schema: z.ZodObject): JsonObject {
   const { properties, required, ...rest } = schemaJson(schema);
   const fields = Object.entries(properties ?? {}).map(([name, field]) => [
@@ -22,7 +22,7 @@ export function requestJson(schema: z.ZodObject): JsonObject {
   };
 }
 
-/** Returns the parameters of the fields of a query. */
+/** Returns the OpenAPI parameters of query fields. */
 export const queryParameters = (schema: z.ZodObject): readonly object[] =>
   Object.entries(schemaJson(schema).properties ?? {}).map(([name, field]) => ({ name, in: "query", schema: field }));
 
@@ -33,10 +33,10 @@ function schemaJson(schema: z.ZodType): z.core.JSONSchema.JSONSchema {
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
       // The library leaves out the default and the examples of a transformed value, because they describe the value
-      // before the transformation.
+      // before its transformation.
       const { default: standard, examples } = z.globalRegistry.get(zodSchema) ?? {};
       Object.assign(jsonSchema, defined({ default: standard, examples }));
-      // The limits of exact integers in JavaScript say nothing to a client.
+      // The limits of exact integers in JavaScript are not relevant to clients.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
@@ -44,10 +44,7 @@ function schemaJson(schema: z.ZodType): z.core.JSONSchema.JSONSchema {
   return json;
 }
 
-/**
- * Returns the JSON Schemas of documents that the server sends, by their names. Where one contains another, it refers to
- * it by name.
- */
+/** Returns the JSON Schemas of response documents, by name. A document inside another one is referred to by name. */
 export function documentsJson(documents: Readonly<Record<string, z.ZodType>>): Readonly<Record<string, object>> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(documents)) registry.add(schema, { id });
@@ -57,11 +54,13 @@ export function documentsJson(documents: Readonly<Record<string, z.ZodType>>): R
 
 export const componentUri = (name: string): string => `#/components/schemas/${name}`;
 
-/** Returns a value inside a JSON Schema in a shorter form with the same meaning. A reviver: it sees inner values first. */
+/**
+ * Returns a shorter form of a value in a JSON Schema with the same meaning. Used as a reviver: inner values come first.
+ */
 function simplified(key: string, value: unknown): unknown {
-  // Keys are always text. A component of OpenAPI has its address by its place.
+  // Keys are always text, and the position of an OpenAPI component is its address.
   if (key === "propertyNames" || key === "$schema" || key === "$id") return undefined;
-  // The limits of exact integers in JavaScript say nothing to a client.
+  // The limits of exact integers in JavaScript are not relevant to clients.
   if (value === Number.MIN_SAFE_INTEGER || value === Number.MAX_SAFE_INTEGER) return undefined;
   if (typeof value !== "object" || value === null) return value;
   const { anyOf, prefixItems, ...rest }: z.core.JSONSchema.JSONSchema = { ...value };
@@ -74,7 +73,7 @@ function simplified(key: string, value: unknown): unknown {
   return isNullable && typeof form === "object" && form.$ref === undefined ? { ...orNull(form), ...rest } : value;
 }
 
-/** Returns the schema of a value or null. */
+/** Returns the schema of a value that may be null. */
 export function orNull({ type, enum: values, anyOf, ...rest }: z.core.JSONSchema.JSONSchema): object {
   if (anyOf !== undefined) return { ...rest, anyOf: [...anyOf, { type: "null" }] };
   if (values !== undefined) return { ...rest, enum: [null, ...values] };

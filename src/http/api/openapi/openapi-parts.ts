@@ -7,14 +7,14 @@ export const gone = { 204: { description: "Done; the answer has no body" } };
 
 export const ref = (document: string) => ({ $ref: componentUri(document) });
 
-/** Returns the answer that is one of the documents. */
+/** Returns the answer with one of the given documents. */
 export const answer = (...documents: readonly string[]) => {
   const [first = "", ...others] = documents;
   const schema = others.length === 0 ? ref(first) : { anyOf: documents.map(ref) };
   return { description: "OK", content: { "application/json": { schema } } };
 };
 
-/** Returns the answer to a request that has created a document, or one of the documents. */
+/** Returns the answer to a request that has created one of the given documents. */
 export const created = (...documents: readonly string[]) => ({
   ...answer(...documents),
   description: "Created",
@@ -28,11 +28,11 @@ const failed = {
 
 interface Exchanged {
   readonly parameters?: readonly object[];
-  /** The name of the document that the client sends. */
+  /** The name of the request document. */
   readonly body?: string;
   /** The answers by status. */
   readonly answers: Readonly<Partial<Record<number | "2XX", object>>>;
-  /** The statuses of problems. */
+  /** The statuses of problem documents. */
   readonly failures?: readonly number[];
 }
 

@@ -3,7 +3,9 @@ import { PACK_TYPE } from "../tiles/tile-pack.ts";
 import { queryParameters } from "./openapi-json.ts";
 import { answer, operation } from "./openapi-parts.ts";
 
-/** Tiles with their bytes: a line of JSON with their names and sizes, then the tiles one after the other. */
+/**
+ * Tiles with their content: a line of JSON with their names and sizes, then the bytes of the tiles one after the other.
+ */
 const pack = (description: string) => ({
   description,
   content: { [PACK_TYPE]: { schema: { type: "string", format: "binary" } } },

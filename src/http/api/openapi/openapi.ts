@@ -21,10 +21,10 @@ const scheduleRequest = requestJson(scheduleRequestSchema);
 const change = requestJson(scheduleChangeSchema);
 const scheduleChange = { ...change, properties: { ...change.properties, job: ref("JobRequest") } };
 
-/** All schemas, by the names that the description refers to. */
+/** All schemas, by the names that references use. */
 const schemas = {
   ...documentsJson(documents),
-  // A client may send it back, so its fields may be null as those of a request.
+  // A client may send this document back, so its fields may be null like those of a request.
   ScheduledJob: requestJson(documents.ScheduledJob),
   JobRequest: requestJson(jobRequestSchema),
   JobTerms: requestJson(jobChangeSchema),

@@ -23,7 +23,7 @@ const positive = z.int({ error: "a positive whole number" }).min(1, { error: "a 
 
 /**
  * The body of a PUT or PATCH of `/api/v1/quota` without its null fields, which count as absent: the fields of the
- * classic `cacheQuotaConfiguration`, without its root. Absent fields stay as they are.
+ * classic `cacheQuotaConfiguration`, without its root. Absent fields keep their values.
  */
 export const quotaChangeSchema = z.strictObject({
   enabled: z.boolean().exactOptional(),

@@ -20,7 +20,10 @@ export const quotaQuery = z.object({
     .meta({ default: false, description: "true: changes nothing, and returns what the change would evict" }),
 });
 
-/** `quota`: GET returns the disk quota; PUT and PATCH change the fields that they name, as the classic PUT does. DELETE returns to that of the file. */
+/**
+ * `quota`: GET returns the disk quota. PUT and PATCH change the given fields, as the classic PUT does. DELETE returns
+ * to the quota of the configuration file.
+ */
 export function quotaResource({ operations }: Pick<RouteOptions, "operations">): Resource {
   const change = administering(async (exchange: Exchange): Promise<Reply> => {
     const query = decodeStrictQuery(quotaQuery, exchange);
@@ -54,7 +57,7 @@ export function quotaResource({ operations }: Pick<RouteOptions, "operations">):
   };
 }
 
-/** Returns the quota in force, with the quota of the configuration file that it overrules. */
+/** Returns the quota in force, and the quota of the configuration file if it is overruled. */
 async function quotaDocument(operations: RouteOptions["operations"]): Promise<Documents["Quota"]> {
   const [quota, overruled] = await Promise.all([operations.quota(), operations.overruledQuota()]);
   if (overruled === null) return quota;

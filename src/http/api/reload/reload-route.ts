@@ -3,7 +3,7 @@ import { administering } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 
 /**
- * `reload`: POST reads the configuration file again, as `/rest/reload` does. The refusal of an invalid file has its
+ * `reload`: POST reads the configuration file again, as `/rest/reload` does. The refusal of an invalid file lists its
  * problems one by one.
  */
 export const reloadResource = ({ reload }: Pick<RouteOptions, "reload">): Resource => ({

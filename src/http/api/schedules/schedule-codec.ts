@@ -20,14 +20,14 @@ import { parseObject, withoutNulls } from "../json-body.ts";
 import { scheduleChangeSchema, scheduleRequestSchema } from "./schedule-document.ts";
 import { scheduledJobDocument } from "./scheduled-job-document.ts";
 
-/** A requested schedule: well-formed, but its jobs are not yet validated against their layers. */
+/** A well-formed schedule, whose jobs are not validated against their layers yet. */
 export interface RequestedSchedule {
   readonly name: string;
   readonly plan: SchedulePlan;
 }
 
 /**
- * Decodes the body of a POST to `/api/v1/schedules`, or of a PUT to a schedule. Yields now and then.
+ * Decodes the body of a POST to `/api/v1/schedules`, or of a PUT to a schedule. Yields between slices of work.
  * @param known the name in the path of a PUT
  */
 export function* decodeSchedule(body: Uint8Array, known?: string): Decoding<RequestedSchedule> {
@@ -47,7 +47,7 @@ export function* decodeSchedule(body: Uint8Array, known?: string): Decoding<Requ
   return ok({ name, plan: { time: time.value, job: scheduledJob(job.value), missed, window } });
 }
 
-/** Decodes the body of a PATCH of the schedule `known`. Yields now and then. */
+/** Decodes the body of a PATCH of the schedule `known`. Yields between slices of work. */
 export function* decodeScheduleChange(body: Uint8Array, known: string): Decoding<ScheduleChange> {
   const document = parseObject(body, "schedule");
   yield;
@@ -63,7 +63,7 @@ export function* decodeScheduleChange(body: Uint8Array, known: string): Decoding
       code: "malformed",
       message: `body: expected at least one of ${Object.keys(scheduleChangeSchema.shape).join(", ")}`,
     });
-  // The expression and the time zone are checked one by one: a change may leave either of them as it was.
+  // The expression and the time zone are checked separately, because a change may leave one of them unchanged.
   const time = parseCron(cron ?? "@daily", timeZone ?? "UTC");
   if (!time.ok) return time;
   yield;
@@ -86,13 +86,15 @@ function scheduledJob(requested: RequestedJob | RequestedJobs): ScheduledJob {
   return { many: { request, layers: [layer], layersAre: "names" }, confirmed };
 }
 
-/** Adds `job.` to the field that a refusal names. */
+/** Adds `job.` to the field name in a refusal. */
 export function ofJob(refusal: Refusal): Refusal {
   if ("field" in refusal) return { ...refusal, field: `job.${refusal.field}` };
   return refusal.code === "bad_field" ? { ...refusal, message: `job.${refusal.message}` } : refusal;
 }
 
-/** Returns the document of a schedule: with all runs of the view, with the outcomes of their jobs too, or with no runs. */
+/**
+ * Returns the document of a schedule: with the runs of the view, with the outcomes of their jobs too, or without runs.
+ */
 export function scheduleDocument(
   { schedule, runs }: ScheduleView,
   shown: "with runs" | "with outcomes" | "in a list",

@@ -7,7 +7,7 @@ import { MISSED_RULES } from "../../../schedule/schedule.ts";
 import { timeOfDay } from "../jobs/job-document.ts";
 import { isObject, withoutNulls } from "../json-body.ts";
 
-/** The name occurs in paths, logs and command lines. `schedules/preview` is another resource. */
+/** The name is used in paths, logs and command lines. `schedules/preview` is another resource. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._:+-]{0,99}$/u;
 export const PREVIEW = "preview";
 const NAME_EXPECTED = `1 to 100 letters, digits, blanks or . _ : + -, a letter or digit first, and not ${PREVIEW}`;
@@ -33,7 +33,7 @@ interface Times {
   readonly to?: unknown;
 }
 
-/** Reads a window. The run windows of jobs have the names `from` and `to`; a schedule accepts them too. */
+/** Reads a window. Accepts `from` and `to`, the names in the run windows of jobs, as well as `start` and `end`. */
 function windowOf({ start, end, from, to }: Times): Result<RunWindow, Refusal> {
   if (from === undefined && to === undefined) return parseWindow(start, end, ["window.start", "window.end"]);
   const expected = "nothing beside from and to, other names for start and end";
@@ -59,7 +59,7 @@ const overlap = z.enum(["never"]);
 const windowNote = { description: "When its jobs may work, in its time zone: start and end, or from and to" };
 const job = z.custom<object>(isObject, { error: "an object with the fields of a job" });
 
-/** The values of the fields that a request may leave out. */
+/** The default values of optional fields. */
 const STANDARD = { timeZone: "UTC", missed: "run_once", overlap: "never" } as const;
 
 /** The body of a POST or PUT to a schedule without its null fields, which count as absent. */
@@ -73,7 +73,7 @@ export const scheduleRequestSchema = z.strictObject({
   job,
 });
 
-/** Returns the schema of a field of a change, in which null is the value of a request without the field. */
+/** Returns the schema of a field in a change. Null resets the field to `standard`. */
 const changed = <S extends z.ZodType, V>(schema: S, standard: V) =>
   schema
     .nullable()

@@ -10,7 +10,7 @@ import { documentAnswer } from "../api-answer.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { schedulePreviewSchema } from "./schedule-document.ts";
 
-/** The previews of one process at the same time. A thousand times of a rare expression take a third of a second. */
+/** The concurrent previews of one process. A thousand times of a rare expression take a third of a second. */
 const bounded = limitConcurrency(4, "previews are being worked out");
 
 /** `schedules/preview`: POST returns the next times and open windows of a schedule that is not stored. */
@@ -41,7 +41,7 @@ async function previewOf(
   });
 }
 
-/** Returns the first `count` values of a generator. Yields to other requests in between. */
+/** Returns the first `count` values of a generator. Yields to other requests between slices of work. */
 async function firstOf<T>(values: Iterable<T>, count: number, slices: Slices): Promise<readonly T[]> {
   const first: T[] = [];
   for (const value of values) {

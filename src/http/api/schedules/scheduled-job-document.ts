@@ -9,10 +9,11 @@ import { GEOJSON_CRS } from "../jobs/area-fields.ts";
 import { termsDocument } from "../jobs/job-terms-codec.ts";
 
 /**
- * Returns the document that requests the jobs of a schedule. A client may send it back. Undefined fields are absent in
- * the JSON text.
- * `limit` stands for an area or for tiles that a list omits because of their size. No request accepts `limit`: a
- * document from a list is refused if a client sends it back, instead of becoming a job of the whole layer.
+ * Returns the document that requests the jobs of a schedule. A client may send it back. The JSON text lacks undefined
+ * fields.
+ *
+ * `limit` replaces an area or tiles that a list omits because of their size. No request accepts `limit`, so a document
+ * from a list is refused if a client sends it back, and does not become a job of the whole layer.
  */
 export const scheduledJobDocument = ({ many, confirmed, limit }: ScheduledJob): Documents["ScheduledJob"] => {
   const { request } = many;
@@ -54,8 +55,8 @@ const boundsDocument = (bounds: Extent | undefined): readonly [number, number, n
   bounds === undefined ? undefined : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY];
 
 /**
- * Returns the fields of an area: GeoJSON for an area with a CRS, WKT for an area in the CRS of the grid set. GeoJSON
- * cannot express the CRS of the grid set.
+ * Returns the fields of an area: GeoJSON for an area with a CRS, and WKT for an area in the CRS of the grid set, which
+ * GeoJSON cannot express.
  */
 function areaDocument(area: SeedRequest["area"]) {
   if (area === undefined) return {};

@@ -89,7 +89,7 @@ export function scheduleResource({ operations }: RouteOptions, name: string): Re
   };
 }
 
-/** Returns the resource `schedules/NAME/pause`, `/resume` or `/run`; undefined for an unknown action. */
+/** Returns the resource `schedules/NAME/pause`, `/resume` or `/run`. Undefined for another action. */
 export function scheduleActionResource(parts: RouteOptions, name: string, action: string): Resource | undefined {
   const { operations } = parts;
   switch (action) {
@@ -118,7 +118,7 @@ async function scheduleOf(exchange: Exchange, name?: string): Promise<Result<Req
   return unknown === undefined ? requested : refuse(unknown);
 }
 
-/** Decodes the body, in slices: an area may have 250,000 corners. */
+/** Decodes the body in slices, because an area may have 250,000 corners. */
 async function decodedInSteps<T>(
   exchange: Exchange,
   decode: (body: Uint8Array) => Decoding<T>,
@@ -127,12 +127,12 @@ async function decodedInSteps<T>(
   if (!body.ok) return body;
   const slices = new Slices();
   const decoded = await slices.run(decode(body.value));
-  // To send an area of tens of thousands of corners to the coordinator takes as long as a slice.
+  // Sending an area of tens of thousands of corners to the coordinator takes as long as a slice.
   if (slices.isOver) await slices.next();
   return decoded;
 }
 
-/** Returns the refusal of the first layer of a scheduled job that is not there. */
+/** Returns the refusal of the first unknown layer of a scheduled job. Undefined if all layers exist. */
 function unknownLayerOf(
   { many: { layers, layersAre } }: ScheduledJob,
   { catalogue }: Pick<Exchange, "catalogue">,
@@ -146,7 +146,7 @@ function unknownLayerOf(
     : badField("job.layers", "names of layers, in which * stands for any characters", unknown, details);
 }
 
-/** Names a schedule, with the fields that differ from its state before. */
+/** Describes a schedule by its name and its changed fields. */
 function scheduleDetail(before: ScheduleView | undefined, after: ScheduleView): string {
   const definition = (view: ScheduleView) => {
     const { cron, timeZone, missed, window, job } = scheduleDocument(view, "in a list");

@@ -6,13 +6,13 @@ import type { Documents } from "../documents/documents.ts";
 
 type Place = Documents["Server"]["places"][number];
 
-/** A file system that does not answer for this time has no known free space. */
+/** The free space counts as unknown if the file system does not answer within this time. */
 const LONGEST_WAIT_MS = 2_000;
 const UNKNOWN = { bytes: null, freeBytes: null, totalBytes: null };
 
 /**
- * Returns the places of the server's data, with the space that is left in each directory. Requests share one look at the
- * file systems: a file system that hangs occupies one thread, and delays a request by two seconds at most.
+ * Returns the locations of the server's data, with the free space of each directory. Requests share one call to each
+ * file system, so a hanging file system occupies one thread and delays a request by at most two seconds.
  */
 export class ServerPlaces {
   readonly #installation: () => Installation;
@@ -46,7 +46,7 @@ export class ServerPlaces {
   }
 }
 
-/** Returns the place of the state database, with the size of the database and of its log. */
+/** Returns the location of the state database, with the size of the database and of its log. */
 async function statePlace(file: string): Promise<Place> {
   const sizes = await Promise.all(
     [file, `${file}-wal`].map((path) =>
@@ -64,7 +64,7 @@ async function placeOf(kind: Place["kind"], path: string): Promise<Place> {
     const { bavail, blocks, bsize } = await statfs(path);
     return { kind, path, bytes: null, freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   } catch {
-    // The directory may have been removed. `/readyz` gives the reason.
+    // The directory may have been removed. `/readyz` reports the reason.
     return { kind, path, ...UNKNOWN };
   }
 }

@@ -10,7 +10,7 @@ import { ServerPlaces } from "./server-places.ts";
 type ServerDocument = Documents["Server"];
 type ServerParts = Pick<RouteOptions, "installation" | "metrics" | "trafficRates">;
 
-/** `server`: since when the server runs, how many requests it has answered, its memory tier and its storage places. */
+/** `server`: the start of the server, the number of answered requests, its memory tier and its storage locations. */
 export function serverResource({ installation, metrics, trafficRates }: ServerParts): Resource {
   const places = new ServerPlaces(installation);
   return reader(async () => {
@@ -49,7 +49,7 @@ const recentOf = ({ seconds, lengthMs, requests, bytes }: RecentTraffic): Server
 const peakOf = (peak: Peak | undefined): ServerDocument["peak"]["requests"] =>
   peak === undefined ? null : { perSecond: rounded(peak.perSecond), at: isoTime(peak.atMs) };
 
-/** Returns a rate with two digits after the point. */
+/** Returns a rate with two decimal places. */
 const rounded = (rate: number): number => Math.round(rate * 100) / 100;
 
 function memoryOf({ memory, tiles }: ServerMetrics): ServerDocument["memoryTier"] {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** The longest name or password that is checked. */
+/** The most characters of a name or password that is checked. */
 const MOST = 1_000;
 const given = z.string({ error: `text of at most ${MOST} characters` }).max(MOST);
 

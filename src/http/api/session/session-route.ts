@@ -14,8 +14,8 @@ import { signInSchema } from "./session-document.ts";
 type SessionParts = Pick<RouteOptions, "operations" | "authenticator" | "users">;
 
 /**
- * `session`: POST signs in with a name and a password, GET returns the account that is signed in, DELETE signs out. The
- * session is a cookie; a change that is sent with it must carry the CSRF token.
+ * `session`: POST signs in with a name and a password, GET returns the signed-in account, DELETE signs out. The session
+ * is a cookie. A change with this cookie must have the CSRF token.
  */
 export const sessionResource = ({ operations, authenticator, users }: SessionParts): Resource => ({
   account: "optional",
@@ -48,7 +48,7 @@ export const sessionResource = ({ operations, authenticator, users }: SessionPar
   },
 });
 
-/** Returns the account and the permissions of a caller. A caller that has to sign in does not get the version. */
+/** Returns the account and the permissions of a caller. Omits the version for a caller that must sign in. */
 function sessionOf(caller: Caller, users: RouteOptions["users"]): Documents["Session"] {
   const user = caller.kind === "user" ? caller.user : undefined;
   return {

@@ -55,7 +55,7 @@ function statsOf(counts: TrafficCounts) {
   };
 }
 
-/** Returns a quantile in ms, to a hundredth; null: there was no request. */
+/** Returns a quantile in ms, rounded to hundredths. Null without requests. */
 function quantileMs({ times }: TrafficCounts, share: number): number | null {
   const seconds = quantileSeconds({ bounds: BOUNDS_SECONDS, buckets: times }, share);
   return seconds === undefined ? null : Math.round(seconds * 100_000) / 100;

@@ -4,7 +4,7 @@ import { TrafficHistory } from "./traffic-history.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Noon of some day. */
+/** Noon of an arbitrary day. */
 const NOON = Date.UTC(2026, 0, 1, 12);
 
 const hits = (count: number): TrafficCounts => ({ ...noTraffic(), hits: count, bytes: count * 10 });
@@ -48,7 +48,7 @@ test("a clock that is set back hides nothing that comes after", () => {
   history.add(NOON, new Map([["a", hits(1)]]));
   history.add(NOON - HOUR, new Map([["a", hits(2)]]));
   expect(history.view({ window: "PT5M", ...all }, NOON - HOUR).total.hits).toBe(2);
-  // The minute after the change of the clock is counted anew.
+  // The minute after the change of the clock is counted from zero.
   expect(history.view({ window: "PT5M", ...all }, NOON).total.hits).toBe(0);
 });
 

@@ -3,7 +3,7 @@ import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "
 const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;
 
-/** The times over which traffic can be summed: the length of their steps, and how many. */
+/** The windows over which traffic can be summed: the length and number of their steps. */
 const WINDOWS = {
   PT5M: { stepMs: MINUTE_MS, steps: 5 },
   PT1H: { stepMs: MINUTE_MS, steps: 60 },
@@ -14,23 +14,23 @@ export const TRAFFIC_WINDOWS = ["PT5M", "PT1H", "PT24H"] as const satisfies read
 
 export interface TrafficQuery {
   readonly window: TrafficWindow;
-  /** The layer; undefined: all layers. */
+  /** Undefined for all layers. */
   readonly layer: string | undefined;
 }
 
 /** The traffic of a window. All times are ms since 1970. */
 export interface TrafficView {
-  /** The beginning of the first step, or of the server if that is later. */
+  /** The beginning of the first step, or the start of the server if that is later. */
   readonly sinceMs: number;
   readonly total: TrafficCounts;
-  /** The layers with answers in the window. */
+  /** The layers that had requests in the window. */
   readonly layers: TrafficByLayer;
   readonly series: readonly { readonly atMs: number; readonly traffic: TrafficCounts }[];
 }
 
 /**
- * The most layers that a step counts one by one: enough for any view, and few enough for memory. The total counts all
- * layers.
+ * The most layers that one step counts separately: enough for any view, and few enough for the memory. The total counts
+ * all layers.
  */
 const MOST_LAYERS = 500;
 
@@ -49,7 +49,7 @@ export class TrafficHistory {
     this.#startedMs = startedMs;
   }
 
-  /** Adds traffic that ended just now. */
+  /** Adds traffic that has just ended. */
   add(nowMs: number, traffic: TrafficByLayer): void {
     if (traffic.size === 0) return;
     this.#minutes.add(nowMs, traffic);
@@ -59,7 +59,7 @@ export class TrafficHistory {
   view({ window, layer }: TrafficQuery, nowMs: number): TrafficView {
     const { stepMs, steps } = WINDOWS[window];
     const kept = stepMs === MINUTE_MS ? this.#minutes : this.#quarters;
-    // A clock that was set back must not hide the traffic since.
+    // If the clock was set back, the traffic since then must still be shown.
     const startedMs = Math.min(this.#startedMs, nowMs);
     const firstMs = (Math.floor(nowMs / stepMs) - steps + 1) * stepMs;
     const total = noTraffic();
@@ -84,7 +84,7 @@ export class TrafficHistory {
   }
 }
 
-/** Sums traffic in steps of one length. Keeps the last steps. */
+/** Sums traffic in steps of one length, and stores the last steps. */
 class TrafficSteps {
   readonly #stepMs: number;
   readonly #most: number;
@@ -101,7 +101,7 @@ class TrafficSteps {
     if (step === undefined) {
       step = { total: noTraffic(), layers: new Map() };
       this.#steps.set(number, step);
-      // Steps after this one are of a clock that was set back.
+      // Later steps are of a time before the clock was set back.
       for (const other of this.#steps.keys())
         if (other <= number - this.#most || other > number) this.#steps.delete(other);
     }
@@ -115,7 +115,7 @@ class TrafficSteps {
     }
   }
 
-  /** Returns the step that begins at a time. */
+  /** Returns the step that begins at a time. Undefined without traffic in it. */
   at(beginMs: number): Step | undefined {
     return this.#steps.get(Math.floor(beginMs / this.#stepMs));
   }

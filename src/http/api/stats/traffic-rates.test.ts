@@ -12,7 +12,7 @@ test("rates are those of the actual time, the peak is the highest of one sample,
   const rates = new TrafficRates(5, 1_000);
   expect(rates.view()).toMatchObject({ startedMs: 5, total: { hits: 0 }, peakRequests: undefined });
   rates.add(hits(28));
-  // A sample that came late: 30 requests in 6 seconds.
+  // A late sample: 30 requests in 6 seconds.
   rates.sample(7_000, 7_000);
   rates.add(hits(8));
   rates.sample(10_000, 10_000);

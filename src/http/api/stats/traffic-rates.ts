@@ -1,8 +1,8 @@
 import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "../../tiles/tile-traffic.ts";
 
-/** The recent times over which rates are computed, in seconds, as GeoWebCache's page of statistics has them. */
+/** The times over which rates are computed, in seconds, as in GeoWebCache's page of statistics. */
 const WINDOWS_SECONDS = [3, 15, 60] as const;
-/** Traffic is sampled in this interval, which is the shortest of the windows. */
+/** The interval between samples of traffic, equal to the shortest time of a rate. */
 export const SAMPLE_MS = 3_000;
 const MOST_SAMPLES = 20;
 
@@ -13,28 +13,28 @@ interface Sample {
   readonly bytes: number;
 }
 
-/** The traffic of a recent time. `lengthMs`: its actual length, which is shorter soon after the start. */
+/** The traffic of a recent time. `lengthMs` is its actual length, which is shorter soon after the start. */
 export interface RecentTraffic extends Sample {
   readonly seconds: number;
 }
 
-/** The highest rate of one sample. `atMs`: the end of the sample, ms since 1970. */
+/** The highest rate of one sample. `atMs` is the end of the sample, ms since 1970. */
 export interface Peak {
   readonly perSecond: number;
   readonly atMs: number;
 }
 
 export interface TrafficRatesView {
-  /** The time at which the server began to count, ms since 1970. */
+  /** When the server began to count, ms since 1970. */
   readonly startedMs: number;
   readonly total: Readonly<TrafficCounts>;
   readonly recent: readonly RecentTraffic[];
-  /** The second with the most requests; undefined: there was no request yet. */
+  /** The highest number of requests per second. Undefined before the first request. */
   readonly peakRequests: Peak | undefined;
   readonly peakBytes: Peak | undefined;
 }
 
-/** Sums the traffic since the start of the server, and computes how much there is a second. */
+/** Sums the traffic since the start of the server, and computes rates per second. */
 export class TrafficRates {
   readonly #startedMs: number;
   readonly #total = noTraffic();
@@ -45,13 +45,13 @@ export class TrafficRates {
   #peakRequests: Peak | undefined;
   #peakBytes: Peak | undefined;
 
-  /** @param monotonicMs the monotonic clock at this moment */
+  /** @param monotonicMs the present time of the monotonic clock */
   constructor(startedMs: number, monotonicMs: number) {
     this.#startedMs = startedMs;
     this.#sampledMs = monotonicMs;
   }
 
-  /** Adds traffic that ended just now. */
+  /** Adds traffic that has just ended. */
   add(traffic: TrafficByLayer): void {
     for (const counts of traffic.values()) {
       addTraffic(this.#total, counts);
@@ -60,7 +60,7 @@ export class TrafficRates {
     }
   }
 
-  /** Ends a sample. The clocks are in ms: the wall clock since 1970, and the monotonic one. */
+  /** Ends a sample. Times are in ms: of the wall clock since 1970, and of the monotonic clock. */
   sample(nowMs: number, monotonicMs: number): void {
     const lengthMs = monotonicMs - this.#sampledMs;
     if (lengthMs <= 0) return;

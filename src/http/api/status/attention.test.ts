@@ -4,7 +4,7 @@ import { attentionOf } from "./attention.ts";
 
 const GIB = 2 ** 30;
 
-/** Returns the kinds for a disk and a quota of 100 GiB each. */
+/** Returns the kinds of problems for a disk and a quota of 100 GiB each. */
 function kindsOf(left: { readonly bytes?: number; readonly inodes?: number | null; readonly quota?: number | null }) {
   const { bytes = 50, inodes = 50, quota = 50 } = left;
   return attentionOf({

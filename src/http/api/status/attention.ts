@@ -14,20 +14,20 @@ import type { NodeView } from "../nodes/node-view.ts";
 type Attention = Documents["Status"]["attention"][number];
 
 export interface AttentionParts {
-  /** Why the server is not ready; null: it is. */
+  /** Why the server is not ready. Null if it is ready. */
   readonly notReady: string | null;
-  /** The nodes of the cluster; a server that is alone has none. */
+  /** The nodes of the cluster. Empty without a cluster. */
   readonly nodes: readonly Pick<NodeView, "name" | "state" | "sinceMs">[];
   readonly upstreams: readonly UpstreamView[];
-  /** Jobs that have not ended. */
+  /** The unfinished jobs. */
   readonly active: readonly JobView[];
-  /** Jobs that have ended since `failedSinceMs`, and others. */
+  /** Ended jobs, including all that have ended since `failedSinceMs`. */
   readonly ended: readonly JobView[];
   readonly failedSinceMs: number;
   readonly usage: Pick<UsageView, "disk" | "quota" | "quotaCount" | "total" | "bytesOnDisk">;
   readonly schedules: readonly ScheduleHealth[];
   readonly quota: QuotaConfiguration;
-  /** The quota of the configuration file that does not count; null: there is none. */
+  /** The overruled quota of the configuration file. Null if no quota is overruled. */
   readonly overruled: OverruledQuota | null;
 }
 
@@ -71,13 +71,13 @@ const downUpstream = ({ id, upstream, layers, sinceMs, lastError }: UpstreamView
   upstream: id,
 });
 
-/** A job that waits for an upstream, for room or for the store, or that the server has paused. */
+/** A job that waits for an upstream, for space or for the store, or that the server has paused. */
 function waitingJob({ id, layer, type, reason, paused, startedAt }: JobView): readonly Attention[] {
   if (reason === null || paused) return [];
   return [{ kind: "job_waits", message: `Job ${id} (${type} of ${layer}): ${reason}.`, since: startedAt, job: id }];
 }
 
-/** Ended jobs that have failed, unless an operator has ended or retried them. */
+/** Jobs that have failed, unless an operator has cancelled or retried them. */
 function failedJobs({ ended, active, failedSinceMs }: AttentionParts): readonly Attention[] {
   const retried = new Set([...ended, ...active].map(({ retryOf }) => retryOf));
   return ended.flatMap(({ id, layer, type, outcome, reason, abortedBy, endedAt, tiles }) => {
@@ -105,7 +105,9 @@ function fullDisk({ disk, quota, quotaCount, total, bytesOnDisk }: AttentionPart
   const found: Attention[] = [];
   const add = (kind: "disk_nearly_full" | "quota_nearly_full", message: string): void =>
     void found.push({ kind, message, since: null });
-  /** Returns the beginning of a sentence. Far below 1 % a figure would be "0.0 %", as if nothing were left. */
+  /**
+   * Returns the beginning of a sentence. A share far below 1 % would be rounded to "0.0 %", as if nothing were left.
+   */
   const share = (left: number, of: number): string =>
     100 * left < of ? "Less than 1 %" : `${((100 * left) / of).toFixed(1)} %`;
   const { freeBytes, totalBytes, freeInodes, totalInodes } = disk;

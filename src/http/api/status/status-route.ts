@@ -4,14 +4,14 @@ import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { attentionOf } from "./attention.ts";
 
-/** The most jobs of each state that the status looks at. */
+/** The most jobs of each state that the status reads. */
 const MOST_JOBS = 100;
-/** A job that has failed needs attention for this time. */
+/** A failed job needs attention for this time. */
 const FAILED_MS = 86_400_000;
 
 /**
- * `status`: the state of the server in a few numbers. The status is 200 even if the server is not ready; probes use
- * `/readyz`.
+ * `status`: the state of the server in a few numbers. The HTTP status is 200 even if the server is not ready. Probes
+ * use `/readyz`.
  */
 export function statusResource({
   operations,

@@ -21,7 +21,7 @@ export const storeCopyRequestSchema = z.strictObject({
     .meta({ description: "Absent: all layers of the store `from`" }),
 });
 
-/** `stores/copies`: GET lists copies of layers to other stores, POST begins some. */
+/** `stores/copies`: GET lists copies of layers to other stores, POST starts copies. */
 export function storeCopiesResource({ operations }: Pick<RouteOptions, "operations">): Resource {
   return {
     methods: {
@@ -37,7 +37,7 @@ export function storeCopiesResource({ operations }: Pick<RouteOptions, "operatio
   };
 }
 
-/** `stores/copies/LAYER`: DELETE ends the copy of a layer. */
+/** `stores/copies/LAYER`: DELETE cancels the copy of a layer. */
 export function storeCopyResource({ operations }: Pick<RouteOptions, "operations">, layer: string): Resource {
   return {
     methods: {

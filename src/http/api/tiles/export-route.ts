@@ -17,13 +17,15 @@ import { encodePack, PACK_TYPE, parseTileName } from "./tile-pack.ts";
 /** The limits of one page. */
 const MOST_TILES = 4_096;
 const MOST_BYTES = 8 * 1024 * 1024;
-/** The pages of one process at the same time: each is in memory as a whole. */
+/** The most concurrent exports of one process. Each has a whole page in memory. */
 const MOST_AT_ONCE = 4;
 
 const { layer, gridSet, srs, bounds, boundsCrs, area, areaCrs, tiles, zoomStart, zoomStop, format, parameters } =
   jobRequestSchema.shape;
 
-/** The tiles of a layer in one grid set, format and combination of parameters, as a seed request names them. */
+/**
+ * The tiles of a layer in one grid set, format and combination of parameters, with the field names of a seed request.
+ */
 export const tileExportSchema = z.strictObject({
   layer: layer.unwrap(),
   ...{ gridSet, srs, bounds, boundsCrs, area, areaCrs, tiles, zoomStart, zoomStop, format, parameters },
@@ -32,8 +34,8 @@ export const tileExportSchema = z.strictObject({
 });
 
 /**
- * `tiles/export`: POST returns a page of the stored tiles of a range, with their bytes. Renders nothing and changes
- * nothing, so the right to read suffices.
+ * `tiles/export`: POST returns a page of the stored tiles of a range, with their content. Renders and changes nothing,
+ * so it needs only the right to read.
  */
 export function exportResource(parts: Pick<RouteOptions, "operations" | "jobOptions">): Resource {
   const bounded = limitConcurrency(MOST_AT_ONCE, "pages are being exported");
@@ -55,7 +57,7 @@ interface PlannedExport {
   readonly subset: GridSubset;
 }
 
-/** Plans the range of a document as that of a seed. */
+/** Plans the range of a document like the range of a seed. */
 async function plan(
   document: Readonly<Record<string, unknown>>,
   { catalogue, signal }: Exchange,
@@ -88,7 +90,7 @@ async function plan(
   return ok({ request, subset: found });
 }
 
-/** Returns the tile of a name on a level of the grid set. */
+/** Returns the tile with a name at a level of the grid set. */
 function indexOf(name: string, { gridSet: grid }: GridSubset): Result<TileIndex, Refusal> {
   const at = parseTileName(name);
   const matrix = at === undefined ? undefined : grid.matrices[at.z];

@@ -15,9 +15,9 @@ import { decodePack, type PackedTile, parseTileName } from "./tile-pack.ts";
 /** The limits of one request. */
 export const MOST_IMPORTED_TILES = 1_000;
 export const MOST_IMPORTED_BYTES = 16 * 1024 * 1024;
-/** The requests of one process at the same time: each holds its body in memory. */
+/** The most concurrent imports of one process. Each has its body in memory. */
 const MOST_AT_ONCE = 4;
-/** Reasons that one answer has. Further refused tiles are counted. */
+/** The most reasons in one answer. Further refused tiles are only counted. */
 const MOST_REASONS = 100;
 
 export const importQuery = z.object({
@@ -29,8 +29,8 @@ export const importQuery = z.object({
 });
 
 /**
- * `tiles/import`: POST stores the tiles of its body in a layer. A tile that is not valid is named in the answer, and the
- * others are stored.
+ * `tiles/import`: POST stores the tiles of its body in a layer. The answer names each invalid tile; valid tiles are
+ * stored.
  */
 export function importResource({ operations }: Pick<RouteOptions, "operations">): Resource {
   const bounded = limitConcurrency(MOST_AT_ONCE, "imports are being stored");
@@ -61,7 +61,7 @@ function packOf(body: Uint8Array): Result<readonly PackedTile[], Refusal> {
   return pack.ok ? ok(pack.value.tiles) : refuse({ code: "malformed", message: `body: ${pack.error}` });
 }
 
-/** Splits tiles into those that can be stored, and those that cannot with the reason. */
+/** Splits tiles into valid ones, and invalid ones with a reason. */
 function sort(packed: readonly PackedTile[], { subset, format }: RequestedTileSet) {
   const tiles: ImportedTile[] = [];
   const refused: { readonly tile: string; readonly reason: string }[] = [];

@@ -9,9 +9,9 @@ import { SourceError } from "../../../source/source.ts";
 import { tileData } from "../../../source/tiles/tile-data.ts";
 
 /**
- * Checks the bytes of a tile that did not come from an upstream, and returns them as they are stored. Of a picture it
- * checks the kind, and the size and the structure of a PNG; the pixels are not decoded. A vector tile of 0 bytes is
- * stored as a mark. Refuses with the reason.
+ * Checks the bytes of an imported tile, and returns the bytes to store. Checks the kind of a picture, and the size and
+ * the structure of a PNG; does not decode pixels. A vector tile of 0 bytes is stored as a mark. The error is the reason
+ * of the refusal.
  */
 export function receivedTile(bytes: Uint8Array, format: TileFormat, grid: GridSet): Result<Uint8Array, string> {
   try {
@@ -25,7 +25,7 @@ export function receivedTile(bytes: Uint8Array, format: TileFormat, grid: GridSe
   }
 }
 
-/** The kinds of pictures by the encoding of a format. */
+/** The accepted kinds of pictures by the encoding of a format. */
 const KINDS: Readonly<Record<ImageFormat["encoding"], readonly string[]>> = {
   png: ["png"],
   png8: ["png"],

@@ -2,8 +2,8 @@ import { isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 
 /*
- * Several tiles as one body: a line of JSON with `tiles`, a list of names and sizes in bytes, then the bytes of the tiles
- * in the same order. A name is z/x/y with y from the top, as everywhere under `/api/v1`.
+ * Several tiles as one body: a line of JSON with `tiles`, a list of names and sizes in bytes, then the bytes of the
+ * tiles in the same order. A name is z/x/y with y from the top, as in all of `/api/v1`.
  */
 
 export const PACK_TYPE = "application/octet-stream";
@@ -29,7 +29,7 @@ export interface Pack {
   readonly head: Readonly<Record<string, unknown>>;
 }
 
-/** Decodes a body. The bytes of the tiles are views of it. The refusal names the fault. */
+/** Decodes a body. The tiles are views of its bytes. The error describes the fault. */
 export function decodePack(body: Uint8Array, mostTiles: number): Result<Pack, string> {
   const end = body.indexOf(0x0a);
   const head = end < 0 ? undefined : parseLine(body.subarray(0, end));
@@ -60,7 +60,7 @@ function parseLine(line: Uint8Array): Readonly<Record<string, unknown>> | undefi
   }
 }
 
-/** Parses the name of a tile; undefined: it is none. */
+/** Parses the name of a tile. Undefined if the text is not such a name. */
 export function parseTileName(
   name: string,
 ): { readonly z: number; readonly x: number; readonly fromTop: number } | undefined {

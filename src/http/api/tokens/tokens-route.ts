@@ -14,7 +14,7 @@ import { tokenRequestSchema } from "./token-document.ts";
 
 type UserCaller = Extract<Caller, { readonly kind: "user" }>;
 
-/** `tokens`: GET lists the caller's API tokens, or those of all users to an administrator; POST makes one. */
+/** `tokens`: GET lists the caller's API tokens, or the tokens of all users for an administrator. POST makes a token. */
 export const tokensResource = ({ operations }: Pick<RouteOptions, "operations">): Resource => ({
   methods: {
     GET: reading(
@@ -24,7 +24,7 @@ export const tokensResource = ({ operations }: Pick<RouteOptions, "operations">)
       }),
     ),
 
-    // Each account may make tokens, with no more rights than its own.
+    // Each account may make tokens, because a token has no more rights than the account.
     POST: anybody(async ({ caller, body }) => {
       const person = personOf(caller);
       if (!person.ok) return person;
@@ -63,10 +63,13 @@ export const tokenResource = ({ operations }: Pick<RouteOptions, "operations">, 
   },
 });
 
-/** Returns the only user whose tokens the caller sees; undefined: the caller sees all tokens. */
+/** Returns the only user whose tokens the caller may see. Undefined if the caller may see all tokens. */
 const ownerSeenBy = ({ user }: UserCaller): string | undefined => (mayDo(user, "administer") ? undefined : user.name);
 
-/** Returns a caller that is a person. A leaked token must not be able to make another one, or to end the others. */
+/**
+ * Returns a caller that has signed in. Refuses tokens, because a leaked token must not be able to make or revoke
+ * tokens.
+ */
 function personOf(caller: Caller): Result<UserCaller, Refusal> {
   if (caller.kind !== "user") return refuse(conflict("No users are configured, so there are no tokens."));
   if (caller.tokenId === undefined) return ok(caller);

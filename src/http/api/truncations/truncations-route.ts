@@ -70,9 +70,7 @@ export function truncationResource({ operations }: RouteOptions, id: number): Re
 export const undoResource = ({ operations }: RouteOptions, id: number): Resource =>
   doing(async ({ by }) => viewAnswer("Truncation", await operations.undoTruncation(id, by), truncationDetail));
 
-/**
- * Decodes the body of a POST. Without `type` and `mode` it means the same as `truncateLayer` of the classic interface.
- */
+/** Decodes the body of a POST. Without `type` and `mode` it means `truncateLayer` of the classic interface. */
 function decodeTruncation(body: Uint8Array): Result<MassTruncationRequest, Refusal> {
   const document = parseObject(body, "truncation");
   if (!document.ok) return document;

@@ -9,7 +9,7 @@ const unknownUpstream = (id: string): Refusal => ({
   message: `Unknown upstream: ${id.slice(0, 100)}. GET /api/v1/upstreams lists their ids.`,
 });
 
-/** `upstreams`: the upstreams of the layers, with their health and the use of their connections. */
+/** `upstreams`: the upstreams of the layers, with their health and their connections in use. */
 export const upstreamsResource = ({ upstreams }: RouteOptions): Resource =>
   reader(async () => documentAnswer("Upstreams", { upstreams: (await upstreams()).map(upstreamDocument) }));
 
@@ -20,7 +20,7 @@ export const upstreamResource = ({ upstreams }: RouteOptions, id: string): Resou
     return view === undefined ? refuse(unknownUpstream(id)) : documentAnswer("Upstream", upstreamDocument(view));
   });
 
-/** `upstreams/ID/probe`: POST asks the upstream for one tile now, which is not stored, and returns the result. */
+/** `upstreams/ID/probe`: POST requests one tile of the upstream now, does not store it, and returns the result. */
 export const probeResource = ({ probeUpstream }: RouteOptions, id: string): Resource =>
   doing(async ({ signal }) => {
     const probe = await probeUpstream(id, signal);

@@ -17,13 +17,13 @@ export function usageResource({ operations }: RouteOptions): Resource {
 
 export const verificationQuery = z.object({ repair: yesOrNo.default(false).meta({ default: false }), layer });
 
-/** Returns a resource below `usage`; undefined for an unknown word. */
+/** Returns a resource below `usage`. Undefined for another path segment. */
 export function usagePartResource(parts: RouteOptions, part: string): Resource | undefined {
   if (part === "verification") return verificationResource(parts);
   return part === "history" ? historyResource(parts) : undefined;
 }
 
-/** The steps of a history, in ms. */
+/** The lengths of the steps of a history, in ms. */
 const STEPS = { PT10M: 600_000, PT1H: 3_600_000, PT6H: 21_600_000, P1D: 86_400_000 } as const;
 
 export const historyQuery = z.object({
@@ -32,7 +32,7 @@ export const historyQuery = z.object({
   since: moment("A time, or an age such as P7D. Absent: all samples of the last 30 days"),
 });
 
-/** `usage/history`: the stored tiles and bytes of the last days, from the samples. */
+/** `usage/history`: the stored tiles and bytes of the last days, from samples. */
 const historyResource = ({ operations }: RouteOptions): Resource =>
   queryReader(historyQuery, async ({ layer: name, step, since = 0 }) => {
     const samples = await operations.usageHistory({ layer: name, sinceMs: since, stepMs: STEPS[step] });

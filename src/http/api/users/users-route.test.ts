@@ -34,7 +34,7 @@ test("many passwords at once do not hold up the reading of files", async () => {
   };
   const answers = Array.from({ length: 16 }, () => post.handle(exchange));
   await new Promise(setImmediate);
-  // libuv runs the hashes and the reads of files in the same threads, in the order of the requests.
+  // libuv runs hashes and file reads in the same threads, in the order of the requests.
   await stat(".");
   expect(added).toBeLessThan(4);
   await Promise.all(answers);

@@ -21,8 +21,8 @@ import { withoutQuery } from "../query-fields.ts";
 import { userChangeSchema, userRequestSchema } from "./user-document.ts";
 
 /**
- * One password is hashed at a time. Any user may send many changes of the own password, and their hashes would take all
- * threads of libuv, which read the tiles too.
+ * Hashes one password at a time. Any user may send many changes of their own password, whose hashes would occupy all
+ * threads of libuv, which also read the tiles.
  */
 const hashing = new PQueue({ concurrency: 1 });
 const hashed = (password: string): Promise<string> => hashing.add(() => hashPassword(password));
@@ -56,8 +56,7 @@ export const usersResource = ({ users, operations }: Omit<UserParts, "authentica
 });
 
 /**
- * `users/NAME`: PATCH changes a user of the state database, DELETE removes one. A user who is no administrator may change
- * the own password.
+ * `users/NAME`: PATCH changes a user of the state database, DELETE removes one. Any user may change their own password.
  */
 export const userResource = (parts: UserParts, name: string): Resource => ({
   methods: {
@@ -93,8 +92,8 @@ async function changeUser(parts: UserParts, name: string, exchange: Exchange): P
   }
   const before = parts.users().find((user) => user.name === name);
   const changed = await parts.operations.changeUser(name, {
-    // While the new password waits to be hashed, an administrator may replace a stolen password: the hash must still be
-    // the same.
+    // While the new password waits to be hashed, an administrator may replace a stolen password. So the old hash must
+    // still be the same.
     ...(caller.kind === "user" && caller.user.name === name ? { ifPasswordHash: caller.user.passwordHash } : {}),
     ...(password === undefined ? {} : { passwordHash: await hashed(password) }),
     ...(roles === undefined ? {} : { roles }),
@@ -108,7 +107,7 @@ async function changeUser(parts: UserParts, name: string, exchange: Exchange): P
   return withDetail(answer, `user ${name}: ${changes.join("; ")}`);
 }
 
-/** Returns the refusal of a wrong password of the caller; undefined: it is right. Wrong ones are counted as log-ins are. */
+/** Returns the refusal of a caller's wrong password. Undefined if it is right. Wrong ones count as failed log-ins. */
 async function refusalOfPassword(
   { authenticator }: UserParts,
   { caller, address, signal }: Exchange,
@@ -120,14 +119,14 @@ async function refusalOfPassword(
   if (checked.kind === "user") return undefined;
   const refusal = refusalOfCheck(checked, name);
   if (refusal.code !== "unauthorized") return refusal;
-  // Not a 401: the request itself has an account.
+  // Not a 401, because the request itself is authenticated.
   const message = `currentPassword: expected the present password of ${JSON.stringify(name)}`;
   return { code: "forbidden", message, logIn: name };
 }
 
 const isToken = (caller: Caller): boolean => caller.kind === "user" && caller.tokenId !== undefined;
 
-/** A leaked token must not be able to make an account with a password. */
+/** A leaked token must not be able to create an account with a password. */
 const PERSON_NEEDED: Refusal = {
   code: "forbidden",
   message: "An API token changes no accounts: sign in, or send a name and a password.",

@@ -6,7 +6,7 @@ import { readZip } from "../../../lib/file/zip.ts";
 
 const TYPE = "application/vnd.google-earth.kml+xml";
 
-/** Returns the files of an archive by their names. */
+/** Returns the files in an archive by name. */
 async function unpacked(target: string): Promise<ReadonlyMap<string, string>> {
   await using protocols = await startProtocols();
   const answer = await fetch(`${protocols.baseUrl}${target}`);

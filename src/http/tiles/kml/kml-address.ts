@@ -22,8 +22,8 @@ const WORDS =
   "KML is /service/kml/{layer}.{ext}.kml or .kmz, and what that links to: /service/kml/{layer}/x{x}y{y}z{z}.{ext}[.kml|.kmz]";
 
 /**
- * Returns a document of a super-overlay. It is not stored: there are as many documents as tiles, and each is written
- * fast.
+ * Returns a document of a super-overlay. It is not stored, because there are as many documents as tiles, and writing
+ * one is fast.
  */
 const kmlDocument = (write: WholeDocument["write"]): RequestedDocument => ({
   kind: "document",
@@ -44,8 +44,8 @@ const kmzDocument = (write: (baseUrl: string) => string): RequestedDocument => (
 });
 
 /**
- * Parses GWC's `/service/kml`: super-overlays of EPSG:4326, a document per tile with links to the next level, and the
- * tiles. `rest` is the path after it.
+ * Parses GWC's `/service/kml`: super-overlays of EPSG:4326 with a document per tile that links to the next level, and
+ * the tiles. `rest` is the remaining path.
  */
 export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   const [first = "", second] = rest;
@@ -83,8 +83,8 @@ export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Q
 }
 
 /**
- * Returns the grid subset of which a layer has KML: that of the grid set EPSG:4326, as in GWC, else the first in this
- * CRS, the only one of KML; undefined: it has none.
+ * Returns the grid subset of a layer that has KML: the grid set EPSG:4326, as in GWC, else the first one in this CRS,
+ * the only CRS of KML. Undefined if the layer has no such subset.
  */
 export const kmlSubset = ({ gridSubsets }: Pick<Layer, "gridSubsets">): GridSubset | undefined =>
   gridSubsets.find(({ gridSet }) => gridSet.id === "EPSG:4326") ??

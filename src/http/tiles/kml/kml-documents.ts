@@ -15,15 +15,17 @@ import { writeZip } from "../../../lib/file/zip.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { queryOf } from "../tile-parts.ts";
 
-/** The tile set that all documents of one super-overlay share. */
+/** The tile set of all documents of one super-overlay. */
 export type KmlLayer = Pick<TileRequest, "layer" | "subset" | "format" | "parameters">;
 
-/** A client shows a region from this many pixels on. The levels above stay beneath it, so that no part is empty. */
+/**
+ * From this many pixels on, clients show a region. The levels above stay visible below it, so that no part is empty.
+ */
 const MIN_LOD_PIXELS = 128;
-/** The limit of tiles of one level that a document links to. */
+/** The most links of a document to tiles of one level. */
 export const MOST_LINKS = 256;
 
-/** Returns the tiles of the first level; undefined if they are too many for one document. */
+/** Returns the tiles of the first level. Undefined if they are too many for one document. */
 export function firstTiles(subset: GridSubset): TileRect | undefined {
   for (let z = subset.zoomStart; z <= subset.zoomStop; z++) {
     const rect = coverageAt(subset, z);
@@ -46,11 +48,11 @@ export function superOverlay(kml: KmlLayer, first: TileRect, baseUrl: string, su
   ]);
 }
 
-/** Returns the document of one tile: its ground overlay, and links to the tiles of the next level that lie on it. */
+/** Returns the document of one tile: its ground overlay, and links to the overlapping tiles of the next level. */
 export const overlayNode = (kml: KmlLayer, tile: TileIndex, baseUrl: string): string =>
   tileDocument(kml, tile, baseUrl, ".kml", address(kml, tile, "", baseUrl));
 
-/** Returns the archive of one tile, with GeoWebCache's names: its document, and its picture unless there is none. */
+/** Returns the archive of one tile, with GeoWebCache's file names: its document, and its picture if there is one. */
 export function overlayArchive(
   kml: KmlLayer,
   tile: TileIndex,
@@ -66,7 +68,7 @@ export function overlayArchive(
   ]);
 }
 
-/** @param picture its address, escaped; undefined: there is none */
+/** @param picture the escaped address of the picture; undefined without a picture */
 function tileDocument(
   kml: KmlLayer,
   tile: TileIndex,
@@ -88,18 +90,18 @@ function tileDocument(
   ]);
 }
 
-/** Returns the tiles of level z that touch an extent. Where levels do not halve, a tile has several parents. */
+/** Returns the tiles of zoom z that overlap an extent. If resolutions do not halve, a tile has several parents. */
 function childrenOf(subset: GridSubset, extent: Extent, z: number): readonly TileIndex[] {
   const offered = coverageAt(subset, z);
   const met = offered === undefined ? undefined : rectOf(subset.gridSet, z, extent);
   const rect = offered === undefined || met === undefined ? undefined : intersectRects(met, offered);
-  // A tile with hundreds of tiles below it gets no links: the levels are too far apart for a super-overlay.
+  // If a tile contains hundreds of tiles, it gets no links: the resolutions differ too much for a super-overlay.
   return rect === undefined || rectCount(rect) > MOST_LINKS ? [] : tilesOf(rect);
 }
 
 /**
- * Returns the tiles that circles of request filters serve. The links of tiles that a raster refuses stay: the raster may
- * have to be loaded first, and the tiles are empty.
+ * Returns the tiles that circle filters permit. Keeps links to tiles that a raster filter refuses, because the raster
+ * may not be loaded yet, and the tiles are only empty.
  */
 function servedOf({ layer, subset }: KmlLayer, tiles: readonly TileIndex[]): readonly TileIndex[] {
   const hasCircle = layer.requestFilters?.some(({ type }) => type === "circle") === true;
@@ -130,7 +132,9 @@ const region = (extent: Extent): string =>
 const networkLink = (kml: KmlLayer, tile: TileIndex, baseUrl: string, suffix: KmlSuffix): string =>
   `<NetworkLink><name>${tile.z}/${tile.x}/${tile.y}</name>${region(tileExtent(kml.subset.gridSet, tile))}<Link><href>${address(kml, tile, suffix, baseUrl)}</href><viewRefreshMode>onRegion</viewRefreshMode></Link></NetworkLink>`;
 
-/** GWC's addresses (`docs/explanation/geowebcache.md`, Tile services); y counts from the bottom. */
+/**
+ * Returns the address of a tile as in GWC (`docs/explanation/geowebcache.md`, Tile services). y counts from the bottom.
+ */
 function address({ layer, format, parameters }: KmlLayer, tile: TileIndex, suffix: string, baseUrl: string): string {
   const name = `x${tile.x}y${tile.y}z${tile.z}.${format.extension}${suffix}`;
   return escapeXml(`${baseUrl}/service/kml/${encodeURIComponent(layer.name)}/${name}${queryOf(parameters)}`);

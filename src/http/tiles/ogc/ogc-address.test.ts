@@ -17,7 +17,7 @@ test("every link from the landing page leads somewhere, down to the tiles", asyn
     seen.add(address);
     const text = JSON.stringify(await read(protocols, address));
     for (const [, href = ""] of text.matchAll(/"href":"([^"]*)"/g)) {
-      // The documentation is no part of the protocols.
+      // The documentation is not a part of the protocols.
       if (href === `${protocols.baseUrl}/docs/reference/protocols.html`) continue;
       expect(href.startsWith(`${protocols.baseUrl}/ogc`)).toBe(true);
       if (!href.includes("{")) await visit(href.slice(protocols.baseUrl.length));

@@ -69,8 +69,8 @@ export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Q
 }
 
 /**
- * Parses `[map/]tiles[/{tileMatrixSet}[/…]]`: tiles of the layer that `collections` names, else of the first layer that
- * has the kind and the tile matrix set.
+ * Parses `[map/]tiles[/{tileMatrixSet}[/…]]`: tiles of the layer in `collections`, else of the first layer with this
+ * kind of tiles and this tile matrix set.
  */
 function parseDataset(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   const kind = rest[0] === "map" ? "map" : "vector";
@@ -108,8 +108,8 @@ function parseCollection(layer: Layer, rest: readonly string[], query: Query): R
 }
 
 /**
- * Parses the address of a tile. The format is that of `f`, a MIME type or an extension, else the layer's first of the
- * kind.
+ * Parses the address of a tile. The format is given by `f`, a MIME type or an extension, else it is the layer's first
+ * format of the kind.
  */
 function parseTile(
   layer: Layer,

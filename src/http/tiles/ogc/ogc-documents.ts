@@ -15,11 +15,11 @@ import { offeredRange } from "../tile-parts.ts";
 /** The type of the description at `/ogc/api`. */
 export const OPENAPI_TYPE = "application/vnd.oai.openapi+json;version=3.0";
 
-/** A grid set under one of the names that requests use: its own, or the OGC's name of the same grid set. */
+/** A grid set under one of its names in requests: its id, or the OGC's name of the same grid set. */
 export interface NamedGrid {
   readonly id: string;
   readonly subset: GridSubset;
-  /** The URI in the OGC's register. */
+  /** The URI in the OGC's register. Undefined if the OGC does not define the grid set. */
   readonly uri: string | undefined;
 }
 
@@ -30,7 +30,7 @@ const WELL_KNOWN = [
 const REGISTER = "http://www.opengis.net/def/tilematrixset/OGC/1.0/";
 const SCALE_SETS = "http://www.opengis.net/def/wkss/OGC/1.0/";
 
-/** Returns the grid sets of a layer. Those that the OGC defines are listed under its names too. */
+/** Returns the grid sets of a layer. A grid set that the OGC defines is listed under both names. */
 export function namedGrids(layer: Layer): readonly NamedGrid[] {
   const own = layer.gridSubsets.map((subset) => ({ id: subset.gridSet.id, subset, uri: undefined }));
   const known = WELL_KNOWN.flatMap(({ id, gridSet }) => {
@@ -62,11 +62,11 @@ const TILESETS = {
 
 export const TILES_PATHS = { map: "map/tiles", vector: "tiles" } as const;
 
-/** Returns the formats of a layer that are of a kind. */
+/** Returns the formats of a layer for a kind of tiles. */
 export const formatsOf = (layer: Layer, kind: TilesKind): readonly TileFormat[] =>
   layer.formats.filter((format) => (format.kind === "image") === (kind === "map"));
 
-/** Returns the layers that have tiles of a kind. */
+/** Returns the layers that have a kind of tiles. */
 export const layersOf = (catalogue: Catalogue, kind: TilesKind): readonly Layer[] =>
   advertisedLayers(catalogue).filter((layer) => formatsOf(layer, kind).length > 0);
 
@@ -123,7 +123,7 @@ export const tileMatrixSets = (catalogue: Catalogue, base: string): unknown => (
   })),
 });
 
-/** OGC Two Dimensional Tile Matrix Set 2.0 (17-083r4), JSON encoding. */
+/** Returns the tile matrix set in OGC Two Dimensional Tile Matrix Set 2.0 (17-083r4), JSON encoding. */
 export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
   const { gridSet } = subset;
   const lonLat = id === "WorldCRS84Quad";
@@ -177,7 +177,7 @@ export function collection(layer: Layer, base: string): unknown {
   };
 }
 
-/** Returns the fields that a tile set has both in the list and in its own document. */
+/** Returns the fields of a tile set that are both in the list and in its own document. */
 function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKind, base: string) {
   const url = `${tilesUrl(base, layer, kind)}/${encodeURIComponent(id)}`;
   return {
@@ -205,7 +205,7 @@ export const tilesets = (layer: Layer, kind: TilesKind, base: string): unknown =
   tilesets: namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
 });
 
-/** Returns the tile sets of the dataset, which is all layers. */
+/** Returns the tile sets of the dataset, which consists of all layers. */
 export const datasetTilesets = (catalogue: Catalogue, kind: TilesKind, base: string): unknown => ({
   links: [link("self", `${base}/${TILES_PATHS[kind]}`)],
   tilesets: layersOf(catalogue, kind).flatMap((layer) =>
@@ -213,7 +213,7 @@ export const datasetTilesets = (catalogue: Catalogue, kind: TilesKind, base: str
   ),
 });
 
-/** Returns the tiles of each level that a layer offers. */
+/** Returns the tile ranges of each level that a layer offers. */
 const limitsOf = ({ subset, uri }: Pick<NamedGrid, "subset" | "uri">) =>
   subset.gridSet.matrices.flatMap((matrix, z) => {
     const range = offeredRange(subset, z, "top");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { catalogue, startProtocols } from "../../../../test/support/tile-protocols.ts";
 import { openApiDocument } from "./ogc-openapi.ts";
 
-/** The values that stand for the parameters of a path. */
+/** Values for the parameters of a path. */
 const IN_PATH: Readonly<Record<string, string>> = {
   collectionId: encodeURIComponent("topp:states"),
   tileMatrixSetId: "WebMercatorQuad",

@@ -40,7 +40,7 @@ const get = ({ id, summary, parameters = [], content = json, errors = [] }: Oper
   },
 });
 
-/** Returns the paths of the tile sets of one kind. `of`: those of a collection, or of the dataset. */
+/** Returns the paths of the tile sets of one kind. `of` selects those of a collection or of the dataset. */
 function tilesPaths(catalogue: Catalogue, kind: TilesKind, of: "collection" | "dataset"): Document {
   const layers = layersOf(catalogue, kind);
   const own =

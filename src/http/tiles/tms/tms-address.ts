@@ -57,8 +57,8 @@ function tileMapOf(layer: Layer, given: readonly string[]): Result<TileMap, Refu
 }
 
 /**
- * Parses an address below `/service/tms` (TMS 1.0.0) as GWC has it (`docs/explanation/geowebcache.md`, Tile services).
- * z is the level of the grid set; y counts from the bottom.
+ * Parses an address below `/service/tms` (TMS 1.0.0) as GWC does (`docs/explanation/geowebcache.md`, Tile services). z
+ * is the zoom in the grid set. y counts from the bottom.
  */
 export function parseTms(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   const [version, tileMapText, zText, xText, last] = rest;

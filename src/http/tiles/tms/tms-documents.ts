@@ -29,10 +29,13 @@ function tileMapUrl(layer: Layer, grid: GridSet, format: TileFormat, baseUrl: st
   return escapeXml(`${baseUrl}/service/tms/1.0.0/${parts.join("@")}`);
 }
 
-/** Writes the document of the TMS 1.0.0 service in parts, one for each layer: in every grid set and format. */
+/**
+ * Writes the document of the TMS 1.0.0 service in parts, one for each layer: its tile maps in all grid sets and
+ * formats.
+ */
 export function* tileMapServiceDocument(catalogue: Catalogue, baseUrl: string): Generator<string> {
   const { title, description, keywords = [] } = catalogue.service.information;
-  // TMS 1.0.0 has the keywords as one text.
+  // TMS 1.0.0 has all keywords in one text.
   const words = keywords.length === 0 ? "" : `  <KeywordList>${escapeXml(keywords.join(" "))}</KeywordList>\n`;
   yield `${HEAD}<TileMapService version="1.0.0" services="${escapeXml(baseUrl)}/service/tms">
   <Title>${escapeXml(title || "Tile Map Service")}</Title>

@@ -7,7 +7,7 @@ const MAP = "/service/wms?SERVICE=WMS&REQUEST=GetMap&LAYERS=full&SRS=EPSG:4326&F
 
 test("a map of any box is made of the tiles of the level that is fine enough", async () => {
   await using protocols = await startProtocols();
-  // Level 1 has 0.3515625 degrees a pixel: too coarse for 0.2, so level 2 it is.
+  // Level 1 has 0.3515625 degrees a pixel, which is too coarse for 0.2, so level 2 is used.
   const reply = await protocols.request(`${MAP}&BBOX=-10,-10,70,50&WIDTH=400&HEIGHT=300`);
   expect(reply.status).toBe(200);
   expect(reply.headers["geowebcache-cache-result"]).toBe("WMS");
@@ -33,7 +33,7 @@ test("a box beside the layer is an empty map; one too large, or too many pixels,
   expect([wide.status, wide.body]).toEqual([400, expect.stringContaining("at most 4096 x 4096")]);
   const far = await protocols.request(`${MAP}&BBOX=-1e9,-1e9,1e9,1e9&WIDTH=256&HEIGHT=256`);
   expect([far.status, far.body]).toEqual([400, expect.stringContaining("a map of at most 256 tiles")]);
-  // A strip without a height has few pixels by its area, and as many as it is long.
+  // A strip without a height has few pixels by its area, but many by its length.
   for (const [box, width, height] of [
     ["-1e12,0,1e12,1e-6", 256, 256],
     ["-1e11,0,1e11,1e-3", 4096, 1],

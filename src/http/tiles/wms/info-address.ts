@@ -12,8 +12,8 @@ import type { Query } from "../../query.ts";
 export const hasFeatureInfo = (layer: Layer): boolean => layer.source.type === "wms";
 
 /**
- * Returns whether capabilities declare a layer queryable. As in GWC, a layer that is not declared queryable still
- * answers.
+ * Returns whether capabilities declare a layer queryable. As in GWC, a layer that is not declared queryable answers
+ * queries all the same.
  */
 export const isQueryable = (layer: Layer): boolean => layer.queryable && hasFeatureInfo(layer);
 
@@ -22,8 +22,8 @@ const KNOWN_TYPE =
   /^(?:text\/(?:plain|html|xml|csv|css|javascript|json)|application\/(?:json|xml|javascript|x-javascript|gml|(?:vnd\.|x-)[\w.+-]+|[\w.-]+\+(?:json|xml))|image\/(?:png|jpeg|gif|webp|svg\+xml))$/i;
 
 /**
- * Parses the format of GetFeatureInfo: one that the layer lists, or another MIME type that map servers use. Parameters
- * within it are passed on too, such as `text/xml; subtype=gml/3.1.1`.
+ * Parses the format of GetFeatureInfo: one that the layer lists, or another MIME type that map servers use. Keeps its
+ * parameters, such as in `text/xml; subtype=gml/3.1.1`.
  */
 export function parseInfoFormat(
   field: string,
@@ -36,7 +36,7 @@ export function parseInfoFormat(
   return refuse(badField(field, `a MIME type such as ${INFO_FORMATS.join(", ")}`, text));
 }
 
-/** Returns `FEATURE_COUNT`; undefined, which means the upstream's default, if it is absent or invalid. */
+/** Returns `FEATURE_COUNT`. Undefined, which means the upstream's default, if it is absent or invalid. */
 export function featureCount(query: Query): number | undefined {
   const text = query.get("FEATURE_COUNT") ?? "";
   return /^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined;

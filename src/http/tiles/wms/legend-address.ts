@@ -12,13 +12,13 @@ import { isDefaultStyle } from "../wmts/wmts-style.ts";
 export const offersLegendGraphic = (layer: Layer): boolean =>
   rendersLegends(layer.source) && layer.legends.some(({ url }) => url === undefined);
 
-/** Returns the legend of a style by its name in the STYLES filter; undefined stands for the default style. */
+/** Returns the legend of a style by its name in the STYLES filter. An undefined `style` is the default style. */
 export function legendOf(layer: Layer, style: string | undefined): Legend | undefined {
   return layer.legends.find((legend) => legend.style === (style ?? ""));
 }
 
 /**
- * Returns the address of a legend for clients: its configured address, else one of this server. It never shows the
+ * Returns the address of a legend for clients: its configured address, else an address of this server. Never shows the
  * upstream's address.
  */
 export function legendAddress(layer: Layer, legend: Legend, baseUrl: string): string {
@@ -37,8 +37,8 @@ export function legendAddress(layer: Layer, legend: Legend, baseUrl: string): st
 }
 
 /**
- * The parameters beside layer, style and format that are passed on, and their form. SLD and SLD_BODY are not passed on:
- * with them a client could make the upstream fetch any address and render any style.
+ * The parameters that are passed on in addition to layer, style and format, and their forms. SLD and SLD_BODY are not
+ * passed on, because with them a client could make the upstream fetch any address and render any style.
  */
 const OPTIONS: ReadonlyMap<string, RegExp> = new Map([
   ["WIDTH", /^[1-9]\d{0,3}$/],
@@ -53,7 +53,7 @@ const OPTIONS: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /**
- * Parses GetLegendGraphic of a layer's style. The request is passed on to the layer's source; GWC passes it on verbatim
+ * Parses GetLegendGraphic of a layer's style. The request is sent to the layer's source. GWC passes it on verbatim
  * (`docs/explanation/geowebcache.md`, Tile services).
  */
 export function parseGetLegendGraphic(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {

@@ -28,7 +28,7 @@ import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 
 export type WmsVersion = "1.1.1" | "1.3.0";
 
-/** Returns the version of a request. Any version other than 1.3 is answered as 1.1.1, GWC's only version. */
+/** Returns the version of a request. Every version other than 1.3 is answered as 1.1.1, GWC's only version. */
 export const wmsVersion = (query: Query): WmsVersion =>
   query.get("VERSION")?.startsWith("1.3") === true ? "1.3.0" : "1.1.1";
 
@@ -138,7 +138,7 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, 
   );
 }
 
-/** Parses GetFeatureInfo of any box and size. The query is passed on to the upstream, in the CRS of a grid set. */
+/** Parses GetFeatureInfo of any box and size. The query is sent to the upstream in the CRS of a grid set. */
 function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const name = query.get("QUERY_LAYERS") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
@@ -182,8 +182,8 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Request
 const WHITE: Colour = [255, 255, 255];
 
 /**
- * Parses TRANSPARENT and BGCOLOR of a map (OGC 06-042, 7.3.3.9 and 7.3.3.10). A request with neither gets the map as
- * transparent as the tiles are, like a request of one tile.
+ * Parses TRANSPARENT and BGCOLOR of a map (OGC 06-042, 7.3.3.9 and 7.3.3.10). Without both, the map is as transparent
+ * as its tiles, like a request of one tile.
  */
 function parseBackground(query: Query, format: ImageFormat): Result<Pick<MapRequest, "background">, ProtocolRefusal> {
   const transparent = query.get("TRANSPARENT") ?? "";
@@ -204,12 +204,12 @@ const colourOf = (digits: string): Colour => {
 /** The most pixels of a map's window of tiles. */
 const MAX_WINDOW_PIXELS = MAX_SIDE * MAX_SIDE;
 const MAX_TILES = 256;
-/** A level that is coarser than the map by less than this is sharp enough. */
+/** A level is sharp enough if it is coarser than the map by less than this factor. */
 const BLUR = 1.05;
 
 /**
- * Returns the pixels of a window's side. A window has whole pixels and one more on each side, so a short side counts
- * too.
+ * Returns the pixels of a window's side. A window has whole pixels and an additional one on each side, so a short side
+ * counts too.
  */
 const pixels = (span: number, resolution: number): number => Math.max(3, span / resolution);
 
@@ -260,7 +260,9 @@ function parseFilters(layer: Layer, query: Query): Result<Parameters, ProtocolRe
 
 type Axes = "x, y" | "y, x";
 
-/** Returns the subsets of the requested CRS, and the order of the axes in BBOX (WMS 1.3.0, 6.7.2: that of the CRS). */
+/**
+ * Returns the subsets in the requested CRS, and the axis order of BBOX, which in WMS 1.3.0 is that of the CRS (6.7.2).
+ */
 function parseCrs(
   layer: Layer,
   query: Query,
@@ -308,11 +310,16 @@ interface Fit {
   readonly z: number;
   readonly x: number;
   readonly y: number;
-  /** The distance from the lower left corner of the box to that of the nearest tile, in tiles: the larger of x and y. */
+  /**
+   * The distance from the lower left corner of the box to that of the nearest tile, in tiles: the larger of x and y.
+   */
   readonly error: number;
 }
 
-/** A level may differ from the request by this part of its resolution, a corner by this part of a tile (GWC's). */
+/**
+ * The share of a level's resolution by which it may differ from the request, and the share of a tile for a corner
+ * (GWC's).
+ */
 const LEVEL_TOLERANCE = 0.1;
 const CORNER_TOLERANCE = 0.1;
 
@@ -339,8 +346,8 @@ function nearestLevel(grid: GridSet, resolution: number): number {
 }
 
 /**
- * Returns the tile of a box. If several grid sets have one, returns the tile of the grid set that offers it and fits
- * best.
+ * Returns the tile of a box. If several grid sets have one, returns the best fit that its grid set offers. Undefined if
+ * no tile fits.
  */
 function bestFit(subsets: readonly GridSubset[], box: Extent): Fit | undefined {
   const fits = subsets
@@ -350,7 +357,7 @@ function bestFit(subsets: readonly GridSubset[], box: Extent): Fit | undefined {
   return (offered.length > 0 ? offered : fits).sort((a, b) => a.error - b.error)[0];
 }
 
-/** Returns whether a tile equals a box. Differences of less than half a pixel do not count. */
+/** Returns whether a tile equals a box. Ignores differences of less than half a pixel. */
 function isSame({ subset: { gridSet }, z, x, y }: Fit, box: Extent): boolean {
   const tile = tileExtent(gridSet, { x, y, z });
   const unseen = (gridSet.matrices[z]?.resolution ?? 0) / 2;
@@ -363,7 +370,7 @@ function isOffered({ subset, z, x, y }: Fit): boolean {
   return coverage !== undefined && rectHolds(coverage, x, y);
 }
 
-/** Returns a hint that names the nearest tile, for a client whose box is off the grid. */
+/** Returns a hint with the nearest tile, for a client whose box does not match the grid. */
 function nearestHint(subsets: readonly GridSubset[], box: Extent): string {
   for (const subset of subsets) {
     const near = nearestTile(subset, box);

@@ -14,13 +14,13 @@ import { isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
 import { LAYER_LIMIT, MAX_SIDE } from "./map-limits.ts";
 
-/** Returns the formats of maps. The schemas need one, also of a server without layers. */
+/** Returns the formats of maps. The schemas require one, even for a server without layers. */
 function formatsOf(layers: readonly Layer[]): readonly string[] {
   const formats = new Set(layers.flatMap((l) => l.formats.map((f) => f.mimeType)));
   return formats.size === 0 ? [PNG.mimeType] : [...formats];
 }
 
-/** Returns the EPSG codes by which a CRS can be requested. Mercator has several. */
+/** Returns the EPSG codes with which a CRS can be requested. Web mercator has several. */
 const codesOf = ({ gridSet }: GridSubset): readonly number[] =>
   canonicalSrs(gridSet.srs) === 3857 ? [...new Set([gridSet.srs, 3857, 900913])] : [gridSet.srs];
 
@@ -38,15 +38,15 @@ const stylesOf = (layer: Layer): readonly string[] => {
   return (filter === undefined ? undefined : listedValues(filter))?.filter((v) => v !== "") ?? [];
 };
 
-/** Returns the codes that every layer has: the layers inherit those of the layer around them. */
+/** Returns the codes that all layers have. Layers inherit the codes of the layer that contains them. */
 function commonCodes(layers: readonly Layer[]): readonly number[] {
   const [first = [], ...others] = layers.map((layer) => [...crsBoxes(layer, codesOf).keys()]);
   return first.filter((code) => others.every((codes) => codes.includes(code)));
 }
 
 /**
- * Returns the Style elements of a layer. The nameless default style gets a name if it has a legend, because a legend
- * needs an element.
+ * Returns the Style elements of a layer. The unnamed default style gets a name if it has a legend, because a legend
+ * needs a Style element.
  */
 function styleElements(layer: Layer, baseUrl: string): string[] {
   const filter = stylesFilter(layer.parameterFilters);
@@ -92,7 +92,7 @@ export function* wmsCapabilities130(catalogue: Catalogue, baseUrl: string): Gene
   yield "\n</WMS_Capabilities>\n";
 }
 
-/** The points in which the capabilities of the versions differ. */
+/** The differences between the capabilities of the versions. */
 interface Version {
   readonly name: string;
   readonly type: string;
@@ -100,13 +100,13 @@ interface Version {
   readonly crs: "SRS" | "CRS";
   readonly geographic: (box: Extent) => string;
   readonly box: (box: CrsBox) => Extent;
-  /** The elements of the CRS that all layers have. Version 1.1.1 has an empty one where there is none (7.1.4.5.5). */
+  /** The elements of the CRS that all layers have. Without one, version 1.1.1 has an empty element (7.1.4.5.5). */
   readonly common: (codes: readonly number[]) => readonly string[];
   /** The elements of `Service` that only one version has. */
   readonly limits: readonly string[];
   /**
-   * Whether GetLegendGraphic is listed as an operation. Not in 1.3.0: there it belongs to another standard, and the
-   * addresses of the legends are enough.
+   * Whether GetLegendGraphic is listed as an operation. In 1.3.0 it belongs to another standard, and the addresses of
+   * the legends suffice.
    */
   readonly hasLegends: boolean;
 }
@@ -201,7 +201,7 @@ function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: V
   ].join("\n");
 }
 
-/** The element has a plain text, and one address (WMS 1.3.0, 7.2.4.6.7): that of the first link. */
+/** Returns Attribution, which has a plain text and one address (WMS 1.3.0, 7.2.4.6.7): the first link in the text. */
 function attributionElements({ attribution = "" }: Layer): readonly string[] {
   const text = attribution
     .replace(/<[^<>]*>/g, "")
@@ -242,7 +242,7 @@ const TILE_SET_DTD = `<!ELEMENT VendorSpecificCapabilities (TileSet*) >
 <!ELEMENT Layers (#PCDATA) >
 <!ELEMENT Styles (#PCDATA) >`;
 
-/** The grid set's box, not the coverage: WMS-C clients count tiles from its lower left corner. */
+/** Returns the grid set's box, not the coverage, because WMS-C clients count tiles from its lower left corner. */
 function gridBox({ gridSet, zoomStart }: GridSubset): Extent {
   const { minX, minY } = tileExtent(gridSet, { x: 0, y: 0, z: zoomStart });
   return { ...gridSet.extent, minX, minY };

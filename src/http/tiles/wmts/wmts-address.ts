@@ -34,8 +34,8 @@ const capabilities = (catalogue: Catalogue): RequestedDocument => ({
 });
 
 /**
- * Parses `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, and for GetFeatureInfo `/{j}/{i}`
- * after it (GWC's addresses). `rest` is the path after `/service/wmts/rest`.
+ * Parses `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, followed by `/{j}/{i}` for
+ * GetFeatureInfo (GWC's addresses). `rest` is the path after `/service/wmts/rest`.
  */
 export function parseWmtsRest(
   catalogue: Catalogue,
@@ -65,7 +65,7 @@ function parseInfoRest(
   const infoFormat = parseInfoFormat("format", given, layer.value);
   if (!infoFormat.ok) return infoFormat;
   if (!hasFeatureInfo(layer.value)) return notFound(`The layer ${layer.value.name} does not support GetFeatureInfo`);
-  // Any format leads to the tile: it is not rendered.
+  // The tile is not rendered, so any format will do.
   const asTile = new Map(query).set("FORMAT", layer.value.formats[0]?.mimeType ?? "");
   const tile = parseTileRest(catalogue, rest.slice(0, -2), asTile);
   if (!tile.ok || tile.value.kind !== "tile") return tile;
@@ -133,13 +133,13 @@ const as = (refusal: ProtocolRefusal, code: string, locator: string): Failed =>
 const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusal, "InvalidParameterValue", locator);
 
 /**
- * Parses WMTS by key and value. Makes GWC's checks in its order, with its codes (`docs/explanation/geowebcache.md`,
- * Tile services), and before them refuses another SERVICE or VERSION, which GWC ignores.
+ * Parses WMTS by key and value. Makes GWC's checks in GWC's order, with its codes (`docs/explanation/geowebcache.md`,
+ * Tile services). First refuses another SERVICE or VERSION, which GWC ignores.
  */
 export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const service = query.get("SERVICE") ?? "";
   const request = query.get("REQUEST") ?? "";
-  // QGIS appends SERVICE=WMS&REQUEST=GetCapabilities to an address that does not name WMTS itself.
+  // QGIS appends SERVICE=WMS&REQUEST=GetCapabilities to an address that does not name WMTS.
   const isOfQgis =
     service.toLowerCase() === "wms" &&
     request.toLowerCase() === "getcapabilities" &&
@@ -149,7 +149,7 @@ export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<Request
   if (request === "") return missing("request");
   const lacking = catalogue.service.isCiteCompliant ? lackOfCite(request.toLowerCase(), query) : undefined;
   if (lacking !== undefined) return lacking;
-  // GetCapabilities has no VERSION: its client learns the version from the answer (OGC 06-121r3, 7.3.2).
+  // GetCapabilities has no VERSION: clients learn the version from the response (OGC 06-121r3, 7.3.2).
   if (request.toLowerCase() === "getcapabilities") return ok(capabilities(catalogue));
   const version = query.get("VERSION") ?? "";
   if (version !== "" && version !== "1.0.0") return invalid("version", badField("version", "1.0.0", version));
@@ -168,7 +168,7 @@ export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<Request
   }
 }
 
-/** Returns the refusal of a request that the conformance tests want refused, in the order of GeoWebCache's checks. */
+/** Returns the refusal of a request that the conformance tests require, in the order of GeoWebCache's checks. */
 function lackOfCite(request: string, query: Query): Failed | undefined {
   if ((query.get("SERVICE") ?? "") === "") return missing("service");
   const versions = query.get("ACCEPTVERSIONS") ?? "";
@@ -180,8 +180,8 @@ function lackOfCite(request: string, query: Query): Failed | undefined {
 }
 
 /**
- * Parses GetTileJSON, GWC's addition to the protocol: LAYER, and those fields of a tile request that are not the
- * default.
+ * Parses GetTileJSON, GWC's addition to the protocol: LAYER, and the fields of a tile request that differ from the
+ * defaults.
  */
 function parseGetTileJson(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const name = query.get("LAYER") ?? "";
@@ -218,7 +218,7 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Request
   return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
 }
 
-/** Returns a query without the dimensions that have the word for the default value (OGC 07-057r7, 7.1.1.2). */
+/** Returns a query without dimensions whose value is the word for the default (OGC 07-057r7, 7.1.1.2). */
 function withDefaults({ parameterFilters }: Layer, query: Query): Query {
   const isDefault = (key: string, value: string): boolean =>
     value.toLowerCase() === "default" &&
@@ -260,7 +260,7 @@ function parseGetTile(
   if (value(formatKey) === "") return missing(formatKey);
   const infoFormat = formatKey === "FORMAT" ? undefined : parseInfoFormat(formatKey, value(formatKey), layer.value);
   if (infoFormat?.ok === false) return invalid(formatKey, infoFormat.error);
-  // A question about a pixel needs no picture: any format leads to the tile.
+  // A query about a pixel needs no picture, so any format will do.
   const format = findFormat(
     layer.value,
     infoFormat === undefined ? value("FORMAT") : (layer.value.formats[0]?.mimeType ?? ""),

@@ -19,8 +19,8 @@ import { legendAddress, legendOf } from "../wms/legend-address.ts";
 import { styleNames } from "./wmts-style.ts";
 
 /**
- * Writes WMTS 1.0.0 capabilities (OGC 07-057r7, 7.1.1), in GWC's order (`docs/explanation/geowebcache.md`, Tile
- * services), in parts, one for each layer.
+ * Writes WMTS 1.0.0 capabilities (OGC 07-057r7, 7.1.1) in parts, one for each layer, in GWC's order
+ * (`docs/explanation/geowebcache.md`, Tile services).
  */
 export function* wmtsCapabilities(catalogue: Catalogue, baseUrl: string): Generator<string> {
   const layers = advertisedLayers(catalogue);
@@ -52,8 +52,8 @@ ${["GetTile", ...(layers.some(isQueryable) ? ["GetFeatureInfo"] : [])].map((name
 }
 
 /**
- * Returns whether WMTS documents of this grid set name y before x. The grid set decides, whose default is the axis order
- * of its CRS. EPSG:3857 is always x, y, because every reader would place another layer off the map.
+ * Returns whether WMTS documents of this grid set have y before x. The grid set decides; its default is the axis order
+ * of its CRS. EPSG:3857 always has x before y, because otherwise every reader would place the layer off the map.
  */
 const isYFirst = (grid: GridSet): boolean => grid.yCoordinateFirst && canonicalSrs(grid.srs) !== 3857;
 
@@ -106,7 +106,9 @@ const boxElement = (box: Extent): string => `    <ows:WGS84BoundingBox>
       <ows:UpperCorner>${box.maxX} ${box.maxY}</ows:UpperCorner>
     </ows:WGS84BoundingBox>`;
 
-/** Returns a box in its CRS. Without it GDAL transforms the geographic box and requests missing tiles. */
+/**
+ * Returns a box in its CRS. Without it GDAL transforms the geographic box and requests tiles outside of the coverage.
+ */
 function crsBoxElement({ subset, box }: CrsBox): string {
   const { minX, minY, maxX, maxY } = box;
   const [lower, upper] = isYFirst(subset.gridSet)
@@ -156,7 +158,7 @@ function dimensionElement(filter: ParameterFilter): string {
   ].join("\n");
 }
 
-/** Returns whether a subset offers every level completely, so that it needs no limits. */
+/** Returns whether a subset offers all tiles of every level, so that it needs no limits. */
 const isWhole = (subset: GridSubset): boolean =>
   subset.gridSet.matrices.every((_, z) => {
     const offered = coverageAt(subset, z);

@@ -14,17 +14,20 @@ import type { Query } from "../../query.ts";
 /** The name of a layer's default style in WMTS, unless another style of the layer has this name. */
 const DEFAULT_STYLE = "default";
 
-/** Returns whether a style of the layer has the name `default`; a request then means that style. */
+/** Returns whether a style of the layer is itself named `default`. A request with this name then means this style. */
 const isTaken = (filter: ParameterFilter): boolean =>
   filter.type !== "regex" && legalValue(filter, DEFAULT_STYLE) !== undefined;
 
-/** Returns whether a name in a request means the default style. */
+/** Returns whether a style name in a request means the default style. */
 export function isDefaultStyle(layer: Layer, style: string): boolean {
   const filter = stylesFilter(layer.parameterFilters);
   return style === "" || (style === DEFAULT_STYLE && !(filter !== undefined && isTaken(filter)));
 }
 
-/** Returns the style identifiers of a layer, the default first. Without a STYLES filter there is only the default. */
+/**
+ * Returns the style identifiers of a layer, the default one first. Without a STYLES filter there is only the default
+ * one.
+ */
 export function styleNames(layer: Layer): readonly string[] {
   const filter = stylesFilter(layer.parameterFilters);
   if (filter === undefined) return [DEFAULT_STYLE];
@@ -33,7 +36,7 @@ export function styleNames(layer: Layer): readonly string[] {
   return [first, ...others];
 }
 
-/** Parses the parameters of a request whose protocol has its own style key. That style is the value of STYLES. */
+/** Parses the parameters of a protocol with its own style key. The style is the value of STYLES. */
 export function parametersWithStyle(
   layer: Layer,
   query: Query,
@@ -45,7 +48,7 @@ export function parametersWithStyle(
   return parseParameters(layer.parameterFilters, given, "ignore");
 }
 
-/** Returns the key whose value no filter accepts, for a request that {@link parametersWithStyle} refuses. */
+/** Returns the key whose value no filter accepts, for a request that {@link parametersWithStyle} has refused. */
 export function refusedKey(layer: Layer, query: Query): string {
   const others = layer.parameterFilters.filter((f) => f.key !== "STYLES");
   return others.find((f) => !parseParameters([f], query, "ignore").ok)?.key ?? "STYLES";

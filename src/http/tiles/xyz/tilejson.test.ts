@@ -25,7 +25,7 @@ test("TileJSON says where the tiles of a layer are, also at GWC's address", asyn
     const gwc = JSON.parse((await protocols.request(`/service/wmts/rest/topp:states/${address}`)).body);
     expect(gwc.tiles).toEqual([expect.stringMatching(new RegExp(`EPSG%3A900913.*\\.jpeg${style}$`))]);
   }
-  // The address that it names works.
+  // The address in the document works.
   const tile = await protocols.request("/xyz/topp%3Astates/EPSG%3A900913/0/0/0.png");
   expect(tile.status).toBe(200);
 });

@@ -10,7 +10,7 @@ import { geographicBox, geographicBoxOf } from "../geographic-box.ts";
 import { findGrid, findLayer, findRequestedFormat, notFound, queryOf, type RequestedTile } from "../tile-parts.ts";
 import { parametersWithStyle } from "../wmts/wmts-style.ts";
 
-/** Parses `{layer}[/{gridSet}]`; the default is the web's grid set. `rest` is the path after `/tilejson`. */
+/** Parses `{layer}[/{gridSet}]`. The default is the grid set of most web maps. `rest` is the path after `/tilejson`. */
 export function parseTileJson(
   catalogue: Catalogue,
   rest: readonly string[],
@@ -34,12 +34,12 @@ const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, paramete
   name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}\n${parameters.id}`,
   contentType: "application/json",
   write: (baseUrl) => {
-    // The area with tiles (3.4): clients request no tiles outside.
+    // The area with tiles (3.4). Clients request no tiles outside of it.
     const { minX, minY, maxX, maxY } = geographicBoxOf(subset) ?? geographicBox(layer) ?? WORLD;
     const path = [layer.name, subset.gridSet.id].map(encodeURIComponent).join("/");
     return JSON.stringify({
       tilejson: "3.0.0",
-      // GeoWebCache has the name here, also where the layer has a title.
+      // GeoWebCache shows the name here, even if the layer has a title.
       name: layer.name,
       description: layer.description || undefined,
       attribution: layer.attribution || undefined,

@@ -4,7 +4,7 @@ import { startProtocols } from "../../../../test/support/tile-protocols.ts";
 
 test("quadkeys, GWC's ve, gmaps and mgmaps lead to the tiles of the web's grid set", async () => {
   await using protocols = await startProtocols();
-  // Bing's own example: quadkey 213 is x 3, y 5 of level 3; internal rows count from the bottom.
+  // Bing's own example: quadkey 213 is x 3, y 5 of level 3. Internal rows count from the bottom.
   for (const address of [
     "/quadkey/topp:states/213.png",
     "/service/ve?layers=topp:states&quadkey=213&format=image/png",

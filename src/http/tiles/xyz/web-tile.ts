@@ -14,7 +14,7 @@ import {
   resolveTile,
 } from "../tile-parts.ts";
 
-/** Returns a tile of the web's grid set, y from the top. `format`: a MIME type, or an extension. */
+/** Returns a tile of the grid set of most web maps, y from the top. `format` is a MIME type or an extension. */
 function webTile(
   catalogue: Catalogue,
   name: string,
@@ -37,8 +37,8 @@ function webTile(
 }
 
 /**
- * Applies GeoWebCache's `cached=false` to a tile, which the layer has to allow. `metatiled` has no effect: the tile is
- * rendered by itself.
+ * Applies GeoWebCache's `cached=false` to a tile, if the layer permits it. Ignores `metatiled`: the tile is rendered
+ * alone.
  */
 function pastTheCache(tile: Result<RequestedTile, Refusal>, query: Query): Result<RequestedTile, Refusal> {
   const cached = query.get("CACHED");
@@ -49,7 +49,7 @@ function pastTheCache(tile: Result<RequestedTile, Refusal>, query: Query): Resul
   return refuse({ code: "bad_field", message });
 }
 
-/** Parses a quadkey: a digit per level, its first bit of y, its second of x (Bing Maps Tile System). */
+/** Parses a quadkey: one digit per level, with a bit of y and then a bit of x (Bing Maps Tile System). */
 function parseKey(field: string, key: string): Result<{ z: number; x: number; y: number }, Refusal> {
   if (!/^[0-3]{1,31}$/.test(key)) return refuse(badField(field, "1 to 31 digits from 0 to 3", key));
   let [x, y] = [0, 0];
@@ -82,7 +82,7 @@ export function parseVe(catalogue: Catalogue, query: Query): Result<RequestedTil
   return pastTheCache(webTile(catalogue, query.get("LAYERS") ?? "", format, at.value, query), query);
 }
 
-/** The levels of `/service/mgmaps` count down from here. */
+/** The highest zoom of `/service/mgmaps`, which counts down from it. */
 const MOBILE_TOP = 17;
 
 /** Parses GWC's `/service/gmaps` and `/service/mgmaps`: `layers`, `zoom`, `x`, `y`, `format`. */

@@ -158,7 +158,7 @@ test("dimensions have the values and expressions of their elements", async () =>
     { type: "string", key: "SEASON", default: "summer", values: ["summer", "winter"] },
     { type: "string", key: "ONE", default: "x", values: ["x"] },
     { type: "regex", key: "MAPFILE", default: "a.map", regex: "^[a-z]+\\.map$" },
-    // MapCache looks for the expression anywhere in the value.
+    // MapCache searches for the expression in the value.
     { type: "regex", key: "PART", default: "1", regex: "(?s:.*)(?:[0-9]|x)(?s:.*)" },
     { type: "string", key: "AREA", default: "all", values: [] },
   ]);

@@ -34,7 +34,7 @@ interface File {
   readonly variables: Set<string>;
   /** Whether the WMS composes maps. */
   readonly fullWms: boolean;
-  /** The grid sets that are used and not built in, by id. */
+  /** The used grid sets that are not built in, by id. */
   readonly gridSets: Map<string, Content>;
 }
 
@@ -124,7 +124,7 @@ function composesMaps(settings: ForeignObject): boolean {
   );
 }
 
-/** Returns a layer of the configuration file, or why there is none. */
+/** Returns a layer for the configuration file, or why it cannot be made. */
 function layerOf(name: string, tileset: ForeignObject, file: File, leftOut: string[]): ForeignLayer | string {
   const { objects, settings, directory, variables, fullWms } = file;
   const grids = gridsOf(tileset, file);
@@ -186,7 +186,7 @@ function layerOf(name: string, tileset: ForeignObject, file: File, leftOut: stri
   };
 }
 
-/** Returns a source with the names of CRSs that MapCache asks for. */
+/** Returns a source with the CRS names that MapCache uses in requests. */
 function askedSource({ content, srs }: MapCacheSource, grids: ReturnType<typeof gridsOf>): Content {
   const crsNames = crsNamesFor(
     grids.map(({ named: { grid } }) => grid),

@@ -12,14 +12,17 @@ const web = {
   extent: [-HALF_WORLD, -HALF_WORLD, HALF_WORLD, HALF_WORLD],
   resolutions: halvings(156543.033928041, 22),
 };
-/** MapCache's own grids. */
+/** The grids that are built into MapCache. */
 const BUILT_IN: Readonly<Record<string, Content>> = {
   WGS84: { srs: "epsg:4326", extent: [-180, -90, 180, 90], resolutions: halvings(0.703125, 18) },
   g: { ...web, srs: "epsg:900913" },
   GoogleMapsCompatible: web,
 };
 
-/** Returns a grid of MapCache, or why it cannot be a grid set. `own`: as the file has it; undefined: it has none. */
+/**
+ * Returns a grid of MapCache, or why it cannot be a grid set. `own` is the grid in the file; undefined if the file
+ * lacks it.
+ */
 export function mapCacheGrid(name: string, own: ForeignObject | undefined): Result<ForeignGrid, string> {
   const options = own ?? new ForeignObject(name, BUILT_IN[name] ?? {});
   const code = Number(/^epsg:(\d+)$/i.exec(options.text("srs") ?? "")?.[1]);
@@ -57,7 +60,7 @@ export function mapCacheGrid(name: string, own: ForeignObject | undefined): Resu
       srs: `EPSG:${code}`,
       extent: [minX, minY, maxX, maxY],
       resolutions,
-      // As in MapCache's WMTS.
+      // The names are those of MapCache's WMTS.
       scaleNames: resolutions.map((_, z) => String(z)),
       ...(width === 256 && height === 256 ? {} : { tileSize: [width, height] }),
       ...(origin === "top-left" ? { alignTopLeft: true } : {}),

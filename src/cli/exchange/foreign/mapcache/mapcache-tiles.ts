@@ -13,11 +13,11 @@ interface TileNames {
   readonly tileset: string;
   readonly mimeType: string;
   readonly extension: string;
-  /** The directory to which relative paths refer. */
+  /** The directory that relative paths start from. */
   readonly directory: string;
 }
 
-/** Returns the tiles of a tileset in a disk cache. None, with a remark in the report: they cannot be read here. */
+/** Returns the tiles of a tileset in a disk cache. If they cannot be read here, reports that and returns none. */
 export function mapCacheTiles(
   cache: ForeignObject,
   grids: readonly NamedGrid[],
@@ -55,7 +55,7 @@ export function mapCacheTiles(
   }));
 }
 
-/** Returns a path with placeholders; undefined: a placeholder has no equal. */
+/** Returns a path with placeholders. Undefined if Nuthatch lacks one of the placeholders. */
 function templatePath(
   template: string,
   { tileset, name, extension }: { readonly tileset: string; readonly name: string; readonly extension: string },

@@ -9,17 +9,17 @@ import { UpstreamHeaders } from "../upstream-headers.ts";
 import { upstreamUrl } from "../upstream-url.ts";
 import { WrittenParameters } from "../written-parameters.ts";
 
-/** The parameters of a WMS request that have keys of their own. */
+/** Parameters of WMS requests for which the configuration has keys. */
 const OWN_PARAMETERS = ["FORMAT", "LAYERS", "STYLES", "TRANSPARENT", "VERSION", "BGCOLOR"];
-/** The parameters that each request of a WMS source has. */
+/** Parameters that every request of a WMS source has. */
 const SET_PARAMETERS = ["SERVICE", "REQUEST", "SRS", "CRS", "BBOX", "WIDTH", "HEIGHT"];
 
 export interface MapCacheSource {
   readonly content: Content;
   readonly queryable: boolean;
-  /** The format that the upstream is asked for. */
+  /** The format that is requested from the upstream. */
   readonly format: string;
-  /** The CRS that each request names instead of that of the grid; undefined: none. */
+  /** The CRS of all requests in place of the grid's CRS. Undefined if it is the grid's. */
   readonly srs: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function mapCacheSource(
   const vendor = Object.keys(parameters)
     .filter((key) => ![...OWN_PARAMETERS, ...SET_PARAMETERS].includes(key.toUpperCase()))
     .map((key): [string, string] => [key.toUpperCase(), source.text(["getmap", "params", key]) ?? ""]);
-  // MapCache sends the parameters of the address too: they count where the file names no others.
+  // MapCache also sends the parameters of the address. They apply unless the file has others.
   const address = new WrittenParameters(source.text("http.url") ?? "");
   const upstream = upstreamUrl(address.url, name, variables);
   if (upstream.password !== undefined) source.differently("http.url", "the password is in a variable");
@@ -78,7 +78,7 @@ export function mapCacheSource(
 /** The format of a tileset. */
 export interface MapCacheFormat {
   readonly mimeType: string;
-  /** The extension of the files. */
+  /** The file extension. */
   readonly extension: string;
   readonly quality: number | undefined;
 }
@@ -92,14 +92,16 @@ const BUILT_IN: Readonly<Record<string, MapCacheFormat>> = {
   mixed: { mimeType: "image/vnd.jpeg-png", extension: "xxx", quality: JPEG_QUALITY },
 };
 
-/** Returns the format of a tileset that names none: MapCache stores what the source sends, in files called `.png`. */
+/** Returns the format of a tileset that names none: MapCache stores the source's format, in files named `.png`. */
 export function mapCacheSourceFormat(asked: string): MapCacheFormat {
   const plain = asked.split(";")[0]?.trim().toLowerCase() ?? "";
   const format = formatOf(plain === "image/jpg" ? "image/jpeg" : plain);
   return format?.kind === "image" ? { ...STANDARD, mimeType: format.mimeType } : STANDARD;
 }
 
-/** Returns a format of MapCache. `own`: as the file has it; undefined: it is one of MapCache's own. */
+/**
+ * Returns a format of MapCache. `own` is the format in the file; undefined for a format that is built into MapCache.
+ */
 export function mapCacheFormat(name: string, own: ForeignObject | undefined): MapCacheFormat | undefined {
   if (own === undefined) return BUILT_IN[name];
   switch (own.text("@type")) {
@@ -120,7 +122,7 @@ export function mapCacheFormat(name: string, own: ForeignObject | undefined): Ma
   }
 }
 
-/** Returns the dimensions of a tileset as parameter filters. Adds to `leftOut` what has no equal. */
+/** Returns the dimensions of a tileset as parameter filters. Adds dimensions that cannot be converted to `leftOut`. */
 export function dimensionFilters(tileset: ForeignObject, leftOut: string[]): readonly Content[] {
   const given = tileset.look("dimensions.dimension");
   const list: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given];
@@ -139,7 +141,7 @@ export function dimensionFilters(tileset: ForeignObject, leftOut: string[]): rea
         return [{ type: "regex", ...common, regex: wholeExpression(expression) }];
       }
       default: {
-        // Where the file has one dimension, it is no list.
+        // If the file has one dimension, it is not in a list.
         const path = ["dimensions", "dimension", ...(Array.isArray(given) ? [String(i)] : [])];
         leftOut.push(
           `the dimension ${key} of the ${tileset.title}: the type ${type} has no equal, so all requests have its default${placed(tileset.where(path))}`,
@@ -162,6 +164,6 @@ function valuesOf(item: Readonly<Record<string, unknown>>): readonly string[] {
   return textsOf(item["#"]).flatMap((text) => text.split(",").map((value) => value.trim()));
 }
 
-/** Returns an expression that matches a whole value where MapCache's expression is found in it. */
+/** Returns an expression that matches a whole value if MapCache's expression matches a part of it. */
 const wholeExpression = (expression: string): string =>
   /^\^[^|]*\$$/.test(expression) ? expression : `(?s:.*)(?:${expression})(?s:.*)`;

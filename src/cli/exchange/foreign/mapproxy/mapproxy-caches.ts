@@ -10,7 +10,7 @@ import type { ForeignObject } from "../foreign-object.ts";
 import { coverageIn, type ForeignGrid, hasArea, srsCode } from "./mapproxy-grids.ts";
 import { joinedSources, type MapProxySources, type SourceContext, type TranslatedSource } from "./mapproxy-sources.ts";
 
-/** The keys of a layer that come from its cache. */
+/** The keys of a layer that are made from its cache. */
 export interface TranslatedCache {
   readonly content: Content;
   readonly from: readonly string[];
@@ -18,7 +18,7 @@ export interface TranslatedCache {
   readonly hasLegend: boolean;
 }
 
-/** A grid of a cache that can be served, and the area of its source in it; undefined: all of it. */
+/** A grid of a cache that can be served, and the source's area in it. The area is undefined if it is the whole grid. */
 interface UsedGrid {
   readonly grid: ForeignGrid;
   readonly extent: Extent | undefined;
@@ -75,7 +75,7 @@ export class MapProxyCaches {
     return this.#objects.has(name);
   }
 
-  /** Returns the part of a layer that its cache decides, or why there can be no such layer. */
+  /** Returns the part of a layer that its cache determines, or why the layer cannot be made. */
   translate(name: string, hasDimensions: boolean): Result<TranslatedCache, string> {
     const cache = this.#objects.get(name);
     if (cache === undefined) return refuse(`there is no cache ${name}`);
@@ -157,7 +157,7 @@ export class MapProxyCaches {
     return ok(joined);
   }
 
-  /** Returns the format of the tiles, the extension of their files, and the format that is requested. */
+  /** Returns the format of the tiles, the extension of their files, and the requested format. */
   #format(cache: ForeignObject): { readonly mimeType: string; readonly extension: string; readonly request: string } {
     const given = cache.text("format") ?? "image/png";
     const { globals } = this.#context;
@@ -212,7 +212,7 @@ export class MapProxyCaches {
     }));
   }
 
-  /** Returns the MBTiles of a cache. */
+  /** Returns the MBTiles file of a cache. */
   #archive(cache: ForeignObject, name: string): string | undefined {
     if (cache.look("cache.type") !== "mbtiles") return undefined;
     const file = cache.text("cache.filename") ?? `${name}.mbtiles`;
@@ -222,7 +222,7 @@ export class MapProxyCaches {
     return resolve(directory, base, file);
   }
 
-  /** Returns a source with the names of CRSs that MapProxy asks for. */
+  /** Returns a source with the CRS names that MapProxy uses in requests. */
   #asked({ content, supportedSrs }: TranslatedSource, grids: readonly ForeignGrid[]): Content {
     if (content["type"] !== "wms") return content;
     const crsNames = crsNamesFor(grids, content["version"], ({ srs, srsName }) => {

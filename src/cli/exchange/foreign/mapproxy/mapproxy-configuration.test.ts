@@ -251,14 +251,14 @@ sources:
   expect(reportText(taken.reports)).toContain("image services have none");
 });
 
-/** A file with one layer for each cache; each source asks for the layer `a`. */
+/** Returns a file with one layer for each cache. Each source requests the layer `a`. */
 const fileOf = (sections: string): string => fileWith(`services: { tms: }\n${sections}`);
 const UP = 'type: wms, req: { url: "http://127.0.0.1:9/wms", layers: a }';
 const layerIn = (taken: Awaited<ReturnType<typeof mapProxyConfiguration>>, name: string) =>
   taken.layers.find(({ content }) => content["name"] === name)?.content;
 
 test.each([
-  // As MapProxy 1.15.1 has them.
+  // The values are those of MapProxy 1.15.1.
   ["EPSG:25832", "[5, 47, 16, 55]", [195914.757486, 5205922.313299, 1032085.492835, 6117225.183734]],
   ["EPSG:2056", "[5.9, 45.8, 10.5, 47.9]", [2480365.00166, 1072112.855208, 2837983.265415, 1309971.646179]],
   ["EPSG:3067", "[19, 59, 32, 70.5]", [41085.76799, 6541018.99799, 787090.182976, 7841236.598503]],
@@ -272,7 +272,7 @@ grids: { g: { srs: "${srs}", bbox: ${box}, bbox_srs: "EPSG:4326", res: [1000, 50
 sources: { up: { ${UP} } }
 `),
   );
-  // PROJ and proj4 differ by less than a millimetre, but in EPSG:2056 by half a metre, as of the datum.
+  // PROJ and proj4 differ by less than a millimetre; in EPSG:2056 by half a metre, because of the datum.
   const near = srs === "EPSG:2056" ? -1 : 2;
   expect(taken.gridSets[0]?.["extent"]).toEqual(corners.map((corner) => expect.closeTo(corner, near)));
   const report = reportText(taken.reports);
@@ -281,7 +281,7 @@ sources: { up: { ${UP} } }
 });
 
 test.each([
-  // As MapProxy 1.15.1 has them.
+  // The values are those of MapProxy 1.15.1.
   ["time", "[2012-11-12, 2012-11-13]", ["2012-11-12", "2012-11-13"], "2012-11-13"],
   ["Elevation", "[0, 1000, 3000], default: 1000", ["0", "1000", "3000"], "1000"],
   ["elevation", '["0/1000/3000"]', ["0", "1000", "3000"], "3000"],

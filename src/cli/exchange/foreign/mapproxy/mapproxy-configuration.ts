@@ -67,7 +67,7 @@ export async function mapProxyConfiguration(file: string): Promise<ForeignConfig
     if (!used.has(one.title)) leftOut.push(`the ${one.title}, which no layer uses alone${placed(one.where())}`);
   for (const service of ["wms", "wmts", "tms", "kml"]) {
     const options = services.look(service) ?? {};
-    // Other options are reported one by one.
+    // A service with options has each option reported.
     if (isMap(options) && Object.keys(options).length === 0) services.differently(service, "the service is always on");
   }
   globals.differently("image.paletted", "use the format image/png8 for tiles with a palette");
@@ -89,7 +89,7 @@ function section(document: Readonly<Record<string, unknown>>, key: string): Read
   return isMap(found) ? found : {};
 }
 
-/** Returns the groups and the layers in them. Layers in a map have their names as keys. */
+/** Returns the groups and the layers in them. In a map of layers the keys are the names. */
 function layerObjects(layers: unknown, { origins, origin }: Place): readonly ForeignObject[] {
   if (isMap(layers) && layers["layers"] === undefined && layers["sources"] === undefined)
     return Object.entries(layers).flatMap(([name, layer]) => {
@@ -113,7 +113,7 @@ function layerObjects(layers: unknown, { origins, origin }: Place): readonly For
   });
 }
 
-/** Returns a layer of the configuration file, or why there is none. */
+/** Returns a layer for the configuration file, or why it cannot be made. */
 function layerOf(
   layer: ForeignObject,
   name: string,
@@ -173,7 +173,7 @@ function metadataUrls(list: unknown): readonly Content[] | undefined {
   );
 }
 
-/** The description of the service: that of WMS, else that of WMTS. */
+/** Returns the description of the service: of WMS, else of WMTS. */
 function informationOf(services: ForeignObject): Content | undefined {
   const at = services.look("wms.md") === undefined ? "wmts.md" : "wms.md";
   if (services.look(at) === undefined) return undefined;

@@ -4,7 +4,7 @@ import { ok, type Result, refuse } from "../../../../lib/result.ts";
 import { parseAge } from "../../../../plan/tile-age.ts";
 import type { ForeignObject } from "../foreign-object.ts";
 
-/** The most times of a range: each is a value that a layer lists in its capabilities. */
+/** The most times of a range. A layer lists each time in its capabilities. */
 const MOST_TIMES = 10_000;
 
 /** Returns the dimensions of a layer as parameter filters. */
@@ -24,7 +24,7 @@ export function dimensionFilters(layer: ForeignObject): readonly Content[] {
   });
 }
 
-/** Returns the values of a dimension. MapProxy takes a value that is the only one for a list or a range. */
+/** Returns the values of a dimension. MapProxy reads a single value as a list or a range. */
 function valuesOf(key: string, listed: readonly string[]): Result<readonly string[], string> {
   const [only = "", ...others] = listed;
   if (listed.length === 0 || others.length > 0) return ok(listed);
@@ -32,7 +32,7 @@ function valuesOf(key: string, listed: readonly string[]): Result<readonly strin
   return timesOf(only.trim());
 }
 
-/** Returns the times of a range: of two ends and a step, or of one end and a step. */
+/** Returns the times of a range with two ends and a step, or with one end and a step. */
 function timesOf(range: string): Result<readonly string[], string> {
   const parts = range.split("/");
   const [first] = parts;
@@ -47,16 +47,16 @@ function timesOf(range: string): Result<readonly string[], string> {
   const isEnd = ends.length === 1 && stepOf(parts[0] ?? "") !== undefined;
   const begin = isEnd ? from.ms - step : from.ms;
   const end = ends.length === 1 && !isEnd ? from.ms + step : to.ms;
-  // As in MapProxy the last step may pass the end.
+  // As in MapProxy, the last step may pass the end.
   const count = Math.ceil((end + step - begin) / step);
   if (count > MOST_TIMES) return refuse(`a range of ${count} times is too long, expected ${MOST_TIMES} at most`);
   return ok(Array.from({ length: Math.max(0, count) }, (_, i) => textOf(begin + i * step, from.zone)));
 }
 
 interface Time {
-  /** In ms, as if its zone were UTC. */
+  /** The time in ms, as if its zone were UTC. */
   readonly ms: number;
-  /** Empty: it has none. */
+  /** The time zone. Empty if the text has none. */
   readonly zone: string;
   readonly text: string;
 }
@@ -71,7 +71,7 @@ function timeOf(text: string): Time | undefined {
 
 const textOf = (ms: number, zone: string): string => new Date(ms).toISOString().slice(0, -".000Z".length) + zone;
 
-/** Returns a step in ms; undefined: it is none, or one of months, which have no length. */
+/** Returns a step in ms. Undefined if the text is not a step, or has months, which have no fixed length. */
 function stepOf(text: string): number | undefined {
   const age = parseAge(text);
   return age?.kind === "age" && age.months === 0 && age.ms > 0 ? age.ms : undefined;

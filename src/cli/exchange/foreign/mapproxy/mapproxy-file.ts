@@ -11,7 +11,7 @@ const SECTIONS = ["globals", "services", "layers", "caches", "sources", "grids",
 type Tree = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a MapProxy configuration with the files that it is based on, and records where their values stand.
+ * Reads a MapProxy configuration with the files that it is based on, and records the positions of their values.
  * @throws CommandFailure
  */
 export async function readMapProxy(file: string, origins: Origins, readers: readonly string[] = []): Promise<Tree> {
@@ -40,7 +40,7 @@ export async function readMapProxy(file: string, origins: Origins, readers: read
   return merged;
 }
 
-/** Returns a tree with the values of `base` that it lacks. A key without a value has those of the map in `base`. */
+/** Adds values of `base` to a tree that lacks them. A key without a value gets the map of `base`. */
 function mergedOver(own: Tree, base: Tree, origins: Origins): Tree {
   const merged: Record<string, unknown> = { ...own };
   for (const [key, value] of Object.entries(base)) {

@@ -6,40 +6,40 @@ import { HALF_WORLD } from "../../../../grid/web-mercator.ts";
 import { ok, type Result, refuse } from "../../../../lib/result.ts";
 import { ForeignObject } from "../foreign-object.ts";
 
-/** A grid of another program, as a grid set. */
+/** A grid of another program, converted to a grid set. */
 export interface ForeignGrid {
   /** The id of the grid set. */
   readonly id: string;
-  /** The other program's name of the grid, which is part of the names of directories. */
+  /** The other program's name of the grid, which is used in names of directories. */
   readonly name: string;
   readonly srs: number;
-  /** The code as it is spelled, such as EPSG:900913, which is part of the names of directories. */
+  /** The code of the CRS as written, such as EPSG:900913, which is used in names of directories. */
   readonly srsName: string;
   readonly extent: Extent;
-  /** Where the rows of the other program's files are counted from. */
+  /** The end from which the other program counts rows in its files. */
   readonly rows: "bottom" | "top";
   readonly resolutions: readonly number[];
   readonly tileSize: readonly [number, number];
-  /** The grid set in the configuration file; undefined: it is built in. */
+  /** The grid set for the configuration file. Undefined if it is built in. */
   readonly content: Content | undefined;
 }
 
 const WEB_RESOLUTION = 156543.03390625;
 const SQRT2 = Math.SQRT2;
-/** The number of levels of a grid that gives none, and that for steps of the square root of 2. */
+/** The number of levels of a grid without one, and of a grid whose resolutions differ by the square root of 2. */
 const LEVELS = 20;
 const LEVELS_SQRT2 = 40;
 /** The most levels of a grid set. */
 const MOST_LEVELS = 64;
 
-/** MapProxy's own grids. */
+/** The grids that are built into MapProxy. */
 const BUILT_IN: Readonly<Record<string, Content>> = {
   GLOBAL_GEODETIC: { srs: "EPSG:4326", origin: "sw" },
   GLOBAL_MERCATOR: { srs: "EPSG:900913", origin: "sw" },
   GLOBAL_WEBMERCATOR: { srs: "EPSG:3857", origin: "nw" },
 };
 
-/** The grids of a MapProxy configuration. A grid is translated when it is asked for. */
+/** The grids of a MapProxy configuration. Each is converted when it is first used. */
 export class MapProxyGrids {
   readonly #objects: ReadonlyMap<string, ForeignObject>;
   readonly #globals: ForeignObject;
@@ -56,14 +56,14 @@ export class MapProxyGrids {
     return [...this.#objects.values()];
   }
 
-  /** The grids that are used and not built in. */
+  /** The used grids that are not built in. */
   get used(): readonly ForeignGrid[] {
     return [...this.#known.values()].flatMap((grid) =>
       grid.ok && grid.value.content !== undefined ? [grid.value] : [],
     );
   }
 
-  /** Returns a grid, or why it cannot be one of Nuthatch. */
+  /** Returns a grid, or why it cannot be a grid set. */
   grid(name: string, asked: readonly string[] = []): Result<ForeignGrid, string> {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
@@ -111,7 +111,7 @@ export class MapProxyGrids {
         srs: `EPSG:${srs}`,
         extent: [minX, minY, maxX, maxY],
         resolutions,
-        // As in MapProxy's WMTS.
+        // The names are those of MapProxy's WMTS.
         scaleNames: names ?? resolutions.map((_, z) => String(z).padStart(2, "0")),
         ...(width === 256 && height === 256 ? {} : { tileSize: [...tileSize] }),
         ...(rows === "top" ? { alignTopLeft: true } : {}),
@@ -120,7 +120,10 @@ export class MapProxyGrids {
     });
   }
 
-  /** Returns the options of a grid over those of its base. Reads of either are marked in it. */
+  /**
+   * Returns the options of a grid, with those of its base where it has none. Each read is marked in the grid that has
+   * the option.
+   */
   #withBase(
     own: ForeignObject | undefined,
     name: string,
@@ -232,16 +235,16 @@ function extentOf(
   return extent.ok && !hasArea(extent.value) ? refuse(`bbox has no area in EPSG:${srs}`) : extent;
 }
 
-/** Returns the name that a grid has beside its key, which MapProxy uses in addresses and in names of directories. */
+/** Returns the name of a grid that differs from its key. MapProxy uses it in addresses and in names of directories. */
 const nameOf = (grid: ForeignObject): string | undefined => {
   const name = grid.look("name");
   return typeof name === "string" && name !== "" ? name : undefined;
 };
 
-/** Returns the name of a CRS as MapProxy spells it: a number is a code of EPSG. */
+/** Returns the name of a CRS in MapProxy's spelling. A number is an EPSG code. */
 export const srsNameOf = (given: string): string => (given.includes(":") ? given.toUpperCase() : `EPSG:${given}`);
 
-/** Returns the code of a CRS; undefined: it has none. */
+/** Returns the EPSG code of a CRS. Undefined if it has none. */
 export function srsCode(name: string): number | undefined {
   if (name === "CRS:84") return 4326;
   const digits = /^EPSG:(\d+)$/.exec(name)?.[1];
@@ -250,17 +253,19 @@ export function srsCode(name: string): number | undefined {
 
 export const hasArea = ({ minX, minY, maxX, maxY }: Extent): boolean => minX < maxX && minY < maxY;
 
-/** The steps along each edge of a box: those of coverages, and MapProxy's own for grids, which make 16 points. */
+/** The parts of each edge of a converted box: of a coverage, and of a grid (MapProxy's own, which make 16 points). */
 const COVERAGE_STEPS = 16;
 const GRID_STEPS = 4;
-/** The latitude from which MapProxy takes the edge of the map of the web. */
+/** The latitude at which MapProxy ends the map in web mercator. */
 const EDGE_LATITUDE = 85.06;
 
 /** Returns the box around a coverage in the CRS of a grid. */
 export const coverageIn = (box: Extent, from: number, to: number): Result<Extent, string> =>
   boxIn(box, from, to, COVERAGE_STEPS);
 
-/** Returns the box of a grid in its CRS, to the bit of MapProxy's arithmetic: tiles are counted from its corners. */
+/**
+ * Returns the box of a grid in its CRS, exactly as MapProxy computes it, because tiles are counted from its corners.
+ */
 function gridBox(box: Extent, from: number, to: number): Result<Extent, string> {
   const found = boxIn(box, from, to, GRID_STEPS);
   if (!found.ok || from !== 4326 || canonicalSrs(to) !== 3857) return found;
@@ -273,7 +278,9 @@ function gridBox(box: Extent, from: number, to: number): Result<Extent, string> 
   });
 }
 
-/** Returns the box around a box in another CRS. `steps`: the parts of each edge between the points that are converted. */
+/**
+ * Returns the box around a box of another CRS. `steps` is the number of parts of each edge, whose ends are converted.
+ */
 function boxIn(box: Extent, from: number, to: number, steps: number): Result<Extent, string> {
   if (canonicalSrs(from) === canonicalSrs(to)) return ok(box);
   const transform = transformBetween(from, to);
@@ -282,7 +289,7 @@ function boxIn(box: Extent, from: number, to: number, steps: number): Result<Ext
   const points = Array.from({ length: steps + 1 }, (_, i) => i).flatMap((i) => {
     const [x, y] = [box.minX + i * stepX, box.minY + i * stepY];
     const ofRows = [transform(x, box.minY), transform(x, box.maxY)];
-    // The rows have the corners.
+    // The rows include the corners.
     return i === 0 || i === steps ? ofRows : [...ofRows, transform(box.minX, y), transform(box.maxX, y)];
   });
   if (!points.flat().every(Number.isFinite)) return refuse(`the box has no image in EPSG:${to}`);

@@ -11,35 +11,35 @@ import { upstreamUrl } from "../upstream-url.ts";
 import { WrittenParameters } from "../written-parameters.ts";
 import { type ForeignGrid, type MapProxyGrids, srsCode, srsNameOf } from "./mapproxy-grids.ts";
 
-/** A source in the form of the configuration file, and the keys that belong to the layer instead. */
+/** A source in the form of the configuration file, with keys that belong to the layer. */
 export interface TranslatedSource {
   readonly content: Content;
-  /** The titles of the objects that it comes from. */
+  /** The titles of the objects from which the source is made. */
   readonly from: readonly string[];
   readonly queryable: boolean;
   readonly hasLegend: boolean;
-  /** The CRSs of the upstream as the file spells them; undefined: it has all. */
+  /** The CRSs of the upstream in the spelling of the file. Undefined if it has all. */
   readonly supportedSrs?: readonly string[];
-  /** The area with data, in the CRS. */
+  /** The area with data and its CRS. Undefined if the source has data everywhere. */
   readonly coverage: { readonly box: Extent; readonly srs: number } | undefined;
-  /** Returns whether the source renders in the grid. */
+  /** Returns whether the source renders in the CRS of a grid. */
   readonly serves: (grid: ForeignGrid) => boolean;
 }
 
-/** The parameters of a WMS request that have keys of their own. */
+/** Parameters of WMS requests for which the configuration has keys. */
 const WMS_KEYS = ["url", "layers", "styles", "transparent", "format", "bgcolor", "width", "height", "srs", "bbox"];
-/** The parameters that each request of a WMS source has: MapProxy sets the version by `wms_opts`. */
+/** Parameters that every request of a WMS source has. In MapProxy `wms_opts` determines the version. */
 const SET_KEYS = ["service", "request", "version", "crs"];
 const TIMEOUT_SECONDS = 60;
 
 const listOf = (texts: readonly string[] | undefined): readonly string[] | undefined =>
   texts?.flatMap((list) => list.split(","));
 
-/** The parts of the file that the translation of a source needs. */
+/** The parts of the file that the conversion of a source needs. */
 export interface SourceContext {
   readonly grids: MapProxyGrids;
   readonly globals: ForeignObject;
-  /** The directory to which paths refer. */
+  /** The directory that paths start from. */
   readonly directory: string;
   readonly variables: Set<string>;
 }
@@ -64,7 +64,7 @@ export class MapProxySources {
     return this.#objects.has(name.split(":")[0] ?? name);
   }
 
-  /** Returns a source, which may be named with the layers to request as `NAME:LAYER,LAYER`; or why it cannot be used. */
+  /** Returns a source, or why it cannot be used. The layers to request may be in the name: `NAME:LAYER,LAYER`. */
   translate(named: string, format: string): Result<TranslatedSource, string> {
     const [name = named, layers] = named.split(":");
     const source = this.#objects.get(name);
@@ -108,7 +108,7 @@ export class MapProxySources {
     return { coverage: undefined };
   }
 
-  /** The keys of each source over HTTP. */
+  /** Returns the keys of a source over HTTP. */
   #upstream(source: ForeignObject, url: string, name: string): Content {
     const { globals, directory, variables } = this.#context;
     const ca = source.text("http.ssl_ca_certs") ?? globals.text("http.ssl_ca_certs");
@@ -118,7 +118,7 @@ export class MapProxySources {
     if (url_.password !== undefined)
       source.differently(source.look("url") === undefined ? "req.url" : "url", "the password is in a variable");
     const hasUser = url_.username !== undefined;
-    // The headers of a source replace those of all sources.
+    // The headers of a source replace those for all sources.
     const headers =
       source.look("http.headers") === undefined
         ? this.#headers.of(globals, "globals", hasUser)
@@ -147,7 +147,7 @@ export class MapProxySources {
     const version = source.text("wms_opts.version");
     if (version !== undefined && version !== "1.1.1" && version !== "1.3.0")
       source.differently("wms_opts.version", "requests are of version 1.1.1");
-    // MapProxy sends the parameters of the address too: they count where the file names no others.
+    // MapProxy also sends the parameters of the address. They apply unless the file has others.
     const address = new WrittenParameters(source.text("req.url") ?? "");
     const layers = only?.split(",") ?? listOf(source.texts("req.layers")) ?? address.list("LAYERS");
     const styles = listOf(source.texts("req.styles")) ?? address.list("STYLES");
@@ -253,10 +253,10 @@ export class MapProxySources {
   }
 }
 
-/** The statuses of requests that were refused or came too fast, which say nothing about a tile. */
+/** Statuses of requests that were refused or came too fast. They do not mean that a tile is missing. */
 const REFUSING: readonly number[] = [401, 407, 408, 429];
 
-/** Returns the statuses for which MapProxy answers with a transparent tile, as far as they can mean that there is none. */
+/** Returns the statuses that MapProxy answers with a transparent tile, if they can mean that a tile is missing. */
 function missingStatuses(source: ForeignObject): readonly number[] {
   const given = source.look("on_error");
   return Object.keys(isMap(given) ? given : {}).flatMap((key) => {
@@ -278,8 +278,8 @@ function missingStatuses(source: ForeignObject): readonly number[] {
 }
 
 /**
- * Returns sources of one WMS as one source that requests all their layers at once; undefined: they are not of one. The
- * passwords of one account are in variables of their own, of which the first is used.
+ * Merges sources of one WMS into one source that requests all their layers at once. Undefined if they differ in
+ * anything else. Each source has a variable for its password; the first source's variable is used.
  */
 export function joinedSources(sources: readonly TranslatedSource[]): TranslatedSource | undefined {
   const [first, ...others] = sources;
@@ -295,7 +295,7 @@ export function joinedSources(sources: readonly TranslatedSource[]): TranslatedS
   const { styles: _, ...plain } = first.content;
   return {
     ...first,
-    // The lowest map decides whether something shows through.
+    // The lowest map decides whether the result is transparent.
     content: { ...plain, layers: lists.flat(), ...(styles.some((style) => style !== "") ? { styles } : {}) },
     from: sources.flatMap(({ from }) => from),
     queryable: sources.some(({ queryable }) => queryable),

@@ -18,7 +18,8 @@ dup: 2
 const A = { x: true, y: "n", z: 10, k: "08", s: 90, f: 90.5, e: "1e5", g: 1e5, u: 5e6, h: 31, b: 3, neg: -10 };
 
 test("a file has the values that PyYAML reads", () => {
-  // Those of PyYAML 6.0, but for the date, which it makes no text, and the key On, which is true there.
+  // The values are those of PyYAML 6.0, except for the date, which PyYAML does not read as text, and the key On, which
+  // it reads as true.
   expect(readPyYaml(TEXT, "m.yaml", new Origins())).toEqual({
     ok: true,
     value: {

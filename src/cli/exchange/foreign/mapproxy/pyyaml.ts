@@ -14,7 +14,7 @@ import { errorMessage } from "../../../../lib/error-code.ts";
 import { ok, type Result, refuse } from "../../../../lib/result.ts";
 import type { Origins } from "../origins.ts";
 
-/** Returns a number of base 60, such as 1:30. */
+/** Returns a number with base 60, such as 1:30. */
 function sexagesimal(digits: string): number {
   const sign = digits.startsWith("-") ? -1 : 1;
   const parts = digits.replace(/^[-+]/, "").split(":");
@@ -39,8 +39,8 @@ function decimalNumber(text: string): number {
 }
 
 /**
- * The plain scalars of PyYAML, which differ from those of YAML 1.1 in details: `y` and `n` are texts, and so is `1e5`.
- * Dates stay texts. The expressions are those of YAML 1.1 (https://yaml.org/type/), with PyYAML's changes.
+ * The plain scalars of PyYAML, which differ slightly from YAML 1.1: `y` and `n` are texts, and so is `1e5`. Dates stay
+ * texts. The expressions are those of YAML 1.1 (https://yaml.org/type/), with PyYAML's changes.
  */
 const TAGS: readonly ScalarTag[] = [
   { tag: "tag:yaml.org,2002:null", default: true, test: /^(?:~|null|Null|NULL)?$/, resolve: () => null },
@@ -67,7 +67,7 @@ const TAGS: readonly ScalarTag[] = [
 const LINES = /\n/;
 
 /**
- * Reads YAML as PyYAML does: version 1.1, and of two values of one key the last. Records where each member stands.
+ * Reads YAML as PyYAML does: version 1.1, and of repeated keys the last value. Records the position of each member.
  * @param name the file, for the origins
  */
 export function readPyYaml(text: string, name: string, origins: Origins): Result<unknown, string> {
@@ -86,7 +86,7 @@ export function readPyYaml(text: string, name: string, origins: Origins): Result
   try {
     value = document.toJS({ maxAliasCount: 10_000 });
   } catch (error) {
-    // The library throws where there are too many aliases.
+    // The library throws if there are too many aliases.
     return refuse(errorMessage(error));
   }
   record(document.contents, value, { document, origins, lineOf: (at) => `${name}:${counter.linePos(at).line}` });
@@ -99,11 +99,11 @@ interface Recording {
   readonly lineOf: (offset: number) => string;
 }
 
-/** Records the origins of the members of a node, whose value is given. */
+/** Records the origins of the members of a node, which has the given value. */
 function record(node: unknown, value: unknown, recording: Recording): void {
   const { document, origins, lineOf } = recording;
   const own = isAlias(node) ? node.resolve(document) : node;
-  // Aliases of one node share a value, so each is recorded once: a file may nest them deeply.
+  // Aliases of one node share a value. Each value is recorded once, because a file may nest aliases deeply.
   if (typeof value !== "object" || value === null || origins.has(value)) return;
   const members = new Map<string, string>();
   if (isSeq(own))
@@ -126,7 +126,7 @@ function record(node: unknown, value: unknown, recording: Recording): void {
 
 const isMerge = (pair: { readonly key: unknown }): boolean => isScalar(pair.key) && pair.key.source === "<<";
 
-/** Records the members that come from other maps by `<<`. */
+/** Records members that `<<` merges from other maps. */
 function mergedMembers(node: unknown, members: Map<string, string>, recording: Recording): void {
   const own = isAlias(node) ? node.resolve(recording.document) : node;
   if (isSeq(own)) for (const item of own.items) mergedMembers(item, members, recording);
