@@ -10,7 +10,8 @@ import { until } from "../support/until.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-const ALL_LOOKS = [
+/** All sizes and colours in which the documentation and the whole tests show a view. */
+export const ALL_LOOKS = [
   { look: "wide and light", width: 1400, height: 900, colorScheme: "light" },
   { look: "narrow and dark", width: 390, height: 800, colorScheme: "dark" },
   { look: "wide and dark", width: 1400, height: 900, colorScheme: "dark" },

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { ended, massTruncate, seed, startServer, type TestServer } from "../support/server.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { ALL_LOOKS, startConsoleBrowser } from "./console-page.ts";
 
 const FOLDER = fileURLToPath(new URL("../../docs/images/", import.meta.url));
 const LAYER = "/ui/layers/topp%3Astates";
@@ -47,7 +47,7 @@ try {
   await fill(server);
   await using browser = await startConsoleBrowser();
   for (const [name, path] of Object.entries(VIEWS))
-    for (const look of LOOKS.filter(({ look }) => SHOWN.includes(look) || name === "overview")) {
+    for (const look of ALL_LOOKS.filter(({ look }) => SHOWN.includes(look) || name === "overview")) {
       await using shown = await browser.page(server, look);
       await shown.open(path);
       if (WITH_MAP.has(name)) await shown.page.locator(".map-target[aria-busy=false]").waitFor();
