@@ -5,10 +5,7 @@ import TileGrid from "ol/tilegrid/TileGrid.js";
 import { type GridSubset, isOffered, tileAddress } from "./grid.ts";
 import type { ShownTiles } from "./map-surface.ts";
 
-/**
- * A picture of the first level is shrunk to this many CSS pixels at the least: with smaller ones a view would need too
- * many.
- */
+/** The factor by which pictures of the first level are shrunk at the most. Beyond it a view would need too many. */
 const MOST_SHRUNK = 8;
 
 /** The layer of a map that shows the pictures of the tiles. */

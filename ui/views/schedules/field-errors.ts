@@ -5,7 +5,7 @@ export type FieldErrors = Readonly<Partial<Record<string, string>>>;
 
 /**
  * Returns the message of a refusal by the field at its beginning: "job.zoomStop: expected …".
- * @param prefix a prefix of the field that the request has omitted
+ * @param prefix the part of the field's path that the request has omitted
  */
 export function errorsOf(problem: Problem | undefined, prefix = ""): FieldErrors {
   const found = /^([A-Za-z.]+?)(\[\d+\])*: (.*)$/s.exec(problem?.message ?? "");

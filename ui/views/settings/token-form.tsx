@@ -98,7 +98,7 @@ function endText(end: End): string {
   return end === "never" ? t("tokens.noEnd") : t("tokens.inDays", { count: Number(end) });
 }
 
-/** Returns the expiry for the API. Null for never. A number of days begins now. */
+/** Returns the expiry for the API. Null for never. A number of days counts from the present hour. */
 function momentOf(end: End, date: string): string | null {
   if (end === "never") return null;
   const time =

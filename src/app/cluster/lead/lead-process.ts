@@ -27,7 +27,7 @@ const LOG_MS = 50;
 
 /**
  * The process that leads a cluster: coordinator, renders, and the connections of the nodes. It is a separate process,
- * so that a lead which loses its lease can end at once, and none of its parts can act afterwards.
+ * so that a lead which loses its lease can end at once, and then no part of it can act.
  */
 class LeadProcess {
   readonly #data: LeadData;
