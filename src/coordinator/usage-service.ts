@@ -19,7 +19,7 @@ export interface UsageServiceParts
 }
 
 export interface UsageHistoryQuery {
-  /** Undefined for the sum of all layers. */
+  /** The name of a layer. Undefined for the sum of all layers. */
   readonly layer: string | undefined;
   /** ms since 1970. */
   readonly sinceMs: number;

@@ -21,7 +21,7 @@ export interface Explanation {
   readonly drawing: boolean;
   readonly writtenBy: ExplainingJob | null;
   readonly truncatedBy: ExplainingJob | null;
-  /** When the quota evicted the tile. Null if it did not in the last hour. */
+  /** The time at which the quota evicted the tile. Null if it did not in the last hour. */
   readonly evictedAt: string | null;
 }
 

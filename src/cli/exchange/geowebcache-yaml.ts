@@ -21,7 +21,7 @@ export interface WrittenYaml {
   readonly variables: readonly string[];
 }
 
-/** By name, why layers are omitted. */
+/** The reasons why layers are omitted, by the name of the layer. */
 export type LeftOut = ReadonlyMap<string, string>;
 
 /**

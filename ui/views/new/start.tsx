@@ -13,7 +13,7 @@ import { formQuery } from "../jobs/job-request.ts";
 import { bodyOf, commandOf, type Draft, type Estimate, idempotencyKey, requestOf } from "./draft.ts";
 import { workOf } from "./estimate-panel.tsx";
 
-/** From this number of tiles on the user must type the number. It is the default of `jobs.confirmTiles`. */
+/** The number of tiles from which on the user must type it. It is the default of `jobs.confirmTiles`. */
 const TYPED_FROM = 10_000_000;
 /** The same for a truncate of a part, which cannot be undone. */
 const TYPED_FROM_TRUNCATE = 1_000_000;

@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 
 /** One day of the week in a time zone. */
 export interface WeekDay {
-  /** When the day begins, ms since 1970. */
+  /** The beginning of the day, ms since 1970. */
   readonly fromMs: number;
   /** Noon of the same date in UTC, for its name. */
   readonly date: Date;

@@ -15,7 +15,7 @@ import { figure } from "../../core/stored.ts";
 import { bodyOf, type TruncationChoice } from "./scope.ts";
 import { ScopeFields } from "./scope-fields.tsx";
 
-/** From this number of tiles on the user must type the name of the layer. */
+/** The number of tiles from which on the user must type the name of the layer. */
 const TYPED_FROM = 1_000_000;
 const NOTHING_CHOSEN: TruncationChoice = { layer: "", scope: "truncateLayer", mode: "hard", parameters: undefined };
 

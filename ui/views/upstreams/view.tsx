@@ -14,7 +14,7 @@ export function View({ segments: [id] }: ViewProps) {
 
 /** Connections, queues and latency change without an event, so they are read again at these intervals, ms. */
 const READ_MS = { busy: 5_000, idle: 30_000 };
-/** From this number of layers on the documents are long, and are read less often. */
+/** The number of layers from which on documents are long and are read less often. */
 const MANY_LAYERS = 200;
 const EVENTS = ["upstream", "configuration"] as const;
 

@@ -18,7 +18,7 @@ import { LeadTable } from "../link/lead-table.ts";
 import { Lease } from "../link/lease.ts";
 import { NodePool } from "./node-pool.ts";
 
-/** Time for calls and renders in progress at a handover. The next lead renders again whatever was not stored. */
+/** Time for calls and renders in progress at a handover. The next lead renders unstored tiles again. */
 const GRACE_MS = 10_000;
 const LONGEST_RENEWAL_MS = 2_000;
 const RENEWALS_PER_LEASE = 5;
