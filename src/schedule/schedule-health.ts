@@ -6,7 +6,9 @@ import type { ScheduleStore } from "./schedule-store.ts";
 /** The results of the last runs of a schedule. */
 export interface ScheduleHealth {
   readonly name: string;
-  /** The end of the last successful run, ms since 1970: all its jobs were done. Null if no stored run was successful. */
+  /**
+   * The end of the last successful run, ms since 1970: all its jobs were done. Null if no stored run was successful.
+   */
   readonly lastSuccessMs: number | null;
   /** Why the last run has failed. Null if it succeeded or has not ended. Skipped runs do not count. */
   readonly failure: { readonly atMs: number; readonly reason: string } | null;

@@ -209,8 +209,8 @@ function withPaths(content: Content, cwd: string | undefined): Content {
 }
 
 /**
- * Makes a path absolute. Keeps a path that begins with a variable, which may have an absolute path. Keeps an empty path,
- * which is a fault that the configuration reports.
+ * Makes a path absolute. Keeps a path that begins with a variable, which may have an absolute path. Keeps an empty
+ * path, which is a fault that the configuration reports.
  */
 const absolute = (path: string, cwd: string): string =>
   path === "" || path.startsWith("${") ? path : resolve(cwd, path);

@@ -75,8 +75,8 @@ export interface Explanation {
   /** The last job that truncated this tile. */
   readonly truncatedBy: ExplainingJob | null;
   /**
-   * The time at which the quota evicted the tile. Null if the tile is stored, or was not evicted in the last hour and since the last
-   * truncation.
+   * The time at which the quota evicted the tile. Null if the tile is stored, or was not evicted in the last hour and
+   * since the last truncation.
    */
   readonly evictedAt: string | null;
 }

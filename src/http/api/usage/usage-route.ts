@@ -89,7 +89,8 @@ function verificationResource({ operations }: RouteOptions): Resource {
 const MOST_SIMULATIONS = 16;
 
 /**
- * `usage/simulation`: the results that other quotas (`size=20GiB`, repeatable) and policies (`policy=LRU`) would have had.
+ * `usage/simulation`: the results that other quotas (`size=20GiB`, repeatable) and policies (`policy=LRU`) would have
+ * had.
  */
 const simulationResource = ({ operations }: RouteOptions): Resource => ({
   methods: {
