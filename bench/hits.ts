@@ -66,7 +66,7 @@ export async function benchHits(length: BenchLength): Promise<void> {
 
 /** Returns the microseconds that use recording adds to each hit, with the recorder drained as in the server. */
 function recordingMicros(count: number): number {
-  const recorder = new UseRecorder(Date.now);
+  const recorder = new UseRecorder();
   const tileSet = { layer: LAYER, gridSet: "EPSG:900913", format: "image/png", parametersId: "" };
   const micros: number[] = [];
   for (let round = 0; round < count; round++) {

@@ -1,4 +1,4 @@
-import { CacheSimulation } from "../src/quota/simulation.ts";
+import { CacheSimulation } from "../test/support/cache-simulation.ts";
 import { ended, putQuota, seed, startServer, usage } from "../test/support/server.ts";
 import { until } from "../test/support/until.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
-import { hasPostgres, removePostgres } from "./support/postgres.ts";
+import { hasPostgres, removeSharedPostgres } from "./support/postgres.ts";
 import { isS3Service, type S3Server, startS3 } from "./support/s3-server.ts";
 import { testSeed } from "./support/test-seed.ts";
 
@@ -39,5 +39,5 @@ export async function setup({ vitest }: TestProject): Promise<void> {
 /** Ends the PostgreSQL that the first test that needed one has started, and the service of S3. */
 export async function teardown(): Promise<void> {
   await s3?.[Symbol.asyncDispose]();
-  removePostgres(process.env["NUTHATCH_TEST_POSTGRES"] ?? "");
+  removeSharedPostgres();
 }

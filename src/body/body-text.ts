@@ -8,7 +8,7 @@ export interface Fault {
   readonly column: number;
 }
 
-/** Returns a position for the end of a message. A field of a form has no position: its line is 0. */
+/** Returns a position as the end of a message. A field of a form has the line 0 and no position. */
 export const placeOf = ({ line, column }: { readonly line: number; readonly column: number }): string =>
   line === 0 ? "" : ` (line ${line}, column ${column})`;
 
@@ -19,8 +19,8 @@ export function positionIn(text: string, index: number): { readonly line: number
 }
 
 /**
- * Decodes a body to text. The encoding is UTF-16 if a byte order mark or a zero byte shows it, else the one that an XML
- * declaration names, else UTF-8. Refuses bytes that the encoding does not allow.
+ * Decodes a body to text. The encoding is UTF-16 if a byte order mark or a zero byte indicates it, else the encoding of
+ * the XML declaration, else UTF-8. Refuses bytes that the encoding does not allow.
  */
 export function decodeText(body: Uint8Array): Result<string, Fault> {
   const label = encodingOf(body);
@@ -40,7 +40,7 @@ export function decodeText(body: Uint8Array): Result<string, Fault> {
   }
 }
 
-/** Returns the encoding of a body, as `decodeText` finds it; undefined: it is another one. */
+/** Returns the encoding of a body, as `decodeText` determines it. Undefined if the encoding is not supported. */
 export function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "latin1" | undefined {
   const [a, b] = body;
   if ((a === 0xff && b === 0xfe) || (a !== undefined && a !== 0 && b === 0)) return "utf-16le";
@@ -69,7 +69,7 @@ export function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" 
 }
 
 /**
- * Returns the first character that is no white space and no part of a byte order mark; "" for an empty body. Reads
+ * Returns the first character that is neither white space nor part of a byte order mark; "" for an empty body. Reads
  * single bytes, so only an ASCII character is certain.
  */
 export function firstCharacter(body: Uint8Array): string {

@@ -3,7 +3,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { declaredEncoding } from "../lib/text/xml-encoding.ts";
 import { encodingOf } from "./body-text.ts";
 
-/** The charsets of Content-Type that are read, by their names in lower case. ASCII is a part of UTF-8. */
+/** The supported charsets of Content-Type, by their names in lower case. ASCII is a subset of UTF-8. */
 const CHARSETS: ReadonlyMap<string, "utf-8" | "utf-16" | "utf-16le" | "utf-16be" | "latin1"> = new Map([
   ["utf-8", "utf-8"],
   ["utf8", "utf-8"],
@@ -19,12 +19,12 @@ const CHARSETS: ReadonlyMap<string, "utf-8" | "utf-16" | "utf-16le" | "utf-16be"
   ["latin-1", "latin1"],
 ]);
 
-/** The types whose bodies are texts. A charset of any other type says nothing of its bytes. */
+/** The types whose bodies are texts. For any other type a charset says nothing about the bytes. */
 const TEXTS = /^(?:text\/.*|application\/(?:xml|json|yaml|x-yaml|x-www-form-urlencoded)|[^/]*\/.*\+(?:xml|json|yaml))$/;
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Returns the charset parameter of a Content-Type of a text; undefined: there is none. */
+/** Returns the charset parameter of the Content-Type of a text. Undefined if the type has no charset. */
 function charsetOf(contentType: string): string | undefined {
   const [type = "", ...parameters] = contentType.split(";");
   if (!TEXTS.test(type.trim().toLowerCase())) return undefined;
@@ -40,9 +40,9 @@ function charsetOf(contentType: string): string | undefined {
 }
 
 /**
- * Returns a text so that `decodeText` reads it in the charset of its Content-Type. A byte order mark goes before the
- * charset, and the charset before the declaration of XML (RFC 7303, 3.2). Refuses a charset that is not known, and bytes
- * that it does not allow.
+ * Converts a text so that `decodeText` reads it in the charset of its Content-Type. A byte order mark overrides the
+ * charset, and the charset overrides the XML declaration (RFC 7303, 3.2). Refuses an unknown charset, and bytes that
+ * the charset does not allow.
  */
 export function inCharset(body: Uint8Array, contentType: string | undefined): Result<Uint8Array, Refusal> {
   const name = contentType === undefined ? undefined : charsetOf(contentType);
@@ -58,7 +58,7 @@ export function inCharset(body: Uint8Array, contentType: string | undefined): Re
   const [a, b] = body;
   const hasMark = (a === 0xef && b === 0xbb) || (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
   const found = encodingOf(body);
-  // UTF-16 shows in the first two bytes, whatever the label is: no text begins with a NUL.
+  // The first two bytes reveal UTF-16, whatever the label is: no text begins with a NUL.
   if (hasMark || found === "utf-16le" || found === "utf-16be") return ok(body);
   if (charset === "utf-8") {
     const isUtf8 = declaredEncoding(body) === undefined || found === "utf-8";
@@ -77,5 +77,5 @@ export function inCharset(body: Uint8Array, contentType: string | undefined): Re
   }
 }
 
-/** Returns UTF-8 with a byte order mark, before which no declaration counts. */
+/** Returns UTF-8 with a byte order mark, which overrides an XML declaration. */
 const marked = (text: Uint8Array): Uint8Array => Buffer.concat([BOM, text]);

@@ -9,7 +9,7 @@ export type DocumentFormat = "xml" | "json";
 
 const LABEL: Readonly<Record<DocumentFormat, string>> = { xml: "XML", json: "JSON" };
 
-/** Returns the format that the first character of a body indicates; undefined: neither XML nor JSON. */
+/** Returns the format that the first character of a body indicates. Undefined for neither XML nor JSON. */
 export function sniffFormat(body: Uint8Array): DocumentFormat | undefined {
   const first = firstCharacter(body);
   return first === "<" ? "xml" : first === "{" ? "json" : undefined;
@@ -18,7 +18,7 @@ export function sniffFormat(body: Uint8Array): DocumentFormat | undefined {
 const malformed = (message: string): Refusal => ({ code: "malformed", message });
 
 /**
- * Reads a document and returns its root: the root element of XML, or the single key of a JSON object.
+ * Reads a document and returns its root: the root element of XML, or the only key of a JSON object.
  * @param what the document's name in messages (`a seedRequest document`)
  * @param roots the allowed names of the root
  * @param attributes as of `readXml`
@@ -69,7 +69,7 @@ const anyOf = (names: readonly string[]): string => names.join(" or ");
 
 function named(root: Field, expected: string, roots: readonly string[]): Result<Field, Refusal> {
   if (roots.includes(root.name)) return ok(root);
-  // The name of some documents is that of their root.
+  // Do not name the roots again if the document's name already contains them.
   const known = roots.every((one) => expected.includes(one)) ? "" : `, whose root is ${anyOf(roots)}`;
   return refuse(malformed(`${expected}${known}, got the root ${shown(root.name)}${placeOf(root)}`));
 }

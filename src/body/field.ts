@@ -4,35 +4,44 @@
  * or boolean is text.
  */
 export interface Field {
-  /** The local name. Items of a list have the name of the list. */
+  /** The local name. Items of a list have the list's name. */
   readonly name: string;
   /**
-   * `list` is a JSON array whose items are the children. `null` occurs only in lists: elsewhere the reader omits a
-   * null.
+   * `list` is a JSON array whose items are the children. `null` occurs only in lists, because the reader omits a null
+   * elsewhere.
    */
   readonly kind: "element" | "list" | "null";
   readonly children: readonly Field[];
-  /** The text directly inside, with its white space. A number keeps the characters that the client sent. */
+  /** The text directly inside, including white space. A number keeps the characters that the client sent. */
   readonly text: string;
   /** Line and column count from 1. A field of a form has line 0. */
   readonly line: number;
   readonly column: number;
-  /** Where an element begins in the text of XML, and the index behind it. Absent in other forms. */
+  /**
+   * The index of an XML element's first character in the text, and the index after the element. Absent in other
+   * formats.
+   */
   readonly start?: number;
   readonly end?: number;
 }
 
-/** Limits of a document. No real document comes near; a larger one is refused before it takes memory. */
+/** Limits of a document. No real document comes near. A larger one is refused before it takes memory. */
 export const MAX_DEPTH = 64;
 export const MAX_FIELDS = 10_000;
 
-/** The most fields of one object, and parameters of a request: the cost of some checks grows faster than their number. */
+/**
+ * The most fields of one object, and the most parameters of a request. The cost of some checks grows faster than this
+ * number.
+ */
 export const MOST_OF_OBJECT = 1_000;
 
-/** The most characters of one text in a document of the configuration: each check and each answer reads the text. */
+/**
+ * The most characters of one text in a document of the configuration, because each check and each answer reads the
+ * text.
+ */
 export const MOST_TEXT = 65_536;
 
-/** Returns the children of a name, each list replaced by its items. */
+/** Returns the children with a name. Lists are replaced by their items. */
 export const childrenOf = (field: Field, name: string): readonly Field[] =>
   expanded(field.children.filter((c) => c.name === name));
 
@@ -43,6 +52,6 @@ export const expanded = (fields: readonly Field[]): readonly Field[] =>
 /** Returns whether a field has neither children nor text. */
 export const isEmpty = (field: Field): boolean => field.children.length === 0 && field.text.trim() === "";
 
-/** Returns the text of a scalar field; undefined for an object or a list. */
+/** Returns the text of a scalar field. Undefined for an object or a list. */
 export const scalarOf = (field: Field): string | undefined =>
   field.kind === "element" && field.children.length === 0 ? field.text : undefined;

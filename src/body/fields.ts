@@ -8,7 +8,7 @@ const MOST_IGNORED = 10;
 const MOST_CHARACTERS = 100;
 
 /**
- * Holds the first problem that a decoder found. The decoder goes on after a problem and returns `result` at its end.
+ * Holds the first problem that a decoder found. The decoder continues after a problem and returns `result` at its end.
  */
 export class Problems {
   #first: Refusal | undefined;
@@ -19,12 +19,12 @@ export class Problems {
     return undefined;
   }
 
-  /** Notes a problem of a field, with its line and column. */
+  /** Records a problem of a field, with its line and column. */
   at(field: Field, message: string): undefined {
     return this.note({ code: "bad_field", message: `${message}${placeOf(field)}` });
   }
 
-  /** Notes a field that does not have the expected value. */
+  /** Records that a field does not have the expected value. */
   expected(path: string, expected: string, field: Field): undefined {
     const got = scalarOf(field);
     const value =
@@ -40,7 +40,7 @@ export class Problems {
     return this.at(field, `${path}: expected ${expected}, got ${value}`);
   }
 
-  /** The paths of unknown fields, which are ignored. Not more than a few, because a hostile body may have thousands. */
+  /** The paths of unknown fields, which are ignored. Only the first few, because a hostile body may have thousands. */
   get ignored(): readonly string[] {
     return this.#ignored;
   }
@@ -49,7 +49,7 @@ export class Problems {
     if (this.#ignored.length < MOST_IGNORED) this.#ignored.push(path.slice(0, MOST_CHARACTERS));
   }
 
-  /** Runs a reader; if it finds the first problem, the refusal concerns the bounds of the request. */
+  /** Runs a reader. If the reader records the first problem, marks the refusal as one of the request's bounds. */
   ofBounds<T>(read: () => T): T {
     const before = this.#first;
     const value = read();
@@ -57,7 +57,7 @@ export class Problems {
     return value;
   }
 
-  /** Returns what was decoded, or the first problem. */
+  /** Returns the decoded value, or the first problem. */
   result<T>(decoded: T): Result<T, Refusal> {
     return this.#first === undefined ? ok(decoded) : refuse(this.#first);
   }
@@ -88,7 +88,7 @@ export class Fields {
     return `${this.#prefix}${name}`;
   }
 
-  /** Returns a field. Notes a problem if it is given more than once. */
+  /** Returns a field. Records a problem if the field is given more than once. */
   one(name: string): Field | undefined {
     const [given, second] = childrenOf(this.field, name);
     // An empty list does not count as absent: `"bounds":[]` would seed everything.
@@ -107,7 +107,7 @@ export class Fields {
     return value.trim() === "" ? undefined : value.trim();
   }
 
-  /** Returns a whole number that a double holds exactly. */
+  /** Returns a whole number that a double represents exactly. */
   integer(name: string): number | undefined {
     return this.read(name, "a whole number", (text) => {
       const value = parseInteger(text);
@@ -115,7 +115,7 @@ export class Fields {
     });
   }
 
-  /** Returns the value that `parse` makes of a scalar field; notes a problem if it makes none. */
+  /** Returns the value that `parse` makes of a scalar field. Records a problem if `parse` returns undefined. */
   read<T>(name: string, expected: string, parse: (text: string) => T | undefined): T | undefined {
     const given = this.one(name);
     return given === undefined
@@ -125,8 +125,8 @@ export class Fields {
 }
 
 /**
- * Notes a field whose name differs from a known name only in case: ignoring `zoomstop` would seed every zoom. Other
- * unknown fields are ignored.
+ * Records a problem for a field whose name differs from a known name only in case: ignoring `zoomstop` would seed every
+ * zoom. Other unknown fields are ignored.
  */
 export function checkCase(field: Field, prefix: string, known: readonly string[], problems: Problems): void {
   for (const child of field.children) {
@@ -138,14 +138,14 @@ export function checkCase(field: Field, prefix: string, known: readonly string[]
 }
 
 /**
- * Parses decimal digits with an optional sign and blanks around them; undefined for any other text. The result can lie
+ * Parses decimal digits with an optional sign and surrounding blanks. Undefined for any other text. The result can lie
  * beyond the safe integers.
  */
 export const parseInteger = (text: string): number | undefined =>
   /^[+-]?\d+$/.test(text.trim()) ? Number(text) + 0 : undefined;
 
 /**
- * Parses a finite decimal number, with or without exponent; undefined for hexadecimal numbers, `NaN` and `Infinity`.
+ * Parses a finite decimal number, with or without an exponent. Undefined for hexadecimal numbers, `NaN` and `Infinity`.
  */
 export function parseDecimal(text: string): number | undefined {
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim())) return undefined;

@@ -15,12 +15,13 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Parses strict JSON and the variants that GWC's documentation prints and GWC reads (`docs/reference/wire-format.md`,
+ * Parses strict JSON, and the variants that GWC's documentation prints and GWC reads (`docs/reference/wire-format.md`,
  * Bodies): single quotes, keys and values without quotes, surplus `}` at the end. An unquoted key ends at its first
- * colon, an unquoted value at white space or one of `,{}[]"'`. Refuses a key given twice and half of a surrogate pair.
+ * colon. An unquoted value ends at white space or one of `,{}[]"'`. Refuses a repeated key and half of a surrogate
+ * pair.
  *
- * JSON.parse and json5 do not serve: neither keeps the characters of a number (a quota of `1.50` is echoed), detects a
- * duplicate key, reads an unquoted word and reports the position of an error.
+ * JSON.parse and json5 are not enough: the reader must keep the characters of a number (a quota of `1.50` is echoed),
+ * detect a repeated key, read an unquoted word and report the position of an error.
  *
  * Returns the top-level value as a field without a name.
  */
@@ -37,7 +38,7 @@ class JsonFault extends Error {
   }
 }
 
-/** Every method that reads throws the fault that it finds. */
+/** Every reading method throws the fault that it finds. */
 class JsonReader {
   readonly #text: string;
   #at = 0;
@@ -107,7 +108,7 @@ class JsonReader {
     }
   }
 
-  /** Reads past a comma, or up to the closing bracket. */
+  /** Reads a comma, or up to the closing bracket. */
   #readSeparator(close: "}" | "]"): void {
     this.#skipBlanks();
     if (this.#take(",")) {
@@ -116,12 +117,12 @@ class JsonReader {
     } else if (this.#next !== close) this.#fail(`${this.#found} where a comma or ${JSON.stringify(close)} belongs`);
   }
 
-  /** The next character; undefined at the end. */
+  /** The next character. Undefined at the end. */
   get #next(): string | undefined {
     return this.#text[this.#at];
   }
 
-  /** The next character, in the form for messages. */
+  /** The next character as messages show it. */
   get #found(): string {
     return this.#next === undefined ? "the end" : JSON.stringify(this.#next);
   }
@@ -143,7 +144,7 @@ class JsonReader {
     return { line: this.#line, column: this.#at - this.#lineStart + 1 };
   }
 
-  /** Reads past a character; false: another one is next. */
+  /** Reads a given character. Returns false if the next character differs. */
   #take(character: string): boolean {
     const isNext = this.#next === character;
     if (isNext) this.#at += 1;

@@ -15,9 +15,9 @@ interface Open {
 }
 
 /**
- * Parses XML 1.0 to fields. Removes namespace prefixes, bound or not. Ignores comments, processing instructions, and
- * attributes unless `attributes` is "read": then an attribute `x` is a child `@x`, as in JSON. Declarations of
- * namespaces are never read. Refuses a DOCTYPE, so there are no entities to expand. Accepts white space before the
+ * Parses XML 1.0 to fields. Removes namespace prefixes, bound or not. Ignores comments and processing instructions.
+ * Ignores attributes unless `attributes` is "read": then an attribute `x` becomes a child `@x`, as in JSON. Never reads
+ * declarations of namespaces. Refuses a DOCTYPE, so there are no entities to expand. Accepts white space before the
  * declaration.
  */
 export function readXml(
@@ -35,7 +35,7 @@ export function readXml(
   let root: Open | undefined;
   let count = 0;
   const stack: Open[] = [];
-  /** The local name of each name: one text for all elements of a name, which is compared in no time. */
+  /** The local name of each element name. Elements with the same name share one string, which is compared quickly. */
   const names = new Map<string, string>();
   const localName = (name: string): string => {
     const known = names.get(name);
@@ -46,8 +46,8 @@ export function readXml(
   };
 
   /**
-   * Returns the parser's position less `back` characters: the parser has already read past the construct that the
-   * message reports.
+   * Returns the parser's position minus `back` characters, because the parser has already read past the reported
+   * construct.
    */
   const here = (back: number): { readonly line: number; readonly column: number } => ({
     line: begin.line + parser.line - 1,

@@ -1,10 +1,10 @@
 import type { RequesterOf, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
 
-/** Reads the tiles of a node that may be cut off from its lead: such tiles are marked and counted. */
+/** Reads the tiles of a node that may be disconnected from its lead. While it is, marks and counts the tiles. */
 export class CutOffReader implements TileReader {
   readonly #reader: TileReader;
   readonly #isCutOff: () => boolean;
-  /** Tiles that were served while the node was cut off. */
+  /** The number of tiles served while the node was disconnected. */
   tiles = 0;
 
   constructor(reader: TileReader, isCutOff: () => boolean) {

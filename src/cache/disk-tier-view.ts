@@ -11,7 +11,7 @@ export interface StoreTierView extends DiskTierView {
   readonly store: string;
 }
 
-/** Adds the numbers of the tiers of several processes, by store. */
+/** Adds up the numbers of the tiers of several processes, by store. */
 export function sumOfTiers(views: readonly StoreTierView[]): readonly StoreTierView[] {
   const sums = new Map<string, StoreTierView>();
   for (const one of views) {

@@ -8,13 +8,13 @@ import type { StoredTile } from "../store/tile-store.ts";
 import type { DiskTierView } from "./disk-tier-view.ts";
 
 export interface DiskTierOptions {
-  /** A directory of this process alone. */
+  /** A directory that no other process uses. */
   readonly directory: string;
-  /** The space that the tier may take, in bytes of whole blocks. */
+  /** The space that the tier may occupy, in bytes of whole disk blocks. */
   readonly limitBytes: number;
-  /** Hears of each fault of the disk. The request that met it goes on without the tier. */
+  /** Called with each fault of the disk. The request that caused it continues without the tier. */
   readonly failed: (error: unknown) => void;
-  /** ms of a monotonic clock. */
+  /** Returns ms of a monotonic clock. */
   readonly elapsedMs: () => number;
 }
 
@@ -22,35 +22,41 @@ export interface DiskTierOptions {
 export interface TierKey {
   /** The tile's `tileKey`. */
   readonly key: string;
-  /** The name of the tile in its store, which changes with each truncation. */
+  /** The name of the tile in its store. Each truncation changes the name. */
   readonly name: string;
-  /** The layer's epoch in the memory tier, from before the bytes were read. */
+  /** The layer's epoch in the memory tier, read before the bytes. */
   readonly epoch: number;
 }
 
 interface Entry {
-  /** The number of the entry's file. No two entries of a tier have the same, so a late deletion hits no later file. */
+  /**
+   * The number of the entry's file. Each entry of a tier has a unique number, so a late deletion cannot remove a later
+   * file.
+   */
   readonly file: number;
   readonly bytes: number;
 }
 
-/** Time of the write (8 bytes), epoch (8), and digest of the name (20). The bytes of the tile follow. */
+/** The time of the write (8 bytes), the epoch (8), and a digest of the name (20). The bytes of the tile follow. */
 const HEADER_BYTES = 36;
 const DIRECTORIES = 256;
-/** Tiles that are written at once. Further ones are not kept: they are read from the store again. */
+/** The most concurrent writes. Further tiles are not stored in the tier: they are read from the store again. */
 const MOST_WRITES = 16;
-/** After a fault nothing is written for this time, so that a full disk is not asked for each tile. */
+/** After a fault nothing is written for this time, so that a full disk is not tried for each tile. */
 const PAUSE_MS = 5_000;
-/** Counters of removals. Keys share them: a read that finds its counter raised by another key only keeps nothing. */
+/**
+ * The number of removal counters, which keys share. If a different key raises a read's counter, the read's tile is
+ * merely not stored in the tier.
+ */
 const REMOVAL_COUNTERS = 4_096;
 const USUAL_BLOCK_BYTES = 4_096;
 
 /**
- * Holds tiles of a remote store on a local disk, bounded in bytes; the least recently read ones go first. The tier
- * begins empty with each process, as its index is in memory: nothing that changed while no process ran can be served. A
- * truncation, an eviction by the quota or a change of a layer removes the same tiles from the memory tier and from this
- * tier, by the same epochs and removals. The name of the tile in the store is compared too. No fault of the disk fails
- * a request.
+ * Stores tiles of a remote store on a local disk, bounded in bytes. The least recently read tiles are removed first.
+ * The tier begins empty with each process, because its index is in memory: a change that happened while no process ran
+ * cannot leave outdated tiles. A truncation, an eviction by the quota or a change of a layer removes the same tiles
+ * from the memory tier and from this tier, by the same epochs and removals. The name of the tile in the store is
+ * compared too. A fault of the disk never fails a request.
  */
 export class DiskTier {
   readonly #options: DiskTierOptions;
@@ -59,9 +65,9 @@ export class DiskTier {
   readonly #deletions = new Set<Promise<void>>();
   readonly #removals = new Uint32Array(REMOVAL_COUNTERS);
   #nextFile = 0;
-  /** Bytes of tiles that are being written. */
+  /** The bytes of tiles that are being written. */
   #reservedBytes = 0;
-  /** Bytes of files that could not be deleted. */
+  /** The bytes of files that could not be deleted. */
   #lostBytes = 0;
   #blockBytes: number | undefined;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -77,7 +83,7 @@ export class DiskTier {
     });
   }
 
-  /** Removes what an earlier process with the same directory has left. Nothing is kept before this has ended. */
+  /** Removes the files that an earlier process has left in the directory. Until then nothing is stored in the tier. */
   prepare(): Promise<void> {
     return this.#noted(async () => {
       await rm(this.#options.directory, { recursive: true, force: true });
@@ -97,7 +103,7 @@ export class DiskTier {
     };
   }
 
-  /** Returns a tile with one read; undefined: it is not here. */
+  /** Returns a tile with one read. Undefined if the tier does not have it. */
   get({ key, name, epoch }: TierKey): StoredTile | undefined {
     const id = idOf(key);
     const entry = this.#index.get(id);
@@ -116,14 +122,15 @@ export class DiskTier {
     return undefined;
   }
 
-  /** Returns the mark of a read of the store that begins now. */
+  /** Returns the mark for a read of the store that begins now. */
   mark(key: string): number {
     return this.#removals[counterOf(key)] ?? 0;
   }
 
   /**
-   * Begins to write a tile that a read has returned. Keeps nothing where the tile was removed since the read's `mark`, as
-   * the read may have returned an older one. `isCurrent`: whether the layer's epoch is the same.
+   * Begins to write a tile that a read of the store has returned. Does not store the tile if it was removed since the
+   * read's `mark`, because the read may have returned an older tile.
+   * @param isCurrent returns whether the layer's epoch is unchanged
    */
   keep(at: TierKey, tile: StoredTile, mark: number, isCurrent: () => boolean): void {
     const isWanted = (): boolean => isCurrent() && this.mark(at.key) === mark;
@@ -157,7 +164,7 @@ export class DiskTier {
     const entry = { file: this.#nextFile++, bytes: size };
     try {
       while (taken() > limitBytes && this.#index.size > 0) this.#index.pop();
-      // The files must be gone first: the bound holds on the disk, too.
+      // Waits until the files are deleted, because the limit applies to the disk.
       await Promise.all(this.#deletions);
       if (taken() > limitBytes) return;
       const header = Buffer.alloc(HEADER_BYTES);
@@ -226,7 +233,7 @@ function counterOf(key: string): number {
 const idOf = (key: string): string => createHash("sha1").update(key).digest("base64url");
 const digestOf = (name: string): Buffer => createHash("sha1").update(name).digest();
 
-/** @throws Error when the file is not there, or is none of the tier's */
+/** @throws Error when the file does not exist, or is not a file of the tier */
 function readWhole(path: string): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

@@ -19,10 +19,10 @@ const RASTER: WmsFilter = {
   timeoutSeconds: 1,
 };
 const READ: TileOutcome = { kind: "failure", failure: { code: "not_cached", message: "the tile was read" } };
-/** Of the four tiles of level 1 the upper left one has data: two rows of one byte, from the top. */
+/** Of the four tiles of level 1 only the upper left one has data: two rows of one byte each, from the top. */
 const UPPER_LEFT = Uint8Array.of(0b1000_0000, 0);
 
-/** A reader of a layer with filters, on rasters that `answer` gives. */
+/** Returns a reader of a layer with filters, whose rasters come from `answer`. */
 function filtered(filters: readonly RequestFilter[], answer: (asked: Question) => UserAnswer) {
   const layer: Layer = { ...layerNamed("a"), requestFilters: filters };
   const asked: Question[] = [];
@@ -52,7 +52,7 @@ const refused = { kind: "filtered", filter: "mask", debug: false };
 
 test("tiles without data in the raster are refused at every level, after one request for each raster", async () => {
   const { read, asked } = filtered([RASTER], () => info(UPPER_LEFT));
-  // Two reads at once wait for one raster.
+  // Two concurrent reads wait for one raster.
   expect(await Promise.all([read(1, 0, 1), read(1, 1, 0)])).toEqual([READ, refused]);
   expect(asked).toHaveLength(1);
   expect(asked[0]).toMatchObject({ kind: "mask", z: 1, width: 2, height: 2, filter: RASTER });

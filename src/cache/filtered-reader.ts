@@ -19,7 +19,7 @@ export class FilteredReader implements TileReader {
     return this.#readThrough(requestFilters, request, requester);
   }
 
-  /** Applies the filters in their order, and reads the tile that passes all of them. */
+  /** Applies the filters in their order, and reads a tile that passes all of them. */
   #readThrough(
     filters: readonly RequestFilter[],
     request: TileRequest,
@@ -34,7 +34,7 @@ export class FilteredReader implements TileReader {
     return this.#reader.read(request, requester);
   }
 
-  /** Returns the outcome of a tile that a filter does not serve; undefined: it serves the tile. */
+  /** Returns the outcome for a tile that a filter refuses. Undefined if the filter serves the tile. */
   #refusalOf(filter: RequestFilter, request: TileRequest): TileOutcome | undefined | Promise<TileOutcome | undefined> {
     if (filter.type === "circle")
       return isInCircle(request.subset, request.index)

@@ -7,7 +7,7 @@ import type { MapRefused, Renderers } from "../render/renderers.ts";
 import { etagOf } from "./etag.ts";
 import type { Requester, ServedTile, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
-/** A map of any extent and size, to be made of the tiles of one level. */
+/** A map of any extent and size, composed of the tiles of one level. */
 export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
   readonly format: ImageFormat;
   /** The extent of the map, in the grid set's units. */
@@ -15,10 +15,10 @@ export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
   /** Size of the picture in pixels. */
   readonly width: number;
   readonly height: number;
-  /** The tiles that the extent meets, all inside the layer's coverage; undefined: none. */
+  /** The tiles that overlap the extent, all inside the layer's coverage. Undefined if no tile overlaps it. */
   readonly rect: TileRect | undefined;
   readonly z: number;
-  /** The colour under the tiles; undefined: the map is as transparent as they are. */
+  /** The colour under the tiles. Absent: the map is transparent where the tiles are. */
   readonly background?: Colour;
 }
 
@@ -27,7 +27,7 @@ export type MapOutcome =
       readonly kind: "map";
       readonly bytes: Uint8Array;
       readonly etag: string;
-      /** The oldest of the tiles, stale if one of them is; undefined: the map has none. */
+      /** The time of the oldest tile; stale if any tile is stale. Undefined if the map has no tiles. */
       readonly oldest: Pick<ServedTile, "modifiedMs" | "isStale" | "detail"> | undefined;
     }
   | { readonly kind: "failure"; readonly failure: TileFailure };
@@ -45,12 +45,12 @@ function oldestOf(tiles: readonly MapTile[]): Extract<MapOutcome, { readonly kin
 export interface MapRendererParts {
   readonly tiles: TileReader;
   readonly compose: Renderers["compose"];
-  /** The most maps that are rendered at once. Each holds its tiles in memory, up to 256, and waits for missing ones. */
+  /** The most concurrent map renders. Each holds up to 256 tiles in memory and waits for missing tiles. */
   readonly most: number;
 }
 
 /**
- * Renders plain WMS maps from tiles. Reads the tiles as any user would, so that missing tiles are rendered, and has a
+ * Renders plain WMS maps from tiles. Reads the tiles like any user, so that missing tiles are rendered, and lets a
  * renderer compose the map.
  */
 export class MapRenderer {
@@ -63,8 +63,8 @@ export class MapRenderer {
 
   /**
    * Renders a map. If one tile fails, the whole map fails, because a user cannot see that a part of a map is missing.
-   * Where the source reports that there is no tile, or a request filter has refused it, the map has a hole. When too many maps are being rendered, the map
-   * is refused before any of its tiles is read.
+   * The map has a hole where the source reports that it has no tile, or where a request filter refuses the tile. If too
+   * many maps are being rendered, the map is refused before any tile is read.
    */
   async render(request: MapRequest, requester: Requester): Promise<MapOutcome> {
     if (this.#rendering >= this.#parts.most) return { kind: "failure", failure: TOO_MANY };
@@ -139,7 +139,7 @@ export class MapRenderer {
   }
 }
 
-/** The client has gone, so this failure is not read. */
+/** The client has disconnected, so nobody reads this failure. */
 const NOBODY_WAITS: TileFailure = { code: "client_gone", message: "The client has closed the connection." };
 
 const TOO_MANY: TileFailure = {
@@ -156,7 +156,7 @@ function damaged(layer: string, { x, y, z }: TileIndex, message: string): TileFa
   };
 }
 
-/** The pixels of a level that a map is made of. */
+/** The pixels of a level of which a map is made. */
 interface Window {
   readonly width: number;
   readonly height: number;
@@ -166,8 +166,8 @@ interface Window {
 }
 
 /**
- * Returns the window of a map. A map that is finer than its level is cut from the pixels that it meets. For a coarser
- * map, whole pixels are precise enough.
+ * Returns the window of a map. A map with a finer resolution than its level is cut at fractions of pixels. For a
+ * coarser map, whole pixels are precise enough.
  */
 function windowOf({ subset: { gridSet }, extent, width, height, z }: MapRequest): Window {
   const resolution = gridSet.matrices[z]?.resolution ?? 1;

@@ -17,7 +17,7 @@ export interface MaskPlace {
   readonly z: Zoom;
 }
 
-/** The rasters of a filter that are to be loaded again. */
+/** The rasters of a filter to load again. */
 export interface MaskRenewal {
   readonly layer: string;
   readonly filter: string;
@@ -32,22 +32,22 @@ type Loaded =
 
 interface Entry {
   readonly loaded: Loaded;
-  /** The time by the monotonic clock after which a failed raster is loaded again. */
+  /** The time in ms of the monotonic clock after which a failed raster is loaded again. */
   readonly untilMs: number;
 }
 
 /** The most bytes of rasters in memory. */
 const MOST_BYTES = 64 * 2 ** 20;
-/** The bytes of an entry besides its bits. */
+/** The bytes of an entry in addition to its bits. */
 const ENTRY_BYTES = 512;
-/** A raster that cannot be loaded is not asked for again before this time. */
+/** A raster that could not be loaded is not requested again for this time. */
 const FAILED_MS = 10_000;
-/** Rasters take their turns beside users by this name. */
+/** The client name by which requests for rasters take turns with users. */
 const CLIENT = "request filters";
 
 const NEVER_GONE = new AbortController().signal;
 
-/** Returns the request for a raster; undefined: it has too many pixels, or the subset lacks the level. */
+/** Returns the request for a raster. Undefined if the raster has too many pixels, or the subset lacks the level. */
 export function maskRequest({ filter, subset, z }: Omit<MaskPlace, "layer">): MaskRequest | undefined {
   const size = maskSize(subset, z);
   if (size === undefined || size.width * size.height > MOST_MASK_PIXELS) return undefined;
@@ -56,7 +56,7 @@ export function maskRequest({ filter, subset, z }: Omit<MaskPlace, "layer">): Ma
   return { kind: "mask", filter, gridSet, extent: rectExtent(gridSet, rect), width, height, z };
 }
 
-/** The rasters of request filters, which renderers decode. Each is loaded with the first request that needs it. */
+/** The rasters of request filters, which renderers decode. Each raster is loaded by the first request that needs it. */
 export class Masks {
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: MOST_BYTES,
@@ -67,7 +67,7 @@ export class Masks {
   readonly #now: () => number;
   readonly #log: Logger;
 
-  /** @param parts.now by the monotonic clock, in ms */
+  /** @param parts.now returns ms of the monotonic clock */
   constructor(parts: {
     readonly query: UserRenders["queryUpstream"];
     readonly now: () => number;
@@ -85,7 +85,7 @@ export class Masks {
     return this.#loading.get(key) ?? this.#load(key, place);
   }
 
-  /** Loads rasters again. One that cannot be loaded leaves the present one in use. */
+  /** Loads rasters again. If a raster cannot be loaded, the present raster stays in use. */
   async renew(layer: Layer | undefined, { filter: name, gridSet, zoomStart, zoomStop }: MaskRenewal): Promise<void> {
     const filter = layer?.requestFilters?.find((one) => one.name === name);
     const subset = layer && findSubset(layer, gridSet);
@@ -109,7 +109,7 @@ export class Masks {
     }
   }
 
-  /** Releases the rasters of a layer, whose definition has changed. */
+  /** Releases the rasters of a layer whose definition has changed. */
   clear(layer: string): void {
     const prefix = `${layer}\n`;
     for (const key of this.#entries.keys()) if (key.startsWith(prefix)) this.#entries.delete(key);
@@ -118,7 +118,7 @@ export class Masks {
 
   #load(key: string, place: MaskPlace): Promise<Loaded> {
     const loading = this.#request(place).then((loaded) => {
-      // A later load, or a change of the layer, has taken this one's place.
+      // A later load, or a change of the layer, has replaced this load.
       if (this.#loading.get(key) !== loading) return loaded;
       const before = this.#entries.get(key)?.loaded;
       const kept = loaded.kind === "failure" && before?.kind === "mask" ? before : loaded;
@@ -160,6 +160,6 @@ export class Masks {
 const keyOf = (layer: string, filter: string, gridSet: string, z: Zoom): string =>
   [layer, filter, gridSet, z].join("\n");
 
-/** Returns the tiles of a raster. */
+/** Returns the tiles of a raster. Undefined if the subset lacks the level. */
 export const maskRect = ({ subset, z }: Pick<MaskPlace, "subset" | "z">): TileRect | undefined =>
   maskSize(subset, z)?.rect;

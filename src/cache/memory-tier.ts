@@ -4,7 +4,7 @@ import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { MaybePromise } from "../store/tile-store.ts";
 import type { ServedTile } from "./tile-reader.ts";
 
-/** The memory of an entry beside its bytes: key, headers and bookkeeping. */
+/** The memory of an entry in addition to the tile's bytes: key, headers and bookkeeping. */
 const OVERHEAD_BYTES = 512;
 
 interface Entry {
@@ -13,8 +13,8 @@ interface Entry {
 }
 
 /**
- * Holds frequently used tiles in memory, bounded in bytes, above every store. A layer is emptied by raising its epoch,
- * in constant time. An entry that was read before that but inserted afterwards is never served.
+ * Holds frequently used tiles in memory, bounded in bytes, in front of every store. Raising the epoch of a layer
+ * empties the layer in constant time. An entry that was read before that and inserted afterwards is never served.
  */
 export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
   readonly #entries: LRUCache<string, Entry>;
@@ -50,19 +50,22 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
     return entry !== undefined && entry.epoch === this.epoch(layer) ? entry.tile : undefined;
   }
 
-  /** Returns whether the memory tier holds a tile, without counting a use. */
+  /** Returns whether the memory tier contains a tile, without counting a use. */
   holds(layer: string, key: string): boolean {
     return this.#entries.peek(key)?.epoch === this.epoch(layer);
   }
 
-  /** Inserts a tile. `epoch` is the result of `epoch(layer)` before the bytes were read. */
+  /**
+   * Inserts a tile.
+   * @param epoch the result of `epoch(layer)` before the bytes were read
+   */
   set(key: string, tile: ServedTile, epoch: number): void {
     this.#entries.set(key, { tile, epoch });
   }
 
   /**
-   * Inserts the tile that a read of the store returns, if it returns one. A tile that is removed before the read has
-   * ended is not inserted: the read may return what the store held before.
+   * Inserts the tile that a read of the store returns, if any. If the tile is removed before the read has ended, it is
+   * not inserted, because the read may return the previous bytes.
    */
   setRead(layer: string, key: string, read: MaybePromise<ServedTile | "away" | undefined>): void {
     const epoch = this.epoch(layer);
@@ -105,7 +108,7 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
     this.#epochs.remove(layer);
   }
 
-  /** Empties all layers but these, and releases their epochs. */
+  /** Empties all layers except the given ones, and releases their epochs. */
   keepLayers(layers: Iterable<string>): void {
     this.#epochs.keep(layers);
   }

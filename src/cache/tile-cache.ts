@@ -32,7 +32,7 @@ import {
 import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
-/** The names of the counters. Each read is one of the hits, stale, absent, expired or not cached. */
+/** The names of the counters. Each read counts as one of hit, stale, absent, expired or not cached. */
 export const TILE_COUNTS = [
   "memoryHits",
   "storeHits",
@@ -59,7 +59,7 @@ const noTileCounts = (): TileCounts => ({
   storeFaults: 0,
 });
 
-/** Adds the counters of layers to others. */
+/** Adds the counters of layers to sums. */
 export function addTileCounts(sums: Map<string, TileCounts>, more: ReadonlyMap<string, Readonly<TileCounts>>): void {
   for (const [layer, counts] of more) {
     const sum = sums.get(layer) ?? noTileCounts();
@@ -76,15 +76,15 @@ function notCached(counts: TileCounts): TileOutcome {
 export interface TileCacheParts {
   readonly store: TileStore;
   readonly memory: MemoryTier;
-  /** Returns the disk tier of a layer's store; undefined: it has none. */
+  /** Returns the disk tier of a layer's store. Undefined if the store has none. */
   readonly diskTier: (layer: string) => DiskTier | undefined;
   readonly renders: UserRenders;
   readonly uses: UseRecorder;
-  /** Returns whether other programs write to the store, so that tiles in memory have to be compared with the store. */
+  /** Returns whether other programs write to the store, so that tiles in memory must be compared with the store. */
   readonly shared: () => boolean;
-  /** Returns whether users of a layer get a failure instead of a render while its store is away. */
+  /** Returns whether users of a layer get a failure instead of a render while the layer's store is unavailable. */
   readonly refusesWithoutStore: (layer: string) => boolean;
-  /** Called when a stale tile could not be rendered again, by a fault of the server. */
+  /** Called when a stale tile could not be rendered again because of a fault of the server. */
   readonly notRenewed: (layer: string, fault: unknown) => void;
   readonly now: () => number;
 }
@@ -104,13 +104,13 @@ interface Read {
 export class TileCache implements TileReader {
   readonly #parts: TileCacheParts;
   /**
-   * Tiles that are rendered again in the background, with the memory tier's epoch at the start. A later epoch means
-   * that a truncation came after the start of the render.
+   * Tiles that are being rendered again in the background, with the memory tier's epoch at the start of the render. A
+   * later epoch means that a truncation followed.
    */
   readonly #revalidating = new Map<string, number>();
   /**
-   * Times by layer, in ms since 1970: tiles written before have expired, even if they are younger than the layer's
-   * expiry.
+   * Times by layer, ms since 1970. Tiles written before the time have expired, even if they are younger than the
+   * layer's expiry.
    */
   readonly #expiredBeforeMs = new Map<string, number>();
   /** The counters of the layers that have been read, by name. */
@@ -125,7 +125,7 @@ export class TileCache implements TileReader {
     return this.#counts;
   }
 
-  /** Releases the counters of all other layers. */
+  /** Releases the counters of all layers except the given ones. */
   keepLayers(names: Pick<ReadonlySet<string>, "has">): void {
     for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
   }
@@ -161,7 +161,7 @@ export class TileCache implements TileReader {
     return this.#readOn({ request, requester, tileSet, key, counts, oldest, expiredBefore });
   }
 
-  /** Renders a tile of a level that is not stored. A tile that was stored before is not served. */
+  /** Renders a tile of a level that is not stored. Does not serve a tile that was stored before. */
   async #passOn(request: TileRequest, tileSet: TileSet, key: string, user: Requester): Promise<TileOutcome> {
     const counts = this.#countsOf(request.layer.name);
     if (user.onlyIfCached === true) return notCached(counts);
@@ -169,7 +169,7 @@ export class TileCache implements TileReader {
     return this.#miss(request, tileSet, key, undefined, user);
   }
 
-  /** Continues a read behind the memory tier. Returns a promise only if the store does. */
+  /** Continues a read that the memory tier could not answer. Returns a promise only if the store does. */
   #readOn(read: Read): TileOutcome | Promise<TileOutcome> {
     return whenKnown(this.#readStore(read.tileSet, read.request.index, read.key), (stored) =>
       this.#answer(read, stored),
@@ -205,7 +205,7 @@ export class TileCache implements TileReader {
     else this.#expiredBeforeMs.delete(layer);
   }
 
-  /** Returns where a tile is, for diagnosis. Renders nothing, and does not count as a use of the tile. */
+  /** Returns the state of a tile, for diagnosis. Renders nothing, and does not count as a use of the tile. */
   async inspect(request: TileRequest): Promise<TileState> {
     const { layer, index } = request;
     const tileSet = tileSetOf(request);
@@ -215,7 +215,7 @@ export class TileCache implements TileReader {
       metatile === undefined ? undefined : { tileSet, rect: metatile },
     );
     const found = await this.#fromStore(layer.name, (store) => store.stat({ tileSet, ...index }));
-    // Only a tile of a mark's size is read.
+    // Reads the tile only if it has the size of a mark.
     const read =
       found !== undefined && mayBeNoTileMark(found.bytes)
         ? await this.#fromStore(layer.name, (store) => store.get({ tileSet, ...index }))
@@ -235,12 +235,12 @@ export class TileCache implements TileReader {
     };
   }
 
-  /** Renders a stale tile in the background, at most once at a time for any number of reads. */
+  /** Renders a stale tile in the background, only once for any number of concurrent reads. */
   #revalidate(request: TileRequest, tileSet: TileSet, key: string, stored: ServedTile, requester: RequesterOf): void {
     const epoch = this.#parts.memory.epoch(request.layer.name);
     if (this.#revalidating.get(key) === epoch) return;
     this.#revalidating.set(key, epoch);
-    // The reader has its answer already, so its departure must not cancel the render.
+    // The user already has an answer, so a disconnect of the user must not cancel the render.
     this.#miss(request, tileSet, key, stored, { client: requester().client, gone: new AbortController().signal })
       .catch((fault: unknown) => {
         const { name } = request.layer;
@@ -288,8 +288,8 @@ export class TileCache implements TileReader {
   }
 
   /**
-   * Reads from the store. A tile that cannot be read counts as absent, so that the user gets a rendered one, unless
-   * `instead` returns something else.
+   * Reads from the store. A tile that cannot be read counts as absent, so that the user gets a rendered tile, unless
+   * `instead` returns a different answer.
    */
   #fromStore<T>(
     layer: string,
@@ -348,7 +348,7 @@ export class TileCache implements TileReader {
       const stored = await this.#readStore(tileSet, index, key);
       if (stored === "away") return { kind: "failure", failure: STORE_AWAY };
       if (stored !== undefined) return outcomeOf({ ...stored, cacheResult: "MISS", forwarded });
-      // The tile was stored, and truncated or evicted since.
+      // The tile was stored by the render, but was truncated or evicted since.
       return this.#miss(request, tileSet, key, expired, requester);
     }
     const isRemembered = rendered.kind === "remembered" && rendered.failed === "before";
@@ -365,7 +365,7 @@ export class TileCache implements TileReader {
   }
 }
 
-/** Returns the time before which written tiles have expired, ms since 1970. */
+/** Returns the time, ms since 1970, before which written tiles have expired. */
 function oldestOf({ expireCacheSeconds }: Layer, z: number, nowMs: number): number {
   const seconds = valueAt(expireCacheSeconds, z);
   return seconds > 0 ? nowMs - seconds * 1000 : 0;
@@ -374,7 +374,7 @@ function oldestOf({ expireCacheSeconds }: Layer, z: number, nowMs: number): numb
 const isFresh = ({ modifiedMs, writtenMs }: ServedTile, oldest: number, expiredBefore: number): boolean =>
   modifiedMs >= oldest && writtenMs >= expiredBefore;
 
-/** Returns the metatile of a tile; undefined outside of the layer's coverage. */
+/** Returns the metatile of a tile. Undefined outside of the layer's coverage. */
 function renderedWith({ layer, subset, format, index }: TileRequest): TileRect | undefined {
   const coverage = coverageAt(subset, index.z);
   if (coverage === undefined) return undefined;
@@ -383,7 +383,7 @@ function renderedWith({ layer, subset, format, index }: TileRequest): TileRect |
 
 const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
-/** Converts a stored tile to a served one. The time is in whole seconds, as in HTTP dates. */
+/** Converts a stored tile to a served tile. The time has whole seconds, as in HTTP dates. */
 const served = ({ bytes, modifiedMs }: StoredTile): ServedTile => ({
   bytes,
   etag: etagOf(bytes),

@@ -17,7 +17,7 @@ export const NOT_CACHED: TileFailure = {
   message: "No fresh tile is stored, and the request wants nothing else (Cache-Control: only-if-cached).",
 };
 
-/** Returns the answer of a stored tile. A mark answers that the upstream has no tile. */
+/** Returns the answer for a stored tile. For a mark, the answer is that the upstream has no tile. */
 export const outcomeOf = (tile: ServedTile): TileOutcome =>
   isNoTileMark(tile.bytes)
     ? { kind: "failure", failure: noTile(UPSTREAM_HAS_NONE), mark: tile }
@@ -31,7 +31,7 @@ export const STORE_AWAY: TileFailure = {
   retryAfterSeconds: 5,
 };
 
-/** What a map server failed to do, by what it was asked for. */
+/** Describes what a map server failed to do, by the kind of request. */
 const UNDONE: Readonly<Record<"tile" | Question["kind"], string>> = {
   tile: "render the tile",
   feature_info: "answer GetFeatureInfo",
@@ -39,7 +39,7 @@ const UNDONE: Readonly<Record<"tile" | Question["kind"], string>> = {
   mask: "render the raster",
 };
 
-/** Returns the user's answer when the upstream did not give what it was asked for. */
+/** Returns the user's answer when the upstream did not return what was requested. */
 export function failureOf(
   rendered: Extract<UserRender, { kind: "refused" | "remembered" | "layer_removed" | "cancelled" }> | RenderFailure,
   asked: keyof typeof UNDONE = "tile",
@@ -53,7 +53,7 @@ export function failureOf(
       };
     case "remembered": {
       const failure = upstreamFailure(rendered.failure, asked);
-      // The `Retry-After` of the upstream may be longer.
+      // The upstream's `Retry-After` may be longer.
       const wait = Math.max(rendered.retryAfterSeconds, failure.retryAfterSeconds ?? 0);
       return { ...failure, retryAfterSeconds: wait };
     }

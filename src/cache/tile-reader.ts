@@ -4,7 +4,7 @@ import type { GridSubset, Layer } from "../layer/layer.ts";
 import type { Parameters } from "../layer/parameter-filter.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 
-/** A tile that a protocol has found to be well-formed and inside the layer's coverage. */
+/** A request for a tile, which a protocol has checked to be well-formed and inside the layer's coverage. */
 export interface TileRequest {
   readonly layer: Layer;
   readonly subset: GridSubset;
@@ -13,7 +13,7 @@ export interface TileRequest {
   readonly index: TileIndex;
 }
 
-/** Returns the tile set that a requested tile belongs to. */
+/** Returns the tile set of a requested tile. */
 export const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet => ({
   layer: layer.name,
   gridSet: subset.gridSet.id,
@@ -28,14 +28,14 @@ export interface ServedTile {
   readonly etag: string;
   /** ms since 1970, whole seconds. */
   readonly modifiedMs: number;
-  /** The same time in exact ms. */
+  /** The same time in ms, not rounded. */
   readonly writtenMs: number;
   readonly cacheResult: "HIT" | "MISS";
-  /** Why the request waited for the source (RFC 9211, 2.2); undefined: it did not. */
+  /** Why the request waited for the source (RFC 9211, 2.2). Undefined if it did not wait. */
   readonly forwarded: "miss" | "stale" | "bypass" | undefined;
-  /** True: the tile has expired, or was truncated softly, and is served until it has been rendered again. */
+  /** Set if the tile has expired, or was truncated softly. It is served until it has been rendered again. */
   readonly isStale?: true;
-  /** `cut-off`: a node serves the tile that does not reach its lead, so it may have been truncated. */
+  /** `cut-off`: the serving node does not reach its lead, so the tile may have been truncated. */
   readonly detail?: "cut-off";
 }
 
@@ -53,7 +53,9 @@ export type TileFailureCode =
   | "shutting_down"
   | "client_gone"; // no client receives this failure
 
-/** A request without a tile. The user gets the message, which contains neither the upstream's address nor credentials. */
+/**
+ * A request without a tile. The user gets the message, which contains neither the upstream's address nor credentials.
+ */
 export interface TileFailure {
   readonly code: TileFailureCode;
   readonly message: string;
@@ -67,24 +69,24 @@ export type TileOutcome =
   | {
       readonly kind: "failure";
       readonly failure: TileFailure;
-      /** The stored mark that answers `no_tile`. It has the headers of a tile. */
+      /** The stored mark behind the answer `no_tile`. It provides the headers. */
       readonly mark?: ServedTile;
     };
 
 /** The user who sent a request. */
 export interface Requester {
-  /** Equal for users who share a turn: those of one network address. */
+  /** Equal for users who share a turn, which are the users of one network address. */
   readonly client: string;
   /** Fires when the client has disconnected. */
   readonly gone: AbortSignal;
-  /** True: the user wants a stored tile or none, so nothing is rendered. */
+  /** Whether the user wants only a stored tile, so that nothing is rendered. */
   readonly onlyIfCached?: boolean;
 }
 
-/** Names the user of a request that the stored tile does not answer for good. Not called for a hit. */
+/** Returns the user of a request. Called only if the request may need a render, never for a fresh hit. */
 export type RequesterOf = () => Requester;
 
-/** The read-through tile path as the tile protocols see it. A hit is answered without a promise. */
+/** The read-through tile path, as the tile protocols use it. A hit is answered without a promise. */
 export interface TileReader {
   read(request: TileRequest, requester: RequesterOf): TileOutcome | Promise<TileOutcome>;
 }

@@ -4,7 +4,7 @@ import { etagOf } from "./etag.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { TileFailure, TileOutcome, TileRequest } from "./tile-reader.ts";
 
-/** The most tiles that one process renders at once past the cache. Each waits for a connection of an upstream. */
+/** The most tiles that one process renders concurrently past the cache. Each waits for a connection of an upstream. */
 const MOST_AT_ONCE = 16;
 
 const BUSY: TileFailure = {
@@ -13,7 +13,9 @@ const BUSY: TileFailure = {
   retryAfterSeconds: 5,
 };
 
-/** Renders tiles past the cache: each by itself, neither read from the store nor stored (`cacheBypassAllowed`). */
+/**
+ * Renders tiles past the cache, one tile per render, without reading from the store or storing (`cacheBypassAllowed`).
+ */
 export class UncachedTiles {
   readonly #render: (order: TestOrder, gone: AbortSignal) => Promise<TestRender | undefined>;
   #rendering = 0;

@@ -15,7 +15,8 @@ export type UpstreamOutcome =
   | { readonly kind: "failure"; readonly failure: TileFailure };
 
 /**
- * Asks the upstream for something other than tiles, with the limits of any user's request. The answer is not stored.
+ * Sends a question, which requests something other than tiles, to the upstream, with the limits of any user's request.
+ * The answer is not stored.
  */
 export async function queryUpstream(
   renders: Pick<UserRenders, "queryUpstream">,

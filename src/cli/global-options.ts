@@ -18,7 +18,7 @@ const globalOptions = (): readonly Option[] => [
     "--url <url>",
     `the server, with its mount (NUTHATCH_URL, else http://127.0.0.1 at the port NUTHATCH_PORT, else ${DEFAULT_PORT})`,
   ),
-  new Option("--user <name>", "the account; its password is in NUTHATCH_PASSWORD or in a netrc file (NUTHATCH_USER)"),
+  new Option("--user <name>", "the account; its password is in NUTHATCH_PASSWORD (NUTHATCH_USER)"),
   new Option("--json", "print the answer of the server unchanged"),
 ];
 

@@ -22,7 +22,6 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["layers", async () => (await import("./commands/layers-command.ts")).layersCommand()],
   ["seed", async () => (await import("./commands/jobs/seed-command.ts")).seedCommand("seed")],
   ["reseed", async () => (await import("./commands/jobs/seed-command.ts")).seedCommand("reseed")],
-  ["warm", async () => (await import("./commands/jobs/warm-command.ts")).warmCommand()],
   ["truncate", async () => (await import("./commands/jobs/truncate-command.ts")).truncateCommand()],
   ["truncations", async () => (await import("./commands/jobs/truncation-commands.ts")).truncationsCommand()],
   ["undo", async () => (await import("./commands/jobs/truncation-commands.ts")).undoCommand()],

@@ -89,8 +89,6 @@ test("files that cannot be used are told by name, and never in the words of Node
     [["user", "add", "a", "--password-stdin", "--config", "none.yaml"], 78, `nuthatch: none.yaml: ${absent}; --config`],
     [["user", "list", "--config", "folder"], 78, `nuthatch: folder: ${folder}; --config`],
     [["estimate", "a", "--area", "none"], 2, `${absent}.`],
-    [["warm", "folder"], 1, `nuthatch: folder: ${folder}`],
-    [["warm", "none"], 1, `nuthatch: none: ${absent}`],
   ];
   for (const [args, code, message] of cases) {
     const ended = await run(args, url, piped);

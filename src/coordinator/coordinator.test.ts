@@ -421,7 +421,7 @@ test("a close writes the use of all blocks, however short ago they were read and
   }
   // The periodic flush has written the tiles. From here on only the use of the blocks changes.
   await vi.waitFor(() => expect(first.db.prepare("SELECT tile_set FROM block").all()).toHaveLength(blocks), 60_000);
-  first.coordinator.used({ cells: places.map((at) => ({ tileSet, ...at, repeats: 3 })), reads: [], sampledBelow: 0 });
+  first.coordinator.used(places.map((at) => ({ tileSet, ...at, repeats: 3 })));
   await first.coordinator.stop(0);
   await first.coordinator.close();
   first.db.close();

@@ -1,7 +1,7 @@
-import type { UseReport } from "../cache/use-recorder.ts";
 import type { Feeds } from "../feed/feeds.ts";
 import type { Catalogue, LayerGridSet } from "../layer/catalogue.ts";
 import { Adoption } from "../ledger/adoption.ts";
+import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { ClockRecord } from "../state/clock-record.ts";
 import { StoreError } from "../store/tile-store.ts";
@@ -113,10 +113,8 @@ export class Coordinator {
   }
 
   /** Records reads of tiles. */
-  used(report: UseReport): void {
-    const { ledger, quota, now } = this.#parts;
-    ledger.eviction.used(report.cells);
-    quota.accesses.add(report, now());
+  used(cells: readonly CellUses[]): void {
+    this.#parts.ledger.eviction.used(cells);
   }
 
   /**

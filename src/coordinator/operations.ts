@@ -100,7 +100,6 @@ export const OPERATIONS = {
     verify: CALL,
     verification: CALL,
     cancelVerification: CALL,
-    simulate: CALL_READS_FIRST,
   },
   quota: {
     quota: CALL,

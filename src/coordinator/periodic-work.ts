@@ -50,7 +50,7 @@ export class PeriodicWork {
 
   #tick(): void {
     const { clock, ledger, state, deliveries, truncations, quota, jobs } = this.#parts;
-    const { accesses, trend, enforcer } = quota;
+    const { trend, enforcer } = quota;
     truncations.ledgerTruncations.interrupted.completeSome();
     truncations.ledgerTruncations.completeOwed();
     enforcer.tick();
@@ -66,7 +66,6 @@ export class PeriodicWork {
     deliveries.tick();
     const nowMs = this.#parts.now();
     truncations.service.tick();
-    if (accesses.isDue(nowMs)) state.write(() => accesses.write(nowMs));
     const steadyMs = this.#parts.monotonicNow();
     this.#lookAtStateDisk(steadyMs);
     const isDue = steadyMs - this.#lastTrimMs >= MINUTE_MS;
@@ -171,12 +170,11 @@ export class PeriodicWork {
 
   /** Writes all unsaved state. Called after the last write of a tile. */
   async close(): Promise<void> {
-    const { ledger, state, quota, jobs, deliveries, now } = this.#parts;
+    const { ledger, jobs, deliveries } = this.#parts;
     clearInterval(this.#timer);
     await Promise.all([this.#running.get("emptied"), this.#running.get("changes"), this.#running.get("use")]);
     await this.#writeUse(() => ledger.hasUse);
     await jobs.history.close();
-    state.writeAll(() => quota.accesses.write(now()));
     await deliveries.close();
     await this.#running.get("alive");
     await this.#noteAlive();

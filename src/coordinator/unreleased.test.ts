@@ -48,7 +48,7 @@ const file = (): string => join(directory, "state.db");
 function openOld(steps: Readonly<Record<string, number>>): Database {
   const db = openDatabase(file());
   migrate(db);
-  db.exec("DROP TABLE schema_step");
+  db.exec("DROP TABLE schema_step; CREATE TABLE access_batch (id INTEGER PRIMARY KEY)");
   db.exec("CREATE TABLE migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
   for (const [module, count] of Object.entries(steps))
     for (let step = 0; step < count; step++) db.prepare("INSERT INTO migration VALUES (?, ?)").run(module, step);
@@ -78,7 +78,7 @@ test("a database with all steps of the last build before the release is copied a
   expect(taken.prepare("SELECT block_bytes FROM ledger_boot").all()).toEqual([{ block_bytes: -1 }]);
   expect(new QuotaStore(taken, DEFAULT_QUOTA, undefined).current).toEqual(DEFAULT_QUOTA);
   expect(taken.prepare("SELECT count(*) AS steps FROM schema_step").get()).toEqual({
-    steps: Object.keys(STEPS).length,
+    steps: Object.keys(STEPS).length - 1,
   });
   migrate(taken);
   expect(copiesOf(file()), "it is taken over once").toHaveLength(1);

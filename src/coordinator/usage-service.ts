@@ -1,20 +1,13 @@
-import { Stretch } from "../ledger/stretch.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
-import type { AccessLog } from "../quota/access-log.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
 import type { Trend, UsageSample, UsageTrend } from "../quota/usage-trend.ts";
-import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import { LastRead } from "../state/state-wait.ts";
 import { pyramidsOf } from "../truncation/truncation-targets.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
-import { tileFacts } from "./copy/tile-facts.ts";
 import { type UsageView, usageView } from "./usage-view.ts";
 
-export interface UsageServiceParts
-  extends CountedParts,
-    Pick<BuildContext, "store" | "adoption" | "eviction" | "now" | "closing"> {
+export interface UsageServiceParts extends CountedParts, Pick<BuildContext, "store" | "adoption" | "eviction" | "now"> {
   readonly trend: UsageTrend;
-  readonly accesses: AccessLog;
   readonly counts: () => EnforcerCounts;
 }
 
@@ -26,14 +19,10 @@ export interface UsageHistoryQuery {
   readonly stepMs: number;
 }
 
-/**
- * Answers which tiles are stored, compares the ledger with the store, and simulates which tiles another quota would
- * have stored.
- */
+/** Answers which tiles are stored, and whether the ledger agrees with the store. */
 export class UsageService {
   readonly #parts: UsageServiceParts;
   #verification: Verification | undefined;
-  #simulating = false;
   readonly #trend = new LastRead<Trend | undefined>(undefined);
 
   constructor(parts: UsageServiceParts) {
@@ -96,23 +85,5 @@ export class UsageService {
   async cancelVerification(): Promise<VerificationView | undefined> {
     await this.#verification?.cancel();
     return this.#verification?.view();
-  }
-
-  /** Replays sampled reads with other quotas and policies. Returns undefined if another simulation is running. */
-  async simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined> {
-    const { catalogue, ledger, accesses, eviction, closing } = this.#parts;
-    if (this.#simulating) return undefined;
-    this.#simulating = true;
-    const stretch = new Stretch(closing);
-    try {
-      return await whatIf(
-        () => accesses.batches(),
-        choices,
-        tileFacts(catalogue(), ledger, eviction().count),
-        () => stretch.rest(),
-      );
-    } finally {
-      this.#simulating = false;
-    }
   }
 }

@@ -1,6 +1,8 @@
 import type { Extent } from "./grid-set.ts";
 
-/** A ring of a polygon in CRS units: x, y of one corner after the other. An edge joins the last corner to the first. */
+/**
+ * A ring of a polygon in CRS units, as alternating x and y of its corners. An edge joins the last corner to the first.
+ */
 export type Ring = Float64Array;
 /**
  * A polygon as its rings. A point lies in the polygon when an odd number of its rings surround the point: the first
@@ -19,8 +21,8 @@ interface Edge {
 
 const MOST_BANDS = 4096;
 /**
- * The most bands that an edge may be listed in, on average. Edges as high as the whole area would be listed in every
- * band.
+ * The most bands that list an edge, on average. Without this limit, edges as high as the whole area would be listed in
+ * every band.
  */
 const ENTRIES_PER_EDGE = 8;
 /** The number of edges between two pauses: one or two milliseconds of work. */
@@ -48,12 +50,12 @@ export function extentAround(polygons: readonly Polygon[]): Extent {
 export interface AreaParts {
   /** The extent of each polygon. */
   readonly extents: readonly Extent[];
-  /** The ranges of y that polygons cover, as [bottom, top]: ascending, and no two of them touch. */
+  /** The ranges of y that the polygons cover, as [bottom, top]. Ascending; no two ranges touch. */
   readonly storeys: readonly (readonly [number, number])[];
   readonly bands: Bands;
 }
 
-/** Edges by their y. All bands have the same height, and each lists every edge that reaches into it. */
+/** Edges sorted into bands by their y. All bands have the same height. Each band lists every edge that overlaps it. */
 export interface Bands {
   readonly edges: readonly (readonly Edge[])[];
   readonly bottom: number;
@@ -63,7 +65,7 @@ export interface Bands {
 export const bandAt = ({ edges, bottom, height }: Bands, y: number): number =>
   Math.max(0, Math.min(edges.length - 1, Math.floor((y - bottom) / height)));
 
-/** Computes the parts of an area. Yields now and then. */
+/** Computes the parts of an area. Yields every one or two milliseconds. */
 export function* partsOf(polygons: readonly Polygon[]): Generator<undefined, AreaParts> {
   const edges: Edge[] = [];
   const extents: Extent[] = [];

@@ -23,7 +23,7 @@ const areaOf = (polygons: readonly (readonly (readonly Point[])[])[]): Area => (
   levels: LEVELS,
 });
 
-// ---- the other way to the same: what a polygon and a box have in common, by clipping, and its size
+// ---- the reference implementation: the intersection of a polygon and a box by clipping, and its size
 
 function clipped(ring: readonly Point[], inside: (p: Point) => number): Point[] {
   return ring.flatMap((p, i) => {
@@ -72,7 +72,7 @@ function expectExact(polygons: readonly (readonly (readonly Point[])[])[]): void
       for (let x = 0; x < side; x++) {
         const selected = isSelected(index, z, x, y);
         if (selected) count++;
-        // The two margins differ by the millionth of a tile that counts as the tile's border.
+        // The two margins differ by the width of a tile's border, a millionth of a tile.
         if (selected) expect([z, x, y, common(polygons, z, x, y, 0)]).toEqual([z, x, y, true]);
         else expect([z, x, y, common(polygons, z, x, y, 2e-6)]).toEqual([z, x, y, false]);
       }
@@ -226,7 +226,7 @@ test("a search for the metatiles of an area with long rows makes a bounded numbe
 
 test("an area of 250,000 edges in one row is made ready and counted in short steps", () => {
   const corners = 250_000;
-  // The corners lie at the bottom and at the top in turns, so each edge crosses each row.
+  // The corners alternate between the bottom and the top, so each edge crosses each row.
   const zigzag = Float64Array.from({ length: 2 * corners }, (_, i) => {
     const corner = i >> 1;
     return i % 2 === 0 ? (corner * 0.37) % SIDE : corner % 2 === 0 ? 0 : SIDE;

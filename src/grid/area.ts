@@ -10,30 +10,32 @@ export interface AreaLevel {
   /** The lower left corner of tile 0, 0. */
   readonly x: number;
   readonly y: number;
-  /** The size of a tile. */
+  /** The size of a tile, in CRS units. */
   readonly width: number;
   readonly height: number;
 }
 
 /**
- * The union of several polygons. The levels are stored with it, so that a later change of the grid set does not change
- * the area.
+ * The union of several polygons. The area stores its levels, so that a later change of the grid set does not change the
+ * area.
  */
 export interface Area {
   readonly kind: "area";
   readonly polygons: readonly Polygon[];
   readonly levels: readonly AreaLevel[];
-  /** The tiles around the area that are selected too, on each side. Absent: none. */
+  /** The number of tiles around the area, on each side, that the area also selects. Absent: no tiles. */
   readonly buffer?: number;
 }
 
-/** A border of an area that is this close to a tile's edge, in tiles, counts as lying on the edge, as for bounds. */
+/** If the border of an area is this close to a tile's edge, in tiles, it counts as lying on the edge, as for bounds. */
 const EDGE = 1e-6;
-/** The same distance as a share of the polygon's own size, for a small polygon: it must not fall between the tiles. */
+/** The same distance relative to the size of a small polygon, so that the polygon does not fall between the tiles. */
 const EDGE_OF_SMALL = 1e-3;
 const ROWS_REMEMBERED = 64;
 
-/** The width of a tile's border on each axis, in tiles. Negative: what lies around the tile counts as inside. */
+/**
+ * The width of a tile's border on each axis, in tiles. If negative, the surroundings of the tile count as its inside.
+ */
 interface Margin {
   readonly x: number;
   readonly y: number;
@@ -52,8 +54,7 @@ export const rectAround = ({ minX, minY, maxX, maxY }: Extent, at: AreaLevel): T
 });
 
 /**
- * Returns the number of steps that all rows of all levels take. One step compares one edge of the area with one row of
- * tiles.
+ * Returns the number of steps for all rows of all levels. One step compares one edge of the area with one row of tiles.
  */
 export function stepsOf({ polygons, levels }: Pick<Area, "polygons" | "levels">): number {
   let height = 0;
@@ -71,9 +72,9 @@ export function stepsOf({ polygons, levels }: Pick<Area, "polygons" | "levels">)
 }
 
 /**
- * An area as a selection. The area selects a tile when it overlaps more than the tile's border. That is so when an edge
- * of the area runs through the inside of the tile, or when a point of the tile's middle line lies in the area. An edge
- * counts wherever it runs, even where a ring goes back along itself.
+ * An area as a selection. The area selects a tile when it overlaps more than the tile's border: when an edge of the
+ * area runs through the inside of the tile, or when a point of the tile's middle line lies in the area. This holds for
+ * every edge, even where a ring doubles back on itself.
  */
 export class AreaIndex implements TileSelection {
   readonly #levels: ReadonlyMap<number, AreaLevel>;
@@ -94,7 +95,7 @@ export class AreaIndex implements TileSelection {
     this.#buffer = buffer;
   }
 
-  /** Builds the index. Yields now and then. */
+  /** Builds the index. Yields every few milliseconds. */
   static *inSteps(area: Area): Generator<undefined, AreaIndex> {
     return new AreaIndex(area, yield* partsOf(area.polygons));
   }
@@ -125,7 +126,7 @@ export class AreaIndex implements TileSelection {
    */
   *#spansOf(level: AreaLevel, y: number): Generator<undefined, readonly Span[]> {
     const found = new SpanUnion();
-    /** The x at which each polygon's edges cross the middle line of the row. */
+    /** For each polygon, the x at which its edges cross the middle line of the row. */
     const crossings = new Map<number, number[]>();
     const margins = this.#marginsAt(level);
     const middle = y + 0.5;
@@ -202,14 +203,14 @@ export class AreaIndex implements TileSelection {
 }
 
 /**
- * Collects any number of spans of a row, in any order. The first and the last columns are sorted separately, as plain
- * numbers: a row of 250,000 edges must not block the thread for half a second.
+ * Collects any number of spans of a row, in any order. Sorts the first and the last columns separately, as plain
+ * numbers, so that a row of 250,000 edges does not block the thread for half a second.
  */
 class SpanUnion {
   readonly #firsts: number[] = [];
   readonly #lasts: number[] = [];
 
-  /** Adds the columns between two positions, both excluded. */
+  /** Adds the columns between two positions, without the columns at the positions. */
   between(a: number, b: number, margin: number): void {
     const first = Math.floor(Math.min(a, b) + margin);
     const last = Math.ceil(Math.max(a, b) - margin) - 1;
@@ -218,7 +219,7 @@ class SpanUnion {
     this.#lasts.push(last);
   }
 
-  /** Returns the fewest spans that contain the same columns: ascending, and no two of them touch. */
+  /** Returns the fewest spans that contain the same columns. Ascending; no two spans touch. */
   spans(): readonly Span[] {
     const firsts = Float64Array.from(this.#firsts).sort();
     const lasts = Float64Array.from(this.#lasts).sort();
@@ -226,7 +227,7 @@ class SpanUnion {
     let begun = 0;
     for (let i = 0; i < firsts.length; i++) {
       const last = lasts[i] ?? 0;
-      // Here as many spans have ended as have begun, and the next one begins later: the merged span is complete.
+      // At this point as many spans have ended as begun, and the next span begins later: the merged span is complete.
       if (i + 1 < firsts.length && (firsts[i + 1] ?? 0) <= last + 1) continue;
       union.push({ first: firsts[begun] ?? 0, last });
       begun = i + 1;

@@ -2,11 +2,12 @@ import { createGridSet, type GridSetOptions } from "./create-grid-set.ts";
 import type { Extent, GridSet } from "./grid-set.ts";
 
 /*
- * GWC's built-in grid sets under GWC's names and with GWC's literal numbers (`DefaultGridsets`.1), so that existing caches and clients fit. Well-known ones stem from OGC 07-057r7 annex E and OGC 17-083r2.
+ * GWC's built-in grid sets under GWC's names and with GWC's literal numbers (`DefaultGridsets`), so that existing
+ * caches and clients fit. The well-known scale sets stem from OGC 07-057r7 annex E and OGC 17-083r2.
  */
 
 const WORLD_4326: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
-// GWC's rounding. The scales of the WebMercatorQuad levels assume ...3427892 instead.
+// GWC's rounding. The scales of the WebMercatorQuad levels are computed with ...3427892 instead.
 const WORLD_3857: Extent = { minX: -20037508.34, minY: -20037508.34, maxX: 20037508.34, maxY: 20037508.34 };
 
 const halvings = (first: number, count: number): number[] => Array.from({ length: count }, (_, z) => first / 2 ** z);
@@ -47,7 +48,10 @@ const ups = (title: string, srs: number): Plan => {
 };
 const mercator = 20037508.3427892;
 
-/** Returns the plan of a grid set that also exists as `…x2`, with tiles of 512 pixels and half the scale. */
+/**
+ * Returns the plan of a grid set that also exists as `…x2`, with tiles of 512 pixels and half the scale. Undefined for
+ * any other id.
+ */
 function twinned(id: string): Plan | undefined {
   switch (id) {
     case "WebMercatorQuad":
@@ -167,7 +171,7 @@ export const builtInGridSetIds: readonly string[] = [
 
 const made = new Map<string, GridSet>();
 
-/** Returns a built-in grid set. It is computed on the first call. */
+/** Returns a built-in grid set; undefined for an unknown id. Computes it on the first call. */
 export function builtInGridSet(id: string): GridSet | undefined {
   const known = made.get(id);
   if (known !== undefined) return known;

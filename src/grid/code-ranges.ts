@@ -1,4 +1,4 @@
-/** Ranges of EPSG codes, both ends included. */
+/** Ranges of EPSG codes, including both ends. */
 type CodeRanges = readonly (readonly [first: number, last: number])[];
 
 /** Parses the ranges of `epsg-tables.ts`. */

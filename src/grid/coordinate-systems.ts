@@ -3,27 +3,30 @@ import { epsgDefinition, isDegrees } from "./epsg-definitions.ts";
 import { canonicalSrs, sameSrs } from "./grid-set.ts";
 import { latitudeAt, longitudeAt, mercatorX, mercatorY } from "./web-mercator.ts";
 
-/** Loads proj4 for the first conversion that needs it: most servers need none, and it takes time and memory to load. */
+/**
+ * Loads proj4 for the first conversion that needs it. Most servers never need it, and loading costs time and memory.
+ */
 const proj4 = (): typeof import("proj4") => load("proj4");
 const load = createRequire(import.meta.url);
 
 /** US National Atlas equal area (EPSG:2163). */
 export const ATLAS = "+proj=laea +lat_0=45 +lon_0=-100 +x_0=0 +y_0=0 +a=6370997 +b=6370997 +units=m +no_defs";
 
-/**
- * The latitude at which points are clamped, beyond what any tile shows. The poles themselves are infinitely far away.
- */
+/** Points are clamped at this latitude, beyond the content of any tile. The poles are infinitely far away. */
 const MERCATOR_LATITUDE = 88;
 const WGS84 = 4326;
 const FULL_TURN = 360;
 
 /**
- * Converts a point from one CRS to another. The axis that runs east (or west) always comes first, longitude before
+ * Converts a point from one CRS to another. The axis that runs east (or west) comes first, so longitude comes before
  * latitude. The result is not finite for a point that has no image in the other CRS.
  */
 export type Transform = (x: number, y: number) => readonly [number, number];
 
-/** Datums that differ from WGS 84 by a metre or two, which grid sets do not distinguish: NAD83, ETRS89, CGCS2000. */
+/**
+ * Geographic CRSs of datums that differ from WGS 84 by a metre or two, which grid sets do not distinguish: NAD83,
+ * ETRS89, CGCS2000.
+ */
 const SAME_DEGREES: ReadonlySet<number> = new Set([WGS84, 4269, 4258, 4490]);
 
 /** Returns whether the coordinates of a CRS are degrees of longitude and latitude. */
@@ -36,25 +39,28 @@ export function isGeographic(srs: number): boolean {
 const isMercator = (srs: number): boolean => canonicalSrs(srs) === 3857;
 
 /**
- * Returns whether a map of the CRS is cut at longitude 180 and continues at -180, and its meridians are straight lines
- * in the others of these CRSs too.
+ * Returns whether maps of the CRS are cut at longitude 180 and continue at -180, and its meridians are straight lines
+ * in every CRS of this kind.
  */
 export const isRolledOut = (srs: number): boolean => SAME_DEGREES.has(srs) || isMercator(srs);
 
 /** Returns whether conversions from and to the CRS are possible. */
 export const isKnownSystem = (srs: number): boolean => isRolledOut(srs) || definitionOf(srs) !== undefined;
 
-/** Returns the definition of a CRS in the form of PROJ; undefined: there is none. */
+/** Returns the definition of a CRS in PROJ's syntax. Undefined if the code is unknown. */
 export const definitionOf = (srs: number): string | undefined =>
   srs === 2163 ? ATLAS : epsgDefinition(canonicalSrs(srs));
 
 /**
- * Returns whether a conversion between two CRSs changes the datum. Other programs may convert to a place that is metres
- * away, as they know several ways to do it.
+ * Returns whether a conversion between two CRSs changes the datum. Such conversions exist in several variants, so
+ * another program may place a point metres away.
  */
 export const changesDatum = (from: number, to: number): boolean => datumOf(from) !== datumOf(to);
 
-/** Returns the parts of a definition that say the datum; empty: one that grid sets do not distinguish from WGS 84. */
+/**
+ * Returns the parts of a definition that name the datum. Empty for a datum that grid sets do not distinguish from WGS
+ * 84.
+ */
 function datumOf(srs: number): string {
   if (isRolledOut(srs)) return "";
   const parts = (definitionOf(srs) ?? "")
@@ -66,12 +72,10 @@ function datumOf(srs: number): string {
   return isWgs84 ? "" : parts.join(" ");
 }
 
-/**
- * Returns the conversion from one CRS to another. Undefined: one of the two is not known, and they are not the same.
- */
+/** Returns the conversion from one CRS to another. Undefined if one of two different CRSs is unknown. */
 export function transformBetween(from: number, to: number): Transform | undefined {
   if (sameSrs(from, to) || (SAME_DEGREES.has(from) && SAME_DEGREES.has(to))) return (x, y) => [x, y];
-  // Longitudes beyond 180 must stay beyond it; proj4 would wrap them.
+  // Keeps longitudes beyond 180, which proj4 would wrap.
   if (SAME_DEGREES.has(from) && isMercator(to)) return (x, y) => [mercatorX(x), mercatorY(withinMercator(y))];
   if (isMercator(from) && SAME_DEGREES.has(to)) return (x, y) => [longitudeAt(x), latitudeAt(y)];
   const [source, target] = [definitionOf(from), definitionOf(to)];
@@ -83,7 +87,10 @@ export function transformBetween(from: number, to: number): Transform | undefine
   return byProj4(source, target);
 }
 
-/** The directions of axes of the definitions are obeyed: South African maps count to the west and to the south. */
+/**
+ * Converts by proj4, which obeys the axis directions of the definitions: South African maps count to the west and to
+ * the south.
+ */
 function byProj4(source: string, target: string): Transform {
   const { forward } = proj4()(source, target);
   return (x, y) => {
@@ -92,13 +99,13 @@ function byProj4(source: string, target: string): Transform {
   };
 }
 
-/** Converts degrees of one datum to those of another. Longitudes beyond 180 stay beyond it. */
+/** Converts degrees of one datum to degrees of another. Longitudes beyond 180 stay beyond 180. */
 function betweenDegrees(source: string, target: string): Transform {
   const convert = byProj4(source, target);
   return (longitude, latitude) => {
     const turns = Math.round(longitude / FULL_TURN) * FULL_TURN;
     const [x, y] = convert(longitude - turns, latitude);
-    // Beside the date line the other datum may have the point on its other side.
+    // A point near the date line may lie on the other side of it in the other datum.
     const wrapped = Math.round((longitude - turns - x) / FULL_TURN) * FULL_TURN;
     return [x + wrapped + turns, y];
   };

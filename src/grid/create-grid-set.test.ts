@@ -117,7 +117,7 @@ test("rectOf holds exactly the tiles that share more than a hair with an area, a
         g.extent.minY + Math.max(c, d) * height,
       );
       const m = matrixOf(g, z);
-      // Borders within a hair of a tile's edge may count either way.
+      // Borders very close to a tile's edge may count either way.
       const hairX = 2e-6 * g.tileWidth * m.resolution;
       const hairY = 2e-6 * g.tileHeight * m.resolution;
       const found = rectOf(g, z, area);

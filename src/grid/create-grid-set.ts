@@ -9,8 +9,8 @@ export type Levels =
   | { readonly resolutions: readonly number[] }
   | { readonly scaleDenominators: readonly number[] }
   /**
-   * The number of levels. Each level has half the resolution value of the one before; the first fits the extent in one
-   * row or one column of tiles.
+   * The number of levels. Each level has half the resolution value of the previous level. The first level fits the
+   * extent in one row or one column of tiles.
    */
   | { readonly levels: number };
 
@@ -26,16 +26,16 @@ export interface GridSetOptions {
   readonly tileHeight?: number;
   readonly alignTopLeft?: boolean;
   readonly yCoordinateFirst?: boolean;
-  /** Absent: that of the CRS. */
+  /** Metres per CRS unit. Absent: the unit of the CRS. */
   readonly metersPerUnit?: number;
-  /** Metres per pixel that `scaleDenominators` assume; 0.28 mm (OGC) when absent. */
+  /** The size of a pixel in metres that `scaleDenominators` assume; 0.28 mm (OGC) when absent. */
   readonly pixelSize?: number;
-  /** Identifiers of the levels in protocols. A level without one is called `<id>:<level>`. */
+  /** Identifiers of the levels in protocols. A level without an identifier is called `<id>:<level>`. */
   readonly scaleNames?: readonly string[];
 }
 
 export const OGC_PIXEL_METERS = 0.00028;
-/** The part of a tile by which an extent may exceed the tiles without an additional row or column (GWC). */
+/** The share of a tile by which an extent may exceed the tiles without an additional row or column (GWC). */
 export const SLACK = 0.01;
 /** The most levels of a grid set. With more, the steps between levels would fall below the precision of a double. */
 const MAX_LEVELS = 64;
@@ -44,7 +44,7 @@ const MAX_TILES = 2 ** 50;
 
 /**
  * Creates a grid set with GWC's numbers (`GridSetFactory`; `docs/explanation/geowebcache.md`, Grid sets), so that its
- * tiles are GWC's tiles. Refuses numbers that make no pyramid, with the reason.
+ * tiles are GWC's tiles. Refuses numbers that cannot form a pyramid, with the reason.
  */
 export function createGridSet(options: GridSetOptions): Result<GridSet, string> {
   const { tileWidth = 256, tileHeight = 256, alignTopLeft = false, pixelSize = OGC_PIXEL_METERS } = options;
@@ -103,7 +103,8 @@ function workOut(
   filled: Filled,
 ): Result<{ readonly extent: Extent; readonly steps: readonly Step[] }, string> {
   const { metersPerUnit, pixelSize } = filled;
-  // Clients compute the resolution back with 0.28 mm, whatever pixels the configured scale denominators assume.
+  // Scale denominators for protocols always assume pixels of 0.28 mm, because clients compute the resolution from them
+  // that way.
   const ofResolution = (resolution: number): Step => ({
     resolution,
     scaleDenominator: (resolution * metersPerUnit) / OGC_PIXEL_METERS,

@@ -7,7 +7,7 @@ import { unitOf } from "./units.ts";
 /** The facts about a CRS that its code determines. */
 export interface CrsDescription {
   readonly name: string | undefined;
-  /** The unit of coordinates by the name that PROJ has for it, or `degrees`; undefined: it has none. */
+  /** The unit of coordinates: PROJ's name of it, or `degrees`. Undefined if the definition names no unit. */
   readonly units: string | undefined;
   readonly metersPerUnit: number;
   /** Whether the definition of the CRS has y (north, latitude) before x. */
@@ -16,7 +16,7 @@ export interface CrsDescription {
   readonly definition: string;
 }
 
-/** Describes a CRS; undefined: the installed definitions do not have it. */
+/** Describes a CRS. Undefined if the installed definitions do not contain it. */
 export function describeCrs(srs: number): CrsDescription | undefined {
   const definition = definitionOf(srs);
   if (definition === undefined) return undefined;

@@ -5,20 +5,20 @@ import { dataFile } from "../lib/process/data-file.ts";
 
 let definitions: string | undefined;
 
-/** Returns the text of all definitions. Reads the file, of 850 KB, for the first code that is looked up. */
+/** Returns the text of all definitions. Reads the file (850 KB) when the first code is looked up. */
 function readDefinitions(): string {
-  // The package exports nothing but its code, so the file is found beside it.
+  // The package exports nothing but its code, so the path is resolved from the path of the code.
   const inPackage = () => join(dirname(createRequire(import.meta.url).resolve("mproj")), "../nad/epsg");
   definitions ??= readFileSync(dataFile("epsg", inPackage), "utf8");
   return definitions;
 }
 
-/** The definitions that were found: a look into the text takes up to a millisecond. */
+/** The definitions that were looked up. A search in the text takes up to a millisecond. */
 const found = new Map<number, string>();
 
 /**
- * Returns the definition of an EPSG code in the form of PROJ. Undefined: there is none, or the CRS is neither projected
- * nor one of degrees from Greenwich.
+ * Returns the definition of an EPSG code in PROJ's syntax. Undefined if the code is unknown, or the CRS is neither
+ * projected nor in degrees from Greenwich.
  */
 export function epsgDefinition(code: number): string | undefined {
   const known = found.get(code);
@@ -35,7 +35,7 @@ export function epsgDefinition(code: number): string | undefined {
   return definition;
 }
 
-/** Returns the name of an EPSG code; undefined: the definitions do not have the code. */
+/** Returns the name of an EPSG code. Undefined if the definitions do not contain the code. */
 export function epsgName(code: number): string | undefined {
   const text = readDefinitions();
   const at = text.indexOf(`\n<${code}> `);
@@ -44,5 +44,5 @@ export function epsgName(code: number): string | undefined {
   return line.startsWith("# ") ? line.slice(2).trim() : undefined;
 }
 
-/** Returns whether a definition is one of a CRS of longitude and latitude. */
+/** Returns whether a definition describes a CRS of longitude and latitude. */
 export const isDegrees = (definition: string): boolean => definition.includes("+proj=longlat");

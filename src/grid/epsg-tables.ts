@@ -2,7 +2,7 @@
  * Written by bin/epsg-tables.mjs from the EPSG dataset v10.076 in PROJ. A range may include numbers that are not codes.
  */
 
-/** The metres of a degree in scale denominators (OGC 07-057r7, 6.1): on the equator of WGS 84. */
+/** The metres of a degree in scale denominators (OGC 07-057r7, 6.1): a degree on the equator of WGS 84. */
 export const METERS_PER_DEGREE = (6378137 * 2 * Math.PI) / 360;
 
 /** The codes of the CRSs whose first axis points north (for geographic CRSs: latitude). */
@@ -25,7 +25,7 @@ export const NORTH_FIRST = `
   29701-29702 30161-30179 30800 31251-31259 31275-31290 31466-31469 31700 32661 32761
 `;
 
-/** The units other than the metre: the metres of one, and the codes of the CRSs that have it. */
+/** The units other than the metre: the metres per unit, and the codes of the CRSs with this unit. */
 export const UNITS: readonly (readonly [metersPerUnit: number, codes: string])[] = [
   // degree
   [

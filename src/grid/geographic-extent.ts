@@ -6,20 +6,20 @@ import { latitudeAt, longitudeAt } from "./web-mercator.ts";
 export const WORLD: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
 
 const WGS84 = 4326;
-/** The parts of each edge whose ends are converted. */
+/** The number of parts of each edge whose ends are converted. */
 const PARTS = 16;
-/** The parts around an outermost point of an edge that are converted too: the edge may be a curve. */
+/** The number of further points around the outermost point of an edge, because the converted edge may be a curve. */
 const FINE_PARTS = 8;
-/** Two points that are close together and more degrees apart have the date line between them. */
+/** If two neighbouring points are more degrees apart, the date line lies between them. */
 const MOST_DEGREES = 180;
-/** The most degrees by which conversions there and back, and rounded squares of the world, may be off. */
+/** The tolerance, in degrees, for conversions there and back and for rounded extents of the world. */
 const TOLERANCE = 0.01;
 
 type Point = readonly [x: number, y: number];
 
 /**
  * Returns the box in longitude and latitude around an extent of a CRS. An extent that crosses the date line or contains
- * a pole has all longitudes. Undefined: the CRS is not known, or the extent is not on the earth.
+ * a pole gets all longitudes. Undefined if the CRS is unknown, or the extent is not on the earth.
  */
 export function geographicExtent(srs: number, extent: Extent): Extent | undefined {
   if (isRolledOut(srs)) return withinWorld(canonicalSrs(srs) === 3857 ? unprojected(extent) : extent);
@@ -50,7 +50,7 @@ const unprojected = (e: Extent): Extent => ({
   maxY: latitudeAt(e.maxY),
 });
 
-/** Clips a box to the world. One that passes the date line has all longitudes. */
+/** Clips a box to the world. A box that crosses the date line gets all longitudes. */
 function withinWorld({ minX, minY, maxX, maxY }: Extent): Extent {
   const passes = minX < WORLD.minX - TOLERANCE || maxX > WORLD.maxX + TOLERANCE;
   const clamp = (value: number, limit: number): number => Math.min(limit, Math.max(-limit, value));
@@ -62,7 +62,7 @@ function withinWorld({ minX, minY, maxX, maxY }: Extent): Extent {
   };
 }
 
-/** Returns the point at a part of the way around an extent, from 0 to 4; each edge has the length 1. */
+/** Returns a point on the outline of an extent. `way` runs from 0 to 4, and each edge has the length 1. */
 function aroundAt({ minX, minY, maxX, maxY }: Extent, way: number): Point {
   const edge = Math.floor(way) % 4;
   const part = way - Math.floor(way);
@@ -74,8 +74,8 @@ function aroundAt({ minX, minY, maxX, maxY }: Extent, way: number): Point {
 }
 
 /**
- * Returns the box around the converted edges; undefined: no point of them is on the earth. The date line ends at the
- * poles, so it crosses an edge wherever it crosses an extent without a pole.
+ * Returns the box around the converted edges. Undefined if no converted point is on the earth. The date line ends at
+ * the poles, so if it crosses an extent without a pole, it crosses an edge.
  */
 function boxOf(extent: Extent, toDegrees: Transform): (Extent & { readonly crossesDateLine: boolean }) | undefined {
   const at = (way: number): Point => toDegrees(...aroundAt(extent, way));

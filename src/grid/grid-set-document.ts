@@ -2,7 +2,7 @@ import type { Result } from "../lib/result.ts";
 import { createGridSet } from "./create-grid-set.ts";
 import type { Extent, GridSet } from "./grid-set.ts";
 
-/** A grid set in the terms of the configuration, with its exact numbers. */
+/** A grid set in the keys of the configuration, with its exact numbers. */
 export interface GridSetDocument {
   readonly id: string;
   readonly title?: string;
@@ -32,7 +32,7 @@ export const gridSetDocument = (g: GridSet): GridSetDocument => ({
   yCoordinateFirst: g.yCoordinateFirst,
 });
 
-/** Returns the grid set of a document. Refuses numbers that make no pyramid, with the reason. */
+/** Returns the grid set that a document describes. Refuses numbers that cannot form a pyramid, with the reason. */
 export function gridSetOfDocument({
   extent,
   resolutions,

@@ -6,8 +6,8 @@ import { canonicalSrs, sameSrs } from "./grid-set.ts";
 const WEB_MERCATOR = "EPSG:900913";
 
 /**
- * Returns the end of a message about an unknown grid set: the known id that is probably intended; "" if none is
- * similar. The code of a CRS stands for a grid set in this CRS, not for one whose name is spelt alike.
+ * Returns the end of a message about an unknown grid set: the known id that is probably intended; "" if no known id is
+ * similar. The code of a CRS suggests a grid set in this CRS, not a grid set with a similar name.
  */
 export function gridSetHint(
   id: string,
@@ -17,7 +17,8 @@ export function gridSetHint(
   const code = Number(/^(?:EPSG:)?(\d{4,6})$/i.exec(id.trim())?.[1] ?? Number.NaN);
   if (canonicalSrs(code) === canonicalSrs(900913) && known.includes(WEB_MERCATOR))
     return `; ${WEB_MERCATOR} is this grid set here`;
-  // An id without a code is compared by its spelling alone: to look at the CRS of each grid set takes a millisecond.
+  // An id without a code is compared by its spelling alone, because comparing the CRS of every grid set takes a
+  // millisecond.
   const inCrs = Number.isNaN(code)
     ? undefined
     : known.find((one) => {

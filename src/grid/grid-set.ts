@@ -48,14 +48,14 @@ export interface GridSet {
   readonly metersPerUnit: number;
   /** Metres per pixel that `definingScales` assume. Absent: 0.28 mm (OGC). */
   readonly pixelSize?: number;
-  /** The configured scale denominators, one for each level. Absent: resolutions define the levels. */
+  /** The configured scale denominators, one per level. Absent if resolutions define the levels. */
   readonly definingScales?: readonly number[];
   readonly matrices: readonly TileMatrix[];
 }
 
 /**
- * x from the left, y from the **bottom**, z the level: GWC's own order, used everywhere inside. Protocols convert at
- * the edge.
+ * x from the left, y from the **bottom**, z the level. The program uses GWC's order everywhere inside; protocols
+ * convert at the edge.
  */
 export interface TileIndex {
   readonly x: TileX;
@@ -63,7 +63,7 @@ export interface TileIndex {
   readonly z: Zoom;
 }
 
-/** A rectangle of tiles of one level; all four included; y from the bottom. */
+/** A rectangle of tiles of one level, including its minima and maxima; y from the bottom. */
 export interface TileRect {
   readonly z: Zoom;
   readonly minX: TileX;
@@ -72,18 +72,18 @@ export interface TileRect {
   readonly maxY: TileY;
 }
 
-/** Returns what decides where the tiles of a grid set lie, as values that can be compared in JSON. */
+/** Returns the values that determine where the tiles of a grid set lie, in a form that can be compared as JSON. */
 export function placesOf({ srs, extent, tileWidth, tileHeight, alignTopLeft, matrices }: GridSet): readonly unknown[] {
   const { minX, minY, maxX, maxY } = extent;
   const levels = matrices.map(({ resolution }) => resolution);
   return [canonicalSrs(srs), minX, minY, maxX, maxY, tileWidth, tileHeight, alignTopLeft, levels];
 }
 
-/** Returns whether two grid sets have the same tiles at the same places. */
+/** Returns whether two grid sets have the same tiles in the same places. */
 export const hasSameTiles = (a: GridSet, b: GridSet): boolean =>
   a === b || JSON.stringify(placesOf(a)) === JSON.stringify(placesOf(b));
 
-/** 900913, 3857, 102100 and 102113 name one CRS. */
+/** Returns whether two codes name one CRS: 900913, 3857, 102100 and 102113 do. */
 export const sameSrs = (a: number, b: number): boolean => canonicalSrs(a) === canonicalSrs(b);
 export const canonicalSrs = (code: number): number =>
   code === 900913 || code === 102100 || code === 102113 ? 3857 : code;
@@ -105,7 +105,7 @@ export function intersectRects(a: TileRect, b: TileRect): TileRect | undefined {
   return r.minX <= r.maxX && r.minY <= r.maxY ? r : undefined;
 }
 
-/** Returns the matrix of a level that the caller has already checked. */
+/** Returns the matrix of a level that the caller has checked to exist. */
 export function matrixOf(grid: GridSet, z: Zoom): TileMatrix {
   const matrix = grid.matrices[z];
   if (matrix === undefined) throw new RangeError(`grid set ${grid.id} has no level ${z}`);
@@ -113,8 +113,8 @@ export function matrixOf(grid: GridSet, z: Zoom): TileMatrix {
 }
 
 /**
- * Returns the y of the lower edge of tile row 0. The lowest row of a grid that is aligned to the top left may begin
- * below its extent.
+ * Returns the y of the lower edge of tile row 0. If a grid is aligned to the top left, its lowest row may begin below
+ * its extent.
  */
 function originY(grid: GridSet, m: TileMatrix): number {
   return grid.alignTopLeft ? grid.extent.maxY - m.matrixHeight * grid.tileHeight * m.resolution : grid.extent.minY;
@@ -140,14 +140,14 @@ export function matrixRect(grid: GridSet, z: Zoom): TileRect {
 }
 
 /**
- * A border of an area that is this close to a tile's edge, in tiles, counts as lying on the edge: arithmetic with 0.28
- * mm pixels is never exact.
+ * If the border of an area is this close to a tile's edge, in tiles, it counts as lying on the edge, because arithmetic
+ * with 0.28 mm pixels is never exact.
  */
 const EDGE = 1e-6;
 
 /**
- * Returns the tiles of a level that an area touches, clamped to the matrix; undefined where it touches none. Rounds the
- * minima down, and the maxima up minus 1 (GWC's `closestRectangle`).
+ * Returns the tiles of a level that an area touches, clamped to the matrix. Undefined if the area touches no tile.
+ * Rounds the minima down, and the maxima up minus 1 (GWC's `closestRectangle`).
  */
 export function rectOf(grid: GridSet, z: Zoom, area: Extent): TileRect | undefined {
   const m = matrixOf(grid, z);
@@ -168,8 +168,8 @@ export function rectOf(grid: GridSet, z: Zoom, area: Extent): TileRect | undefin
 }
 
 /**
- * Returns the first tile of an area that begins at `begin`, counted in tiles. A strip along the far edge belongs to the
- * last tile, however thin the strip is.
+ * Returns the first tile of an area that begins at `begin`, counted in tiles. A strip along the far edge, however thin,
+ * belongs to the last tile.
  */
 function firstOf(begin: number, count: number): number {
   const first = Math.floor(begin + EDGE);

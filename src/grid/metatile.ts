@@ -1,24 +1,23 @@
 import { intersectRects, rectCount, type TileRect } from "./grid-set.ts";
 
 /**
- * The metatiles of a rectangle of tiles, numbered 0…N-1 by arithmetic: no list of them exists.
- * A metatile begins at a multiple of its factors, counted from the grid's origin, so that users and jobs request the
- * same metatiles. The numbers go through bands of `BAND` metatile rows, inside a band through groups of `BAND` columns,
- * and inside a group row by row. Neighbours have near numbers, so that a run of numbers touches few cells of the
- * ledger.
+ * The metatiles of a rectangle of tiles, numbered from 0 to N-1 by arithmetic, without a list of them. A metatile
+ * begins at a multiple of its factors, counted from the grid's origin, so that users and jobs request the same
+ * metatiles. The numbers run through bands of `BAND` metatile rows, within a band through groups of `BAND` columns, and
+ * within a group row by row. Neighbours have near numbers, so that a range of numbers touches few cells of the ledger.
  */
 export interface MetatileWalk {
   readonly rect: TileRect;
-  /** Tiles per metatile, across and up. */
+  /** The number of tiles per metatile, across and up. */
   readonly factorX: number;
   readonly factorY: number;
-  /** Metatiles across and up. */
+  /** The number of metatiles, across and up. */
   readonly columns: number;
   readonly rows: number;
   readonly count: bigint;
 }
 
-/** The metatile rows of a band, and the metatile columns of a group. */
+/** The number of metatile rows in a band, and of metatile columns in a group. */
 export const BAND = 4;
 
 export function metatileWalk(rect: TileRect, factors: readonly [number, number]): MetatileWalk {
@@ -58,7 +57,7 @@ export function groupEnd(walk: MetatileWalk, band: number, group: number): bigin
   return numberAt(walk, band, group) + BigInt(width * height);
 }
 
-/** Returns the groups that overlap a part of the walk's rectangle, as the numbers from `first` to before `end`. */
+/** Yields the groups that overlap a part of the walk's rectangle, as ranges of numbers from `first` to before `end`. */
 export function* groupsIn(
   walk: MetatileWalk,
   part: TileRect,
@@ -75,7 +74,7 @@ export function* groupsIn(
       yield { first: numberAt(walk, band, group), end: groupEnd(walk, band, group) };
 }
 
-/** Returns the lowest row of tiles of a row of metatiles. Metatile rows of the walk are counted from 0. */
+/** Returns the lowest tile row of a metatile row. The metatile rows of the walk are counted from 0. */
 export const metatileRow = ({ rect, factorY }: MetatileWalk, row: number): number =>
   (Math.floor(rect.minY / factorY) + row) * factorY;
 
@@ -128,7 +127,7 @@ export function metatileOf(
   );
 }
 
-/** Returns the tiles of metatile `n` inside the walk's rectangle: the tiles that a job counts for it. */
+/** Returns the tiles of metatile `n` inside the walk's rectangle, which are the tiles that a job counts for it. */
 export function countedTiles(walk: MetatileWalk, n: bigint): TileRect {
   const inside = intersectRects(metatileAt(walk, n), walk.rect);
   if (inside === undefined)

@@ -29,7 +29,7 @@ const builtIn = fc.constantFrom(...builtInGridSetIds).map((id) => {
   return grid;
 });
 
-/** Grid sets of our own whose tiles are not square and whose extent is not a whole number of tiles. */
+/** Grid sets whose tiles are not square and whose extent is not a whole number of tiles. */
 const own = fc
   .record({
     minX: fc.double({ min: -1e7, max: 1e7, noNaN: true }),

@@ -4,24 +4,24 @@ import type { Transform } from "./coordinate-systems.ts";
 /** x, y. */
 export type Position = readonly [number, number];
 
-/** Why a ring cannot be converted to another CRS. `near` is the position of the problem, in the ring's own CRS. */
+/** Why a ring cannot be converted to another CRS. `near` is a position near the problem, in the ring's CRS. */
 export type ProjectionFailure =
   /** The ring has no image in the other CRS, or its image is torn apart. */
   { readonly kind: "no_place"; readonly near: Position } | { readonly kind: "too_many_corners" };
 
 /** The most times an edge is halved. A curve needs far fewer halvings; more means that the image is torn apart. */
 const MOST_HALVINGS = 32;
-/** The number of parts of edges between two pauses. One edge may have hundreds of thousands. */
+/** The number of parts of edges between two yields. One edge may have hundreds of thousands of parts. */
 const PARTS_AT_ONCE = 128;
-/** The positions along an edge at which its image is compared with a straight line. */
+/** The positions along an edge whose images are compared with a straight line. */
 const PROBES = [0.25, 0.5, 0.75] as const;
 
 /**
- * Converts a ring to another CRS, in which straight edges may become curves. A curved edge gets additional corners, so
- * many that no edge is farther from the curve than the tolerance.
+ * Converts a ring to another CRS, in which straight edges may become curves. A curved edge gets additional corners
+ * until no edge is farther from the curve than the tolerance.
  * @param tolerance in units of the other CRS
  * @param most the most corners of the result
- * @yields now and then
+ * @yields regularly, so that the caller can pause
  */
 export function* reprojectRing(
   ring: readonly Position[],
@@ -30,7 +30,7 @@ export function* reprojectRing(
   most: number,
 ): Generator<undefined, Ring | ProjectionFailure> {
   const corners: number[] = [];
-  /** The parts of the present edge that are left, the next one last. */
+  /** The remaining parts of the current edge. The next part is the last item. */
   const parts: EdgePart[] = [];
   let looks = 0;
   let before = ring.at(-1);
@@ -57,7 +57,7 @@ export function* reprojectRing(
   return Float64Array.from(corners);
 }
 
-/** A part of an edge from `a` to `b`, and the images of both. */
+/** A part of an edge from `a` to `b`, and the images of both ends. */
 interface EdgePart {
   readonly a: Position;
   readonly b: Position;
@@ -66,7 +66,7 @@ interface EdgePart {
   readonly halvings: number;
 }
 
-/** Returns the second half of a part whose image is a curve; undefined: the image is straight enough. */
+/** Returns the second half of a part whose image is a curve. Undefined if the image is straight enough. */
 function halved({ a, b, from, to, halvings }: EdgePart, transform: Transform, tolerance: number): EdgePart | undefined {
   const between = PROBES.map((part): Position => [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part]);
   const probed = between.map(([x, y]) => transform(x, y));

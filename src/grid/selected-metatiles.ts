@@ -4,8 +4,9 @@ import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 /** A choice of metatiles of a walk. */
 export interface MetatileChoice {
   /**
-   * Returns a number at or after `n`; no metatile from `n` to before it is chosen. The number itself is not chosen if
-   * the search would take too long for one call. Returns the walk's count if no more follow.
+   * Returns a number at or after `n` such that no metatile from `n` to before it is chosen. If the search would take
+   * too long for one call, the metatile of the returned number need not be chosen. Returns the walk's count if no
+   * chosen metatile follows.
    */
   next(n: bigint): bigint;
 }
@@ -17,15 +18,16 @@ type BandRows = readonly (readonly Span[])[];
 interface BandSearch {
   readonly band: number;
   readonly steps: Generator<undefined, BandRows>;
-  /** The result; undefined: the search has not ended. */
+  /** The result. Undefined until the search has ended. */
   rows: BandRows | undefined;
 }
 
-/** The most steps that one call of `next` makes: about 8 ms of work. */
+/** The most steps of one call of `next`: about 8 ms of work. */
 const MOST_STEPS = 16;
 
 /**
- * Chooses the metatiles of a walk that contain selected tiles. Finds the next one without visiting those in between.
+ * Chooses the metatiles of a walk that contain selected tiles. Finds the next chosen metatile without visiting the
+ * metatiles in between.
  */
 export class SelectedMetatiles implements MetatileChoice {
   readonly #walk: MetatileWalk;
@@ -104,7 +106,7 @@ export class SelectedMetatiles implements MetatileChoice {
   }
 }
 
-/** Leaves out the first yield: most rows need no further step. */
+/** Skips the first yield, because most rows need no further step. */
 function* afterFirst<T>(search: Generator<undefined, T>): Generator<undefined, T> {
   const step = search.next();
   return step.done === true ? step.value : yield* search;
@@ -113,7 +115,7 @@ function* afterFirst<T>(search: Generator<undefined, T>): Generator<undefined, T
 const holds = (spans: readonly Span[], column: number): boolean =>
   spans.some(({ first, last }) => first <= column && column <= last);
 
-/** Returns the first column from `column` on that any of the rows contains. */
+/** Returns the first column, at or after `column`, that a row contains. Undefined if no row contains one. */
 function firstFrom(rows: BandRows, column: number): number | undefined {
   let found: number | undefined;
   for (const row of rows) {

@@ -2,10 +2,10 @@ import { firstWhere } from "../lib/first-where.ts";
 import { rectHolds, type TileIndex, type TileRect, type TileY, type Zoom } from "./grid-set.ts";
 import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 
-/** Tiles named one by one; y from the bottom. */
+/** An explicit list of tiles; y from the bottom. */
 export interface TileList {
   readonly kind: "tiles";
-  /** z, x, y of one tile after the other, in any order. */
+  /** Alternating z, x, y of the tiles, in any order. */
   readonly tiles: Float64Array;
 }
 
@@ -20,7 +20,7 @@ export function tileList(tiles: readonly TileIndex[]): TileList {
   return { kind: "tiles", tiles: numbers };
 }
 
-/** The number of tiles between two pauses: about a millisecond of work. A multiple of 3. */
+/** The number of array items between two yields: about a millisecond of work. A multiple of 3. */
 const TILES_PER_PAUSE = 3 * 1_024;
 
 /** Returns the smallest rectangle around the tiles of each level, ascending by zoom. */
@@ -43,11 +43,11 @@ export function rectsAround(tiles: readonly TileIndex[]): TileRect[] {
 
 interface Level {
   readonly rows: ReadonlyMap<number, readonly Span[]>;
-  /** The rows, ascending. */
+  /** The row numbers, ascending. */
   readonly order: readonly number[];
 }
 
-/** A list of tiles as a selection. A tile that is listed twice counts once. */
+/** A list of tiles as a selection. A repeated tile counts once. */
 export class TileListIndex implements TileSelection {
   readonly #levels: ReadonlyMap<number, Level>;
 
@@ -55,7 +55,7 @@ export class TileListIndex implements TileSelection {
     this.#levels = levels;
   }
 
-  /** Builds the index. Yields now and then. */
+  /** Builds the index. Yields about every millisecond. */
   static *inSteps({ tiles }: TileList): Generator<undefined, TileListIndex> {
     const levels = new Map<number, Map<number, Span[]>>();
     for (let i = 0; i + 2 < tiles.length; i += 3) {

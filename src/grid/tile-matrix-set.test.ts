@@ -20,8 +20,8 @@ interface Plan {
 }
 
 /**
- * Returns a document like those in annex D of the standard: each level halves the one before, and numbers are rounded
- * to some digits.
+ * Returns a document like those in annex D of the standard: each level halves the previous resolution, and numbers are
+ * rounded.
  */
 function annexD({ id, crs, orderedAxes, point, scale, cell, tiles, levels, digits }: Plan): Json {
   const rounded = (n: number): number => Number(n.toPrecision(digits));

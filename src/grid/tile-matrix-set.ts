@@ -6,16 +6,17 @@ import type { Extent, GridSet } from "./grid-set.ts";
 import { unitOf } from "./units.ts";
 
 /*
- * OGC Two Dimensional Tile Matrix Set 2.0 (OGC 17-083r4), JSON encoding: the clauses named below are its own.
+ * OGC Two Dimensional Tile Matrix Set 2.0 (OGC 17-083r4), JSON encoding. Clauses named below are clauses of this
+ * standard.
  */
 
-/** Values of the operator that replace those of the document. */
+/** Values of the operator that replace values of the document. */
 export interface TileMatrixSetNames {
   readonly id?: string;
   readonly title?: string;
 }
 
-/** The tolerance for the numbers of these documents, which are rounded, some to ten digits. */
+/** The tolerance for the numbers of these documents. Some documents round to ten digits. */
 const ROUNDING = 1e-6;
 const MAX_TILE_SIDE = 4096;
 
@@ -23,7 +24,7 @@ const isPositive = (value: unknown): value is number =>
   typeof value === "number" && Number.isFinite(value) && value > 0;
 
 /**
- * Returns the grid set that a document describes. Refuses a document that no grid set can represent, with the reason.
+ * Returns the grid set that a document describes. Refuses a document that a grid set cannot represent, with the reason.
  */
 export function gridSetOfTileMatrixSet(document: unknown, names: TileMatrixSetNames = {}): Result<GridSet, string> {
   if (!isMap(document)) return refuse("expected a JSON object");
@@ -65,7 +66,7 @@ export function gridSetOfTileMatrixSet(document: unknown, names: TileMatrixSetNa
     alignTopLeft,
     // CRS84 is announced as EPSG:4326, which has the opposite axis order.
     yCoordinateFirst: crs.value.isCrs84 || yFirst.value,
-    // Where the exact value is known it is used, because the document's value is rounded.
+    // Uses the exact value if it is known, because the document's value is rounded.
     ...(near(unitOf(srs), metersPerUnit) ? {} : { metersPerUnit }),
   });
 }
@@ -77,7 +78,7 @@ interface Crs {
   readonly isCrs84: boolean;
 }
 
-/** Parses a CRS (clause 6.2.1.1): a URI, a safe CURIE, or an object that contains a URI. */
+/** Parses a CRS (clause 6.2.1.1), which is a URI, a safe CURIE, or an object that contains a URI. */
 function crsOf(value: unknown): Result<Crs, string> {
   const text = isMap(value) ? value["uri"] : value;
   if (typeof text !== "string") return refuse("crs: expected the URI of a CRS");
@@ -93,8 +94,8 @@ const Y_AXES = ["y", "n", "north", "northing", "lat", "latitude"];
 const X_AXES = ["x", "e", "east", "easting", "lon", "long", "longitude"];
 
 /**
- * Returns whether points of the document name y before x: as `orderedAxes` says, else as the CRS defines (clause
- * 6.2.1.1).
+ * Returns whether points of the document have y before x: by `orderedAxes` if present, else by the definition of the
+ * CRS (clause 6.2.1.1).
  */
 function isYFirst(axes: unknown, { srs, isCrs84 }: Crs): Result<boolean, string> {
   if (axes === undefined) return ok(!isCrs84 && isNorthFirst(srs) === true);
@@ -191,8 +192,8 @@ function commonOf(levels: readonly Level[]): Result<Common, string> {
 }
 
 /**
- * Returns an extent for which every level has as many tiles as the document says. The document's bounding box is used
- * where it is such an extent; else the largest extent that the tiles of every level cover, or one between the limits.
+ * Returns an extent for which every level has as many tiles as the document says: the document's bounding box if it is
+ * such an extent, else the largest extent that the tiles of every level cover, else an extent between the limits.
  */
 function extentOf(levels: readonly Level[], common: Common, box: Extent | undefined): Result<Extent, string> {
   const { origin, alignTopLeft } = common;
@@ -212,7 +213,7 @@ function extentOf(levels: readonly Level[], common: Common, box: Extent | undefi
   });
 }
 
-/** Returns a length that makes `count` tiles of each level. Undefined: there is none. */
+/** Returns a length that makes `count` tiles on each level. Undefined if there is no such length. */
 function lengthOf(
   levels: readonly { readonly count: number; readonly tile: number }[],
   wished: number | undefined,
@@ -223,7 +224,7 @@ function lengthOf(
   return [wished, whole, (above + upTo) / 2].find((length) => length !== undefined && length > above && length < upTo);
 }
 
-/** Parses a bounding box (clause 6.2.1.3). Its own orderedAxes apply where present. */
+/** Parses a bounding box (clause 6.2.1.3). The box's `orderedAxes` override those of the document. */
 function boxOf(value: unknown, yFirst: boolean): Extent | undefined {
   if (!isMap(value)) return undefined;
   const crs = value["crs"] === undefined ? undefined : crsOf(value["crs"]);

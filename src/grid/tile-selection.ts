@@ -2,29 +2,29 @@ import { firstWhere } from "../lib/first-where.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import type { TileRect, TileX, TileY, Zoom } from "./grid-set.ts";
 
-/** Whole numbers from `first` to `last`, both included. */
+/** The whole numbers from `first` to `last`, including both. */
 export interface Span {
   readonly first: number;
   readonly last: number;
 }
 
-/** A selection of tiles on some levels, read row by row: no list of the tiles exists. */
+/** A selection of tiles on some levels, read row by row without a list of the tiles. */
 export interface TileSelection {
-  /** Returns the selected columns of row y, ascending; no two spans touch. Each call returns the same. */
+  /** Returns the selected columns of row y. Ascending; no two spans touch. Each call returns the same result. */
   spans(z: Zoom, y: TileY): readonly Span[];
-  /** Returns the same as `spans`, but yields now and then, because a row may take long. */
+  /** Returns the same result as `spans`, but yields regularly, because a row may take long. */
   spansInSteps(z: Zoom, y: TileY): Generator<undefined, readonly Span[]>;
-  /** Returns the first row from y on that may contain selected tiles. Undefined: there is none. */
+  /** Returns the first row, at or after y, that may contain selected tiles. Undefined if no row follows. */
   nextRow(z: Zoom, y: TileY): number | undefined;
 }
 
-/** The number of rows whose counts are added as numbers before they are added to a bigint. */
+/** The number of rows that are summed as plain numbers before the sum is added to a bigint. */
 const ROWS_PER_SUM = 64;
 
 /** Counts the selected tiles of a rectangle. Yields after each row, which may have any number of spans. */
 export function* countSelected(selection: TileSelection, rect: TileRect): Generator<undefined, bigint> {
   let count = 0n;
-  // The count of the latest rows. It is exact, because a row has at most 2^31 tiles.
+  // The count of the latest rows. Exact, because a row has at most 2^31 tiles.
   let recent = 0;
   let rows = 0;
   for (let y = nextIn(selection, rect, rect.minY); y !== undefined; y = nextIn(selection, rect, y + 1)) {
@@ -44,7 +44,7 @@ function nextIn(selection: TileSelection, { z, maxY }: TileRect, y: number): num
   return next !== undefined && next <= maxY ? next : undefined;
 }
 
-/** Counts the selected tiles of a small rectangle without pauses. */
+/** Counts the selected tiles of a small rectangle without yielding. */
 export const countSelectedAtOnce = (selection: TileSelection, rect: TileRect): bigint =>
   atOnce(countSelected(selection, rect));
 
@@ -59,7 +59,7 @@ export const spanFrom = (spans: readonly Span[], x: number): number =>
   firstWhere(spans.length, (i) => (spans[i]?.last ?? x) >= x);
 
 /**
- * Merges spans in any order into the fewest that contain the same numbers: ascending, and no two of them touch. Sorts
+ * Merges spans in any order into the fewest spans that contain the same numbers. Ascending; no two spans touch. Sorts
  * `spans` in place.
  */
 export function mergeSpans(spans: Span[]): readonly Span[] {

@@ -10,7 +10,7 @@ const DEGREE = Math.PI / 180;
 
 /** The latitude at which the square of the world ends, in degrees. */
 const LAST_LATITUDE = 85.0511287798066;
-/** Half of the square's side, in metres. */
+/** Half of the side of the world's square, in metres. */
 export const HALF_WORLD = Math.PI * RADIUS;
 
 export const mercatorX = (longitude: number): number => RADIUS * longitude * DEGREE;

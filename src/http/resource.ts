@@ -199,12 +199,9 @@ export interface Resource {
   readonly methods: Readonly<Partial<Record<Method, Handler>>>;
   /** The layer in the path. It is checked before the body is read. */
   readonly layer?: string;
-  /**
-   * `optional`: requests without an account are answered too. `basic`: a session of the console is not accepted.
-   * Absent: an account is needed.
-   */
-  readonly account?: "optional" | "basic";
-  /** True if browsers get the 405 as an HTML page. */
+  /** `optional`: those without an account are answered too. Absent: an account is needed. */
+  readonly account?: "optional";
+  /** True: a browser gets the 405 as an HTML page. */
   readonly browserPage?: boolean;
 }
 

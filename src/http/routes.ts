@@ -10,7 +10,6 @@ import { indexRoute } from "./configuration/index-route.ts";
 import { layersRoute } from "./configuration/layers-route.ts";
 import { assetRoute } from "./console/asset-route.ts";
 import { homeRoute } from "./console/home-route.ts";
-import { plainPageRoute } from "./console/plain-page-route.ts";
 import { shellRoute } from "./console/shell-route.ts";
 import { docsRoute } from "./docs/docs-route.ts";
 import { diskQuotaRoute } from "./management/disk-quota-route.ts";
@@ -50,7 +49,6 @@ export function createRouting(options: RouteOptions): (address: Address) => Path
     indexRoute,
     apiRoute(options),
     metricsRoute(options),
-    plainPageRoute(options),
     homeRoute,
     shellRoute,
     assetRoute,

@@ -102,7 +102,7 @@ test("a part of a few pixels is enlarged from where it lies, to parts of a pixel
   const raster = await decodePicture(bytes, size);
   const { channels } = raster;
   const data = pixelsOf(raster);
-  // A pixel has the colour of its middle: 20 pixels of the picture show one pixel of the window.
+  // A pixel has the colour at its centre: 20 pixels of the picture show one pixel of the window.
   for (const [x, y] of [
     [0, 0],
     [7, 3],

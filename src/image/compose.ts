@@ -16,8 +16,8 @@ export interface Cutting {
 }
 
 /**
- * Tiles side by side, and the window of them that becomes a picture of another size. All values are pixels, counted
- * from the top left of the window.
+ * Adjacent tiles, and the window of them that becomes a picture of a given size. All values are pixels, counted from
+ * the top left of the window.
  */
 export interface Composition extends EncodingOptions {
   readonly tiles: readonly { readonly left: number; readonly top: number; readonly bytes: Uint8Array }[];
@@ -25,13 +25,13 @@ export interface Composition extends EncodingOptions {
   readonly tileHeight: number;
   readonly windowWidth: number;
   readonly windowHeight: number;
-  /** The part of the window that is enlarged to the picture. Undefined: the whole window becomes the picture. */
+  /** The part of the window that is enlarged to the picture. Undefined means the whole window. */
   readonly cut: Cutting | undefined;
   /** The size of the picture. */
   readonly width: number;
   readonly height: number;
   readonly format: ImageFormat;
-  /** The colour under the tiles, where they are transparent and where there are none; undefined: none. */
+  /** The colour under transparent pixels and under places without a tile. Absent: no colour. */
   readonly background?: Colour;
 }
 
@@ -40,7 +40,7 @@ export type Colour = readonly [red: number, green: number, blue: number];
 
 export type Composed =
   | { readonly kind: "picture"; readonly bytes: Uint8Array }
-  /** `tile` is the index of the first tile that is not a valid picture of the tile size; `message` says why. */
+  /** `tile` is the index of the first tile that is not a valid picture of the tile size; `message` gives the reason. */
   | { readonly kind: "damaged"; readonly tile: number; readonly message: string };
 
 /**
@@ -57,7 +57,7 @@ export async function composePicture(composition: Composition, signal: AbortSign
     data: new Uint8Array(windowWidth * windowHeight * 4),
   };
   for (const [tile, { left, top, bytes }] of composition.tiles.entries()) {
-    // Decoding may run without yielding, so yield here: other requests can run, and the signal can fire.
+    // Decoding may run without yielding, so yield here: this lets other requests run and the signal fire.
     await nextTurn();
     signal.throwIfAborted();
     try {
@@ -82,7 +82,7 @@ async function pictureOf(window: Raster, { cut, width, height }: Composition): P
   return window.width === width && window.height === height ? window : resampled(window, width, height);
 }
 
-/** Puts a colour under a picture of four channels, which is opaque then. */
+/** Puts a colour under a picture of four channels, which makes it opaque. */
 function putUnder({ data }: Raster, background: Colour): void {
   for (let at = 0; at < data.length; at += 4) {
     const alpha = data[at + 3] ?? 0;
@@ -109,15 +109,15 @@ function paste(tile: Raster, window: Raster, left: number, top: number): void {
   }
 }
 
-/** The two source rows or columns that a row or column of the picture is computed from. */
+/** The two source rows or columns from which a row or column of the picture is computed. */
 interface Sample {
   readonly first: number;
   readonly second: number;
-  /** The weight of the second, 0 to 1. */
+  /** The weight of the second row or column, from 0 to 1. */
   readonly share: number;
 }
 
-/** Returns the samples of each row or column. Beyond the middle of the outermost pixels their colour continues. */
+/** Returns the samples of each row or column. Beyond the centres of the outermost pixels, their colour continues. */
 const samplesOf = (from: number, span: number, count: number, side: number): readonly Sample[] =>
   Array.from({ length: count }, (_, i) => {
     const at = Math.min(Math.max(from + ((i + 0.5) * span) / count - 0.5, 0), side - 1);
@@ -126,8 +126,8 @@ const samplesOf = (from: number, span: number, count: number, side: number): rea
   });
 
 /**
- * Enlarges a part of the window by bilinear interpolation, to fractions of pixels. sharp can only cut at whole pixels,
- * which is too coarse where a picture shows few pixels of the window.
+ * Enlarges a part of the window by bilinear interpolation. The part may have fractions of pixels: sharp can cut only at
+ * whole pixels, which is too coarse if the picture shows few pixels of the window.
  */
 function enlarged(window: Raster, { left, top, width, height }: Cutting, toWidth: number, toHeight: number): Raster {
   const { data } = window;

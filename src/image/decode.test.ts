@@ -26,7 +26,7 @@ const said = (looking: Promise<unknown>): Promise<string> =>
     },
   );
 
-/** `provePicture`, with an error at once as a rejection. */
+/** Calls `provePicture` and turns a synchronous error into a rejection. */
 const prove = async (...picture: Parameters<typeof provePicture>): Promise<void> => provePicture(...picture);
 
 /** Returns the outcome of decoding. Checks that `provePicture` has the same outcome. */
@@ -218,7 +218,7 @@ describe("a PNG that passes through is what every reader takes: ", () => {
   });
 });
 
-/** Returns a PNG whose first chunk behind the header has a wrong checksum. */
+/** Returns a PNG whose first chunk after the header has a wrong checksum. */
 function withWrongSum(whole: Buffer, type: string): Buffer {
   const wrong = chunk(type, Buffer.from("a\0b"));
   wrong[wrong.byteLength - 1] = (wrong[wrong.byteLength - 1] ?? 0) ^ 1;
@@ -240,7 +240,7 @@ test.each([false, true])(
 );
 
 describe.each([1, 2, 4, 8] as const)("a PNG with %i bits a pixel", (depth) => {
-  /** The width is such that the last byte of a row is not full. */
+  /** With this width the last byte of a row is only partly used. */
   const odd = { width: 93, height: 64 };
   const stride = Math.ceil((odd.width * depth) / 8) + 1;
   const indexed = (rows: Uint8Array, colours: number): Buffer =>

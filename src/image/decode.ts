@@ -11,8 +11,8 @@ interface Size {
 }
 
 /**
- * Checks that a picture is complete and of the expected size, and decodes it. The declared size is compared before
- * anything is inflated, so that a small file cannot become a huge picture.
+ * Checks that a picture is complete and of the expected size, and decodes it. Compares the declared size before
+ * inflating, so that a small file cannot become a huge picture.
  * @throws PictureError
  */
 export async function decodePicture(bytes: Uint8Array, expected: Size): Promise<Raster> {
@@ -42,7 +42,8 @@ export async function decodePicture(bytes: Uint8Array, expected: Size): Promise<
 }
 
 /**
- * Makes the checks of `decodePicture` where the pixels are not needed: a usual PNG is checked at once.
+ * Runs the checks of `decodePicture` without returning pixels. Checks a usual PNG synchronously, and then returns
+ * undefined.
  * @throws PictureError
  */
 export function provePicture(bytes: Uint8Array, expected: Size): Promise<void> | undefined {

@@ -7,15 +7,15 @@ import { type Cut, pixelsOf, type Raster } from "./raster.ts";
 
 const WEBP_QUALITY = 85;
 /**
- * Looks about like JPEG at quality 85. Effort 1 takes 15 ms for a tile of the demo layer, and the tile is half as large
- * as a JPEG (2 ms). Effort 4, sharp's default, takes 150 ms and saves another tenth.
+ * The quality is similar to JPEG at quality 85. Effort 1 takes 15 ms for a tile of the demo layer, and the tile has
+ * half the size of a JPEG (2 ms). Effort 4, sharp's default, takes 150 ms and saves another tenth.
  */
 const AVIF = { quality: 65, effort: 1 } as const;
 
 /**
- * Cuts a raster apart and encodes each part. PNG is encoded here, all other formats by sharp. With `inHaste`, because a
- * user waits for the tiles, they are encoded at the same time on all cores. Else they are encoded one after the other,
- * which takes less CPU time in all.
+ * Cuts a raster apart and encodes each part. This thread encodes PNG; sharp encodes all other formats. With `inHaste`,
+ * used when a user waits for the tiles, tiles are encoded concurrently on all cores. Otherwise they are encoded one
+ * after the other, which takes less CPU time in total.
  */
 export async function encodeTiles(
   raster: Raster,
@@ -39,7 +39,7 @@ async function encodeTile(
 ): Promise<Uint8Array> {
   const encoding = encodingOf(raster, cut, format);
   if (encoding === "png" || encoding === "png8") {
-    // `beginPng` and `beginPalettePng` reuse tiles of one colour themselves.
+    // `beginPng` and `beginPalettePng` already reuse tiles of one colour.
     const begin = encoding === "png" ? beginPng : beginPalettePng;
     const png = compressed((rowsIn) => begin(raster, cut, options.pngCompression, rowsIn));
     return png ?? encodeBySharp(raster, cut, "png8", options);
@@ -52,7 +52,7 @@ async function encodeTile(
 
 type OneEncoding = Exclude<ImageFormat["encoding"], "jpeg-png" | "jpeg-png8">;
 
-/** Returns the encoding of one tile. A hybrid format is resolved by the tile's opacity. */
+/** Returns the encoding of one tile. For a hybrid format the tile's opacity decides. */
 function encodingOf(raster: Raster, cut: Cut, { encoding }: ImageFormat): OneEncoding {
   switch (encoding) {
     case "jpeg-png":

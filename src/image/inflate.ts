@@ -2,12 +2,14 @@ import { inflateSync } from "node:zlib";
 import { codeOf } from "../lib/error-code.ts";
 import { PictureError } from "./picture-error.ts";
 
-/** The most bytes that may follow the expected pixels. With more, the picture is larger than its header says. */
+/**
+ * The most bytes that may follow the expected pixels. More bytes mean that the picture is larger than its header says.
+ */
 const SLACK_BYTES = 1024;
 
 /**
- * Inflates data, and returns at least `size` bytes.
- * @throws PictureError for data that is broken, shorter, or far longer
+ * Inflates data and returns at least `size` bytes.
+ * @throws PictureError for data that is broken, too short, or far too long
  */
 export function inflate(deflated: Uint8Array, size: number): Uint8Array {
   const maxOutputLength = size + SLACK_BYTES;

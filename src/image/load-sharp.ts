@@ -5,7 +5,7 @@ type SharpFactory = (input?: Uint8Array, options?: SharpOptions) => Sharp;
 let loading: Promise<SharpFactory> | undefined;
 
 /**
- * Loads sharp for the first picture that needs it, because it takes 20 MiB that plain PNG work does not need. One
+ * Loads sharp for the first picture that needs it, because sharp takes 20 MiB and plain PNG work does not need it. One
  * thread per renderer is enough.
  */
 export function loadSharp(): Promise<SharpFactory> {

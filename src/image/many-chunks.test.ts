@@ -9,7 +9,7 @@ const whole = await sharp({ create: { ...size, channels: 3, background: "#123456
   .toBuffer();
 const OWN_DATA = whole.indexOf("IDAT") - 4;
 
-/** Returns the picture with empty chunks of image data before its own. */
+/** Returns the picture with empty chunks of image data inserted before its first one. */
 function withEmptyChunks(count: number): Buffer {
   const empty = Buffer.alloc(12);
   empty.write("IDAT", 4, "latin1");

@@ -1,14 +1,15 @@
 import { type Cut, pixelAt, type Raster } from "./raster.ts";
 
 /**
- * The most encoded tiles of one colour (often sea) that are stored. Each is encoded once per colour, size and encoding.
+ * The most encoded tiles of one colour (often sea) that are cached. Each tile is encoded once per colour, size and
+ * encoding.
  */
 const KEPT = 256;
 const made = new Map<string, Uint8Array>();
 
 /**
- * Returns the key of an encoded tile. `encoding` contains everything that the bytes depend on except the colour and the
- * size.
+ * Returns the key of an encoded tile. `encoding` contains everything that determines the bytes, except the colour and
+ * the size.
  */
 export const oneColourKey = (encoding: string, { width, height }: Cut, colour: number): string =>
   `${encoding} ${width}x${height} ${colour}`;
@@ -20,10 +21,10 @@ export function remember(key: string, bytes: Uint8Array): void {
   made.set(key, bytes);
 }
 
-/** Tiles that are being encoded. When a user waits for a metatile, all of its tiles are encoded at the same time. */
+/** Tiles that are being encoded. If a user waits for a metatile, all of its tiles are encoded at the same time. */
 const beingMade = new Map<string, Promise<Uint8Array>>();
 
-/** Returns an encoded tile. Reuses a stored one, or waits for one that is being encoded, or else encodes it. */
+/** Returns an encoded tile: a cached tile, or else a tile that is being encoded, or else it encodes the tile. */
 export async function madeOnce(key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
   const known = madeBefore(key) ?? beingMade.get(key);
   if (known !== undefined) return known;
@@ -38,7 +39,7 @@ export async function madeOnce(key: string, make: () => Promise<Uint8Array>): Pr
   }
 }
 
-/** Returns the colour of all pixels of a part, as `colourAt` returns it; undefined when they differ. */
+/** Returns the colour of all pixels of a part, as `colourAt` returns it. Undefined if the pixels differ. */
 export function onlyColour(raster: Raster, cut: Cut): number | undefined {
   const { channels, data } = raster;
   let only: number | undefined;

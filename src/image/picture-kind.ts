@@ -1,7 +1,10 @@
-/** The kinds of pictures that can be decoded here. */
+/** The kinds of pictures that this program can decode. */
 export type PictureKind = "png" | "jpeg" | "gif" | "webp" | "avif" | "tiff";
 
-/** Returns the kind of picture by its first bytes, which proves nothing about the rest. Undefined: not a picture. */
+/**
+ * Returns the kind of a picture by its first bytes. The bytes after them may still be invalid. Undefined if the bytes
+ * are not a picture.
+ */
 export function pictureKind(bytes: Uint8Array): PictureKind | undefined {
   if (holdsAt(bytes, 0, "\x89PNG")) return "png";
   if (holdsAt(bytes, 0, "\xff\xd8")) return "jpeg";

@@ -13,33 +13,33 @@ interface Parts {
   readonly depth: number;
   readonly colour: number;
   readonly interlaced: boolean;
-  /** Whether the PNG has only features that every reader accepts. Of any other PNG the decoder must decide. */
+  /** Whether the PNG has only features that every reader accepts. Any other PNG must be decoded to be checked. */
   readonly isUsual: boolean;
   readonly palette: Uint8Array | undefined;
   readonly transparency: Uint8Array | undefined;
   readonly data: readonly Uint8Array[];
 }
 
-/** Types of chunks as numbers: four letters each (PNG 1.2, 4). */
+/** Chunk types as numbers of four letters (PNG 1.2, 4). */
 const ANCILLARY = 0x20000000;
 const [IHDR, PLTE, TRNS, IDAT, IEND] = [0x49484452, 0x504c5445, 0x74524e53, 0x49444154, 0x49454e44];
 
 /**
- * The most chunks of a PNG. An encoder writes thousands of bytes, or a row, into one chunk. Each chunk costs objects
- * and a checksum, even an empty one.
+ * The most chunks of a PNG. An encoder writes thousands of bytes, or a row, into one chunk. Even an empty chunk costs
+ * objects and a checksum.
  */
 const MOST_CHUNKS = 100_000;
 
 /**
- * The most bytes after the end of the PNG: a line end or padding, which readers ignore. More bytes mean that the answer
- * is wrong.
+ * The most bytes after the end of the PNG. Readers ignore a line end or padding. More bytes mean that the answer is
+ * wrong.
  */
 const MOST_BEHIND = 64;
 
 /**
- * Returns the chunks of a complete PNG (PNG 1.2, 3.2).
- * An ancillary chunk with a wrong checksum is left out, if the pixels do not depend on it.
- * @throws PictureError when the PNG ends before IEND, or the checksum of another chunk is wrong
+ * Returns the chunks of a complete PNG (PNG 1.2, 3.2). Skips an ancillary chunk with a wrong checksum if the pixels do
+ * not depend on it.
+ * @throws PictureError when the PNG ends before IEND, or when the checksum of another chunk is wrong
  */
 export function pngParts(bytes: Uint8Array): Parts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -57,7 +57,7 @@ export function pngParts(bytes: Uint8Array): Parts {
     const type = view.getUint32(at + 4);
     const body = bytes.subarray(at + 8, at + 8 + length);
     if (view.getUint32(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length))) {
-      // Pixels depend on tRNS. Without any other ancillary chunk the picture is whole, as libpng has it.
+      // Pixels depend on tRNS. Any other ancillary chunk can be skipped, as libpng does.
       if ((type & ANCILLARY) === 0 || type === TRNS)
         throw new PictureError("truncated", "a checksum of the PNG is wrong");
       before = type;
@@ -104,7 +104,7 @@ const deflatedOf = ({ data: [first = new Uint8Array(0), ...others] }: Parts): Ui
 
 /** The colour type whose samples are indices into a palette. */
 const INDEXED = 3;
-/** The samples of a pixel by colour type, and the bits that each may have (PNG 1.2, 4.1.1). */
+/** The samples of a pixel by colour type, and the allowed bits of each sample (PNG 1.2, 4.1.1). */
 const COLOURS: ReadonlyMap<number, readonly [samples: number, depths: readonly number[]]> = new Map([
   [0, [1, [1, 2, 4, 8, 16]]],
   [2, [3, [8, 16]]],
@@ -112,12 +112,12 @@ const COLOURS: ReadonlyMap<number, readonly [samples: number, depths: readonly n
   [4, [2, [8, 16]]],
   [6, [4, [8, 16]]],
 ]);
-/** The highest filter of a row: filters are 0 to this (PNG 1.2, 6.1). */
+/** The highest row filter. Filters are numbered from 0 (PNG 1.2, 6.1). */
 const LAST_FILTER = 4;
 
 /**
- * Checks the pixels of a PNG without making a raster: they must inflate to the expected length, with the right
- * checksum, and each must have a colour. Returns false when only decoding can check this kind of PNG.
+ * Checks the pixels of a PNG without making a raster: they must inflate to the expected length with the right checksum,
+ * and each must have a colour. Returns false if this kind of PNG can be checked only by decoding it.
  * @throws PictureError
  */
 export function provePixels(parts: Parts): boolean {
@@ -134,8 +134,7 @@ export function provePixels(parts: Parts): boolean {
   }
   if (colour === INDEXED) {
     const colours = (palette?.byteLength ?? 0) / 3;
-    // A filtered byte is not an index yet, and decoders differ on an index without a colour. Only decoding can check
-    // these.
+    // A filtered byte is not yet an index, and decoders differ on an index without a colour. Both need decoding.
     return colours >= 2 ** depth || (filters === 0 && haveColours(rows, { width, height, depth, stride }, colours));
   }
   return true;
@@ -151,9 +150,9 @@ function haveColours(
     const row = y * stride + 1;
     for (let bit = 0; bit < width * depth; bit += 8) {
       const byte = rows[row + bit / 8] ?? 0;
-      // Most pixels of a map have the first colour.
+      // Most pixels of a map have the colour of index 0.
       if (byte === 0) continue;
-      // The last byte of a row may have bits that belong to no pixel.
+      // The last byte of a row may have bits after the last pixel.
       const end = Math.min(8, width * depth - bit);
       for (let at = depth; at <= end; at += depth) if (((byte >> (8 - at)) & mask) >= colours) return false;
     }
@@ -163,7 +162,7 @@ function haveColours(
 
 /**
  * Decodes the kind of PNG that MapServer's AGG writes (8 bit, not interlaced, no row filters) in plain JavaScript,
- * faster than sharp. Undefined: sharp must decode this PNG.
+ * faster than sharp. Undefined if sharp must decode the PNG.
  * @throws PictureError
  */
 export function decodePlainPng(parts: Parts): Raster | undefined {
@@ -184,7 +183,7 @@ const PEEK_BYTES = 2048;
 
 /**
  * Returns whether the first rows have filters. Then sharp decodes the PNG, and inflating all of it here first would
- * take a third of the total time. Returns false if the beginning of the data does not show it.
+ * take a third of the total time. Returns false if the beginning of the data does not tell.
  */
 function beginsFiltered(deflated: Uint8Array, stride: number, height: number): boolean {
   if (deflated.byteLength < 8 * PEEK_BYTES) return false;

@@ -5,7 +5,7 @@ import { decodePicture } from "./decode.ts";
 import { beginPalettePng, encodePng, onThisThread } from "./png-encode.ts";
 import { type Cut, pixelsOf, type Raster } from "./raster.ts";
 
-/** Returns the RGBA of a picture as sharp reads it. Transparent pixels have no colour. */
+/** Returns the RGBA of a picture as sharp decodes it. Transparent pixels have no colour. */
 async function rgba(png: Uint8Array): Promise<number[]> {
   return seen(await sharp(png).ensureAlpha().toColourspace("srgb").raw().toBuffer());
 }
@@ -112,7 +112,7 @@ test("tiles of one colour share their bytes, those of another size or colour do 
   expect(of(255, 8)).toBe(of(255, 8));
   expect(of(255, 8)).not.toEqual(of(254, 8));
   expect(of(255, 8)).not.toEqual(of(255, 9));
-  // Three channels of the same colour are the same tile.
+  // A raster of three channels and the same colour gives the same tile.
   const rgb = { width: 8, height: 8, channels: 3 as const, data: new Uint8Array(8 * 8 * 3).fill(255) };
   expect(encodePng(rgb, whole(rgb))).toBe(of(255, 8));
 });

@@ -6,25 +6,25 @@ import { type Cut, pixelAt, type Raster } from "./raster.ts";
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 /**
- * zlib's levels; rows have no filter. Level 3 renders 2.6 times as many tiles per CPU second as sharp at level 6. Level
- * 5 takes three quarters of the time of level 6 for 1 % more bytes.
+ * zlib's levels for rows without a filter. Level 3 renders 2.6 times as many tiles per CPU second as sharp at level 6.
+ * Level 5 takes three quarters of the time of level 6 for 1 % more bytes.
  */
 const LEVELS = { fast: 3, small: 5 } as const satisfies Record<PngCompression, number>;
 const DEFAULT = DEFAULT_ENCODING.pngCompression;
 
-/** A PNG whose rows are not compressed yet. Compressing them takes most of the time. */
+/** A PNG whose rows are not compressed yet. Compression takes most of the time. */
 export interface BegunPng {
   readonly rows: Uint8Array;
   readonly level: number;
   readonly finish: (deflated: Uint8Array) => Uint8Array;
 }
 
-/** Memory for rows, by its size in bytes. Its content is undefined. */
+/** Returns memory for rows of this size in bytes. Its initial content is undefined. */
 type RowMemory = (bytes: number) => Uint8Array;
 
 /**
- * Finishes a PNG. Calls `begin` with the memory in which the rows wait for their compression. A tile that `begin` returns
- * finished, or undefined, is returned as it is.
+ * Finishes a PNG. Calls `begin` with the memory that holds the rows until they are compressed. If `begin` returns a
+ * finished tile or undefined, returns this.
  */
 export type PngCompressor<Finished> = <Begun extends Uint8Array | undefined>(
   begin: (rowsIn: RowMemory) => BegunPng | Begun,
@@ -33,7 +33,7 @@ export type PngCompressor<Finished> = <Begun extends Uint8Array | undefined>(
 const isBegun = (png: BegunPng | Uint8Array | undefined): png is BegunPng =>
   png !== undefined && !(png instanceof Uint8Array);
 
-/** The size of zlib's output chunks, which holds most tiles. Each chunk is memory of its own, and several are copied. */
+/** The size of zlib's output chunks, which fits most tiles. Several chunks would have to be allocated and copied. */
 const CHUNK_BYTES = 65_536;
 
 let rowMemory = new Uint8Array(0);
@@ -43,8 +43,8 @@ const sharedRows: RowMemory = (bytes) => {
 };
 
 /**
- * Compresses on this thread. All PNGs share the memory for rows, as each is finished before the next one is begun: new
- * memory for each tile takes 5 % of the time of a tile.
+ * Compresses on this thread. All PNGs share the memory for rows, because each PNG is finished before the next one
+ * begins. Allocating memory for each tile would take 5 % of a tile's time.
  */
 export const onThisThread: PngCompressor<Uint8Array> = (begin) => {
   const png = begin(sharedRows);
@@ -52,15 +52,15 @@ export const onThisThread: PngCompressor<Uint8Array> = (begin) => {
 };
 
 const deflateAside = promisify<Uint8Array, { level: number }, Uint8Array>(deflate);
-/** Compresses on threads of the pool, so that several PNGs use several cores. */
+/** Compresses on the threads of the pool, so that several PNGs use several cores. */
 export const onThreadPool: PngCompressor<Promise<Uint8Array>> = (begin) => {
   const png = begin((bytes) => new Uint8Array(bytes));
   return isBegun(png) ? deflateAside(png.rows, { level: png.level }).then(png.finish) : png;
 };
 
 /**
- * Begins a PNG of a part of a raster: with a palette when the part has at most 256 colours (lossless), else RGB or
- * RGBA. A part of one colour is returned as a finished PNG.
+ * Begins a PNG of a part of a raster. A part with at most 256 colours becomes a PNG with a palette (lossless), any
+ * other part RGB or RGBA. For a part of one colour, returns a finished PNG.
  */
 export const beginPng = (
   raster: Raster,
@@ -71,8 +71,8 @@ export const beginPng = (
   beginPalettePng(raster, cut, compression, rowsIn) ?? trueColour(raster, cut, compression, rowsIn);
 
 /**
- * Begins a PNG with a palette of a part of a raster; undefined when the part has more than 256 colours. A part of one
- * colour is returned as a finished PNG.
+ * Begins a PNG with a palette. Undefined if the part has more than 256 colours. For a part of one colour, returns a
+ * finished PNG.
  */
 export function beginPalettePng(
   raster: Raster,
@@ -96,7 +96,7 @@ export function encodePng(raster: Raster, cut: Cut, compression: PngCompression 
 }
 
 interface Colours {
-  /** The colours, as `colourAt` returns them. */
+  /** Colours as `colourAt` returns them. */
   readonly list: readonly number[];
   /** Valid until the next call of `coloursOf`. */
   readonly indexes: Uint8Array;
@@ -104,7 +104,7 @@ interface Colours {
 
 let indexMemory = new Uint8Array(0);
 
-/** A small open-addressing table: a Map per pixel costs more than the deflate. */
+/** A small open-addressing table: a Map lookup per pixel would cost more than the compression. */
 const SLOTS = 1024;
 const slotColour = new Int32Array(SLOTS);
 const slotIndex = new Int16Array(SLOTS);
@@ -113,8 +113,8 @@ const FREE = -1;
 const NO_COLOUR = 1;
 
 /**
- * The first row and the step of each pass. Coarse passes come first: distant rows differ more, so they show sooner that
- * there are more than 256 colours.
+ * The first row and the step of each pass. Coarse passes come first, because distant rows differ more: they show sooner
+ * that a part has more than 256 colours.
  */
 const ROWS = [
   [0, 8],
@@ -123,7 +123,7 @@ const ROWS = [
   [1, 2],
 ] as const;
 
-/** Returns the colours of a part and the index of each pixel; undefined when there are more than 256. */
+/** Returns the colours of a part and the index of each pixel. Undefined if the part has more than 256 colours. */
 function coloursOf(raster: Raster, cut: Cut): Colours | undefined {
   const { channels, data } = raster;
   slotIndex.fill(FREE);

@@ -5,8 +5,8 @@ export interface Raster {
   readonly channels: 3 | 4;
   readonly data: Uint8Array;
   /**
-   * Bytes before the first pixel of each row, which belong to no pixel: the filter byte of a PNG's row. A decoder need
-   * not move the pixels together. Absent: 0.
+   * The bytes before the first pixel of each row that belong to no pixel, such as the filter byte of a PNG's row. With
+   * it, a decoder need not move the pixels together. Absent: 0.
    */
   readonly rowPrefix?: number;
 }
@@ -15,7 +15,7 @@ export interface Raster {
 export const pixelAt = ({ width, channels, rowPrefix = 0 }: Raster, x: number, y: number): number =>
   y * (width * channels + rowPrefix) + rowPrefix + x * channels;
 
-/** Copies the pixels of a part, or of the whole raster, with nothing between the rows. */
+/** Copies the pixels of a part, or of the whole raster, without gaps between rows. */
 export function pixelsOf(
   raster: Raster,
   { left, top, width, height }: Cut = { left: 0, top: 0, width: raster.width, height: raster.height },

@@ -18,7 +18,7 @@ import { viewOf } from "./view/job-view.ts";
 import { limitedTime } from "./wait/limited-time.ts";
 import { RateLimiter } from "./wait/rate-limit.ts";
 
-/** A moment by both clocks: ms since 1970, and ms by the monotonic clock. */
+/** A moment on both clocks: ms since 1970, and ms of the monotonic clock. */
 export interface Moment {
   readonly wallMs: number;
   readonly monotonicMs: number;
@@ -34,11 +34,11 @@ export class ActiveJob {
   readonly createdMs: number;
   readonly createdBy: string | null;
   readonly schedule: string | null;
-  /** The id of the first job of its batch; null: it was requested alone. */
+  /** The id of the first job of its batch. Null if the request created one job. */
   readonly requestedWith: number | null;
   /** The area or list of tiles that limits the job. Undefined: no limit. */
   readonly selection: TileSelection | undefined;
-  /** The combinations of parameters that a seed or reseed renders. Empty: a truncate of all stored combinations. */
+  /** The combinations of parameters that a seed or reseed renders. Empty for a truncate of all stored combinations. */
   readonly combinations: readonly Combination[];
   readonly metatiles: MetatileQueue;
   /** Spreads the job's renders over time if the job has a rate limit. */
@@ -49,7 +49,7 @@ export class ActiveJob {
   readonly #tally: JobTally;
   #startedMs: number | null;
   #terms: JobTerms;
-  /** The reason why the work cannot continue at present; undefined: it can. */
+  /** Why the work cannot continue at present. Undefined if it can. */
   #waitReason: string | undefined;
   #wasInterrupted: boolean;
   #changedBy: string | null = null;
@@ -58,7 +58,7 @@ export class ActiveJob {
   #announced: JobMoment;
 
   /**
-   * @param resumed whether the job was read from the database at a start of the server
+   * @param resumed whether a start of the server read the job from the database
    * @param rendering called when a job with a rate limit begins a render
    */
   constructor(stored: StoredJob, resumed: boolean, storedMetatiles: StoredMetatilesOf, rendering: () => void) {
@@ -99,17 +99,17 @@ export class ActiveJob {
     return this.#life.state;
   }
 
-  /** Null: the job has not ended. */
+  /** Null if the job has not ended. */
   get outcome(): JobOutcome | null {
     return this.#life.outcome;
   }
 
-  /** Whether the end has begun: no task of the job may run. */
+  /** Whether the end has begun, so that no task of the job may run. */
   get isEnding(): boolean {
     return this.#life.isEnding;
   }
 
-  /** Whether the job is paused: no task of it may begin. */
+  /** Whether the job is paused, so that no task of the job may begin. */
   get paused(): boolean {
     return this.#life.isPaused;
   }
@@ -118,12 +118,12 @@ export class ActiveJob {
     return this.#life.hold;
   }
 
-  /** The reason why the job is paused, cannot continue at present, or has its outcome. */
+  /** Why the job is paused, cannot continue at present, or has its outcome. Null if none of this applies. */
   get reason(): string | null {
     return this.paused || this.isEnding ? this.#life.reason : this.waitReason;
   }
 
-  /** The reason why the job cannot continue at present; null: the job can continue, is paused, or is ending. */
+  /** Why the job cannot continue at present. Null if it can, is paused, or is ending. */
   get waitReason(): string | null {
     return this.paused || this.isEnding ? null : (this.#waitReason ?? null);
   }
@@ -137,8 +137,8 @@ export class ActiveJob {
   }
 
   /**
-   * The account that last paused or resumed the job; null: the job was never paused, the server did it, or the server
-   * had no users.
+   * The account that last paused or resumed the job. Null if the job was never paused, the server paused or resumed it,
+   * or the server had no users.
    */
   get changedBy(): string | null {
     return this.#changedBy;
@@ -159,15 +159,13 @@ export class ActiveJob {
     return this.#isChanged;
   }
 
-  /**
-   * The state in the words of webhooks. A job whose tasks have given back their permits for a moment is running.
-   */
+  /** The state in webhook terms. A job whose tasks have only briefly given back their permits counts as running. */
   get moment(): Extract<JobMoment, "pending" | "running" | "paused"> {
     if (this.paused) return "paused";
     return this.#startedMs === null ? "pending" : "running";
   }
 
-  /** Begins a task that has got a permit. `loop` works until its signal is aborted or the task has to stop. */
+  /** Begins a task that has a permit. `loop` works until its signal is aborted or the task must stop. */
   begin(task: Task, now: Moment, loop: (signal: AbortSignal) => Promise<void>): void {
     this.#startedMs ??= now.wallMs;
     this.#tally.startClock(now.monotonicMs);
@@ -175,14 +173,17 @@ export class ActiveJob {
     this.#listByTasks();
   }
 
-  /** Records that the loop of a task has ended. `staysListed`: the task is listed as running until it begins again. */
+  /**
+   * Records that the loop of a task has ended.
+   * @param staysListed whether the task is listed as running until it begins again
+   */
   stop(task: Task, staysListed: boolean): void {
     task.stop(staysListed || (this.isEnding && this.state === "running") ? 1 : 0);
     this.#listByTasks();
   }
 
   /**
-   * Records another requested number of tasks.
+   * Records a changed number of requested tasks.
    * @param added new tasks, which wait for a permit
    */
   setThreadCount(threadCount: number, added: readonly StoredTask[]): void {
@@ -192,7 +193,7 @@ export class ActiveJob {
     this.#isChanged = true;
   }
 
-  /** Removes a task, which gives back its unfinished metatiles. Returns false if the task was removed before. */
+  /** Removes a task, and gives back its unfinished metatiles. Returns false if the task was already removed. */
   remove(task: Task): boolean {
     const at = this.#tasks.indexOf(task);
     if (at < 0) return false;
@@ -208,7 +209,7 @@ export class ActiveJob {
   }
 
   /**
-   * Pauses the job. The caller stops the tasks at work, and calls `rest` when they have stopped.
+   * Pauses the job. The caller stops the working tasks, and calls `rest` when they have stopped.
    * @param hold `held` if a window has closed
    * @param by the account that pauses the job; null: the server pauses it, or has no users
    */
@@ -219,7 +220,7 @@ export class ActiveJob {
     return undo;
   }
 
-  /** Records that no task of the paused job is at work any more. */
+  /** Records that all tasks of the paused job have stopped. */
   rest(nowMs: number): void {
     this.#waitReason = undefined;
     this.#wasInterrupted ||= this.#startedMs !== null;
@@ -254,13 +255,13 @@ export class ActiveJob {
     this.#isChanged = true;
   }
 
-  /** Begins to abort the job: lists show its present state until `end`. Called again, it replaces reason and user. */
+  /** Begins to abort the job. Lists show its current state until `end`. A second call replaces reason and user. */
   beginEnd(reason: string, by: string | null): void {
     this.#life.beginEnd(reason, by);
     this.#isChanged = true;
   }
 
-  /** Ends the job: as aborted if its end had begun, else as done. */
+  /** Ends the job: as aborted if its end had begun, otherwise as done. */
   end(now: Moment): void {
     this.#startedMs ??= now.wallMs;
     this.#tally.stopClock(now.monotonicMs);
@@ -268,19 +269,19 @@ export class ActiveJob {
     this.#isChanged = true;
   }
 
-  /** Moves the start of the job, ms since 1970: tiles written since then count as tiles of the job. */
+  /** Sets the start of the job, ms since 1970. Tiles written since then count as tiles of the job. */
   moveStart(ms: number): void {
     this.#startedMs = ms;
     this.#isChanged = true;
   }
 
-  /** Records why the work cannot go on at present. */
+  /** Records why the work cannot continue at present. */
   beginWait(reason: string): void {
     this.#waitReason = reason;
     this.#isChanged = true;
   }
 
-  /** Ends the wait with this reason, unless the job waits for something else since. */
+  /** Ends the wait with this reason, unless the job now waits for another reason. */
   endWait(reason: string): void {
     if (this.#waitReason === reason) this.#waitReason = undefined;
     this.#isChanged = true;
@@ -296,19 +297,25 @@ export class ActiveJob {
     };
   }
 
-  /** Takes the next metatile for a task. Undefined: none is left. */
+  /** Takes the next metatile for a task. Undefined if no metatile is left. */
   take(task: Task): bigint | undefined {
     const n = this.metatiles.take();
     if (n !== undefined) task.take(n);
     return n;
   }
 
-  /** Gives metatiles of a task back. Skips those that are not in the task's claim: a kill has given them back before. */
+  /**
+   * Gives back metatiles of a task. Skips metatiles outside of the task's claim, because a kill has already given them
+   * back.
+   */
   giveBack(task: Task, metatiles: readonly bigint[]): void {
     this.metatiles.giveBack(task.release(metatiles));
   }
 
-  /** Counts a metatile as finished, with `tiles` counted tiles. */
+  /**
+   * Counts a metatile as finished.
+   * @param tiles the number of its counted tiles
+   */
   finish(task: Task, n: bigint, z: number, counts: Partial<Counts>, tiles: bigint): void {
     this.#tally.add(z, counts);
     this.metatiles.finish(n);
@@ -317,7 +324,7 @@ export class ActiveJob {
     this.#isChanged = true;
   }
 
-  /** Adds to the total of a truncate, which is known when it starts. */
+  /** Adds to the total of a truncate, which is known only after the truncate has started. */
   bookTotal(z: number, total: bigint): void {
     this.#tally.add(z, { total });
     this.#isChanged = true;
@@ -336,7 +343,7 @@ export class ActiveJob {
     this.#isChanged = true;
   }
 
-  /** Counts all unprocessed tiles as skipped: they have been removed since they were counted. */
+  /** Counts all unprocessed tiles as skipped, because they were removed since they were counted. */
   skipRest(task: Task): void {
     task.addProcessed(this.#tally.skipRest());
     this.#isChanged = true;
@@ -347,24 +354,27 @@ export class ActiveJob {
     this.#isChanged = true;
   }
 
-  /** Counts failed tiles by class. `tile`: the address of the first one. */
+  /**
+   * Counts failed tiles by class.
+   * @param tile the address of the first failed tile
+   */
   bookError(name: string, message: string, tiles: number, tile: readonly [number, number, number]): void {
     this.#tally.addError(name, message, tiles, tile);
     this.#isChanged = true;
   }
 
-  /** Makes the next save write the job. */
+  /** Marks the job as changed, so that the next save writes it. */
   touch(): void {
     this.#isChanged = true;
   }
 
-  /** Marks the job as saved. The result marks it as changed again, if the transaction is rolled back. */
+  /** Marks the job as saved. The result undoes this if the transaction is rolled back. */
   markSaved(): Undo {
     this.#isChanged = false;
     return () => this.touch();
   }
 
-  /** Marks the present moment as announced to webhooks. Undefined: it was announced before. */
+  /** Marks the current moment as announced to webhooks. Undefined if it was already announced. */
   markAnnounced(): Undo | undefined {
     const before = this.#announced;
     if (before === this.moment) return undefined;
@@ -374,19 +384,22 @@ export class ActiveJob {
     };
   }
 
-  /** Records the progress for the measured rate. Must be called at intervals. */
+  /** Records the progress for the measured rate. Must be called regularly. */
   sampleRate(nowMs: number): void {
     this.#tally.sampleRate(nowMs);
   }
 
-  /** Returns whether the rate limit lets a task begin a render now. `task` undefined: any task without a permit. */
+  /**
+   * Returns whether the rate limit lets a task begin a render now.
+   * @param task undefined: any task without a permit
+   */
   mayRender(task: Task | undefined, nowMs: number): boolean {
     return this.rateLimiter.isOpen(this.#terms.rateLimit, task, nowMs);
   }
 
   /**
-   * Returns whether a task may run now. When no metatile is left, the rate limit does not delay the task, which then
-   * only ends.
+   * Returns whether a task may run now. If no metatile is left, the rate limit does not delay the task, which then only
+   * ends.
    */
   mayWork(task: Task | undefined, nowMs: number): boolean {
     return this.mayRender(task, nowMs) || !this.metatiles.hasNext;
@@ -411,7 +424,7 @@ export class ActiveJob {
     }));
   }
 
-  /** Returns the job as it is persisted. */
+  /** Returns the job in its stored form. */
   record(nowMs: number): JobRecord {
     const { state, reason, startedMs, paused, hold, terms } = this;
     const { finished } = this.metatiles;

@@ -5,7 +5,7 @@ import type { ActiveJob } from "./active-job.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
 import { listed, viewOf } from "./view/job-view.ts";
 
-/** The jobs that have not ended, in the order in which they were accepted, and the lists that show them. */
+/** The jobs that have not ended, in the order in which they were accepted, and the lists of them. */
 export class ActiveJobs {
   readonly #parts: JobRunnerParts;
   readonly #jobs = new Map<number, ActiveJob>();
@@ -33,7 +33,7 @@ export class ActiveJobs {
     return [...this.#jobs.values()];
   }
 
-  /** Returns the rows of the classic task list, of one layer or of all. */
+  /** Returns the rows of the classic task list, of one layer or of all layers. */
   rows(layer: string | undefined): TaskRow[] {
     const nowMs = this.#parts.monotonicNow();
     return this.all()
@@ -48,7 +48,7 @@ export class ActiveJobs {
     return this.#ranges;
   }
 
-  /** Returns a job of the history, or one that has not ended. */
+  /** Returns a job of the history, or a job that has not ended. Undefined if the id is unknown. */
   view(id: number): JobView | undefined {
     const active = this.get(id);
     if (active !== undefined) return active.view(this.#parts.monotonicNow());
@@ -56,13 +56,13 @@ export class ActiveJobs {
     return stored === undefined ? undefined : viewOf(stored);
   }
 
-  /** Returns a page of jobs, newest first, those of the history too. */
+  /** Returns a page of jobs, newest first, including jobs of the history. */
   list(page: JobPage): JobView[] {
     const nowMs = this.#parts.monotonicNow();
     return this.#parts.jobs.list(page).map((stored) => listed(this.get(stored.id)?.view(nowMs) ?? viewOf(stored)));
   }
 
-  /** Returns a page of the jobs that have not ended, newest first, without the database. */
+  /** Returns a page of the jobs that have not ended, newest first, without reading the database. */
   listActive(page: JobPage): JobView[] {
     const nowMs = this.#parts.monotonicNow();
     const batch = page.requestedWith === undefined ? undefined : this.#firstOfBatch(page.requestedWith);
@@ -73,13 +73,13 @@ export class ActiveJobs {
       .map((job) => listed(job.view(nowMs)));
   }
 
-  /** Returns the id by which the jobs of a batch know each other. */
+  /** Returns the id of the first job of the batch to which a job belongs. */
   #firstOfBatch(id: number): number {
     return this.get(id)?.requestedWith ?? id;
   }
 }
 
-/** Returns whether a job that has not ended matches a filter, as the query of `JobStore.list` decides. */
+/** Returns whether a job that has not ended matches a filter, with the same result as the query of `JobStore.list`. */
 function matches(job: ActiveJob, filter: JobFilter & JobIds, batch: number | undefined): boolean {
   const { id, request, schedule, createdBy, createdMs } = job;
   const { layer, state, outcome, paused, type, sinceMs, untilMs, text, ids, from, after } = filter;

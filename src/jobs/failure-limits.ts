@@ -2,13 +2,13 @@ import type { Counts } from "../plan/job/job-counts.ts";
 import type { JobRequest } from "../plan/job/job-request.ts";
 
 /**
- * A job at work is checked against `failurePercent` only after this many tiles: early on, one failed tile would exceed
- * it.
+ * A running job is compared with `failurePercent` only after this many tiles, because early on one failed tile would
+ * exceed it.
  */
 const TRIED_TO_JUDGE = 100n;
 
 /**
- * Returns the reason if a job has too many failed tiles to go on. Undefined: the job may go on. Pure.
+ * Returns the reason if a job has too many failed tiles to continue. Undefined if the job may continue. Pure.
  * @param work whether the job has tiles left to process
  */
 export function failureLimitReason(

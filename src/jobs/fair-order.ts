@@ -5,13 +5,13 @@ interface Turn<T> {
 }
 
 /**
- * Weighted round robin: each turn moves an item back by 1 / weight, and the item with the least virtual time comes
- * next. The number of turns follows the weights, and no item starves, as every turn moves the other items back. An item
- * that could not take turns for a while gets no extra turns afterwards (start-time fair queueing; Goyal, Vin and Cheng
- * 1996).
+ * Weighted round robin: each turn moves an item back by 1 / weight, and the item with the least virtual time is next.
+ * The number of turns follows the weights. No item starves, because every turn of an item brings all waiting items
+ * nearer to their turn. An item that could not take turns for a while gets no extra turns afterwards (start-time fair
+ * queueing; Goyal, Vin and Cheng 1996).
  */
 export class FairOrder<T> {
-  /** Ascending by virtual time. Items of equal time keep the order in which they reached that time. */
+  /** Ascending by virtual time. Items with equal time stay in the order in which they reached that time. */
   readonly #queue: Turn<T>[] = [];
   /** The virtual time of the last turn. */
   #now = 0;

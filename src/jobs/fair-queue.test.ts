@@ -12,7 +12,7 @@ import { ActiveJob } from "./active-job.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { Task } from "./task.ts";
 
-/** A fair queue whose tasks begin and end when the test says so. */
+/** A fair queue whose tasks begin and end when the test requests it. */
 function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
   let nowMs = Date.UTC(2026, 0, 1);
   let maxRunningTasks = permits;
@@ -130,7 +130,7 @@ test("a layer runs no more tasks than its limit, and jobs of other layers get th
     expect([at.runningOf("a"), at.runningOf("b")]).toEqual([2, 3]);
     at.step();
   }
-  // Permits are left, but not for the layer: the two jobs must still take turns.
+  // Permits are free, but not for the layer: the two jobs must still take turns.
   expect(at.turns.get(2)).toBeGreaterThan(5);
   expect(at.turns.get(1)).toBeGreaterThan(5 * (at.turns.get(2) ?? 0));
   expect(at.turns.get(3)).toBe(3);
@@ -144,7 +144,8 @@ test("a job is not crowded while only its own tasks wait, or other jobs wait for
   at.add(2, 2, { layer: "b" });
   expect(at.crowds(1)).toBe(true);
   at.step();
-  // The layer of the other job has one permit, which the other job has: its waiting task needs that permit, not ours.
+  // The layer of the other job has one permit, which the other job holds: its waiting task needs that permit, not this
+  // job's.
   expect([at.runningOf("a"), at.runningOf("b"), at.crowds(1), at.crowds(2)]).toEqual([1, 1, false, true]);
   at.setPlaces(1);
   expect(at.crowds(1)).toBe(true);
@@ -167,7 +168,7 @@ test("a job whose rate limit is reached has no place, and says when it wants one
   const at = dealing(2, { a: { weight: 1 } });
   const limited = at.add(1, 4, { layer: "a" }, { rateLimit: 2, priority: 100 });
   at.givePermits();
-  // One task looks for a metatile to render, and the other tasks wait for it.
+  // One task searches for a metatile to render, and the other tasks wait for it.
   expect(at.running).toHaveLength(1);
   limited.rateLimiter.begin(1, 2, at.monotonicNow());
   at.add(2, 4, { layer: "a" });

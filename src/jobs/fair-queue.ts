@@ -4,14 +4,14 @@ import type { JobRunnerParts } from "./job-runner-parts.ts";
 import type { Task } from "./task.ts";
 
 /**
- * Decides which task gets the next permit to run: weighted round robin over the jobs, so that a big job never delays a
- * small one. The permits are limited in all (`maxRunningTasks`) and for each layer. The weight of a job is its priority
- * times the weight of its layer.
+ * Decides which task gets the next permit to run, by weighted round robin over the jobs, so that a big job never delays
+ * a small one. The number of permits is limited in total (`maxRunningTasks`) and for each layer. The weight of a job is
+ * its priority times the weight of its layer.
  */
 export class FairQueue {
   readonly #parts: Pick<JobRunnerParts, "catalogue" | "options" | "monotonicNow">;
   readonly #turns = new FairOrder<ActiveJob>();
-  /** The number of taken permits by layer. Layers without one are absent. */
+  /** The number of taken permits by layer. Layers without taken permits are absent. */
   readonly #permits = new Map<string, number>();
   /** The id of the first truncate of each layer. */
   #firstTruncates: ReadonlyMap<string, number> | undefined;
@@ -31,7 +31,7 @@ export class FairQueue {
   }
 
   /**
-   * Returns the job whose turn it is and a waiting task of the job. Undefined: no permit is free, or no task may run.
+   * Returns the job whose turn it is and a waiting task of the job. Undefined if no permit is free or no task may run.
    */
   next(nowMs: number): { readonly job: ActiveJob; readonly task: Task } | undefined {
     if (this.#taken() >= this.#parts.options().maxRunningTasks) return undefined;
@@ -60,8 +60,8 @@ export class FairQueue {
   }
 
   /**
-   * Returns whether a task of this job must give back its permit: another job waits for it, or more are taken than are
-   * allowed.
+   * Returns whether a task of this job must give back its permit, because another job waits for it or more permits are
+   * taken than allowed.
    */
   crowds(job: ActiveJob): boolean {
     const { layer } = job.request;
@@ -70,7 +70,7 @@ export class FairQueue {
     const taken = this.#taken();
     if (taken > maxRunningTasks || !this.#hasPermit(layer, 1)) return true;
     const areAllTaken = taken >= maxRunningTasks;
-    // While permits are left, only jobs of a layer that has reached its own limit wait.
+    // While permits are free, only jobs of a layer that has reached the layer's limit wait.
     if (!areAllTaken && this.#hasPermit(layer, 0)) return false;
     const nowMs = this.#parts.monotonicNow();
     for (const other of this.#turns.inOrder()) {
@@ -83,8 +83,9 @@ export class FairQueue {
   }
 
   /**
-   * Returns the ms until the first job that waits for its rate limit may go on. Undefined: no job waits for one. Call
-   * with the same `nowMs` as `next`: no timer would be set for a job that became due between two different times.
+   * Returns the ms until the first job that waits for its rate limit may continue. Undefined if no job waits for a rate
+   * limit. Must be called with the same `nowMs` as `next`: otherwise a job could become due between the two times, and
+   * no timer would be set for it.
    */
   waitMs(nowMs: number): number | undefined {
     let soonest: number | undefined;
@@ -98,8 +99,8 @@ export class FairQueue {
   }
 
   /**
-   * Returns a waiting task of a job that may run. A task that keeps its job listed as running between two renders
-   * (`JobRunner`) comes first.
+   * Returns a waiting task of a job that may run. Prefers a task that keeps its job listed as running between two
+   * renders (`JobRunner`). Undefined if no task may run.
    */
   #waiting(job: ActiveJob, nowMs: number): Task | undefined {
     if (job.isEnding || job.paused || !this.#isFirst(job)) return undefined;

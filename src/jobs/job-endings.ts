@@ -23,15 +23,15 @@ interface JobEndingsParts extends Pick<JobRunnerParts, "catalogue" | "beforeAbor
 /** The most killed jobs whose ends are saved in one transaction. */
 const ENDED_AT_ONCE = 32;
 
-/** Chooses tasks to kill. */
+/** Returns whether to kill a task. */
 type Choice = (job: ActiveJob, task: Task) => boolean;
 
 /** Ends jobs: by a kill of their tasks, as aborted, or as done. */
 export class JobEndings {
   readonly #parts: JobEndingsParts;
-  /** The ends in progress: their tasks have left the lists, but may still work. */
+  /** The ends in progress. Their tasks have left the lists, but may still work. */
   readonly #underWay = new Set<Promise<unknown>>();
-  /** The calls that wait until removed tasks of a job have stopped. A job ends only when there is none. */
+  /** The number of calls that wait for removed tasks of a job to stop. A job ends only when no such call remains. */
   readonly #stopping = new Map<ActiveJob, number>();
 
   constructor(parts: JobEndingsParts) {
@@ -50,8 +50,8 @@ export class JobEndings {
   }
 
   /**
-   * Kills tasks. Once resolved, the tasks have left the list, and nothing more is fetched, written or deleted for them.
-   * This also waits for tasks that another call is ending.
+   * Kills tasks. When the promise has resolved, the tasks have left the list, and nothing more is fetched, written or
+   * deleted for them. This also waits for tasks that another call is ending.
    */
   async kill(choose: Choice, by: string | null, reason = "killed"): Promise<KilledTask[]> {
     const others = this.complete();
@@ -74,20 +74,20 @@ export class JobEndings {
     }));
     const jobs = new Map<ActiveJob, number>();
     for (const { job } of chosen) jobs.set(job, (jobs.get(job) ?? 0) + 1);
-    // The end begins now, so that the reason is saved with the end of the tasks: the server may be killed before the
+    // Begins the end now, so that the reason is saved with the end of the tasks: the server may be killed before the
     // tasks have stopped.
     for (const [job, tasks] of jobs) if (tasks === job.tasks.length) job.beginEnd(reason, by);
     await this.#stop(chosen, slices);
     let ended: ActiveJob[] = [];
     for (const job of jobs.keys()) {
       if (!this.#mayEnd(job)) continue;
-      // Two kills may each have removed a part of the tasks. Another task may have done all the work before the kill:
-      // then the job is done.
+      // Two kills may each have removed a part of the tasks. If another task did all the work before the kill, the job
+      // is done.
       if (!job.isEnding && job.tally.left > 0n) job.beginEnd(reason, by);
       this.#end(job);
       ended.push(job);
       if (ended.length < ENDED_AT_ONCE) continue;
-      // Saved before another operation runs: an ended job is read from the database.
+      // Saved before another operation runs, because an ended job is read from the database.
       records.save(ended);
       ended = [];
       if (slices.isOver) await slices.next();
@@ -107,8 +107,8 @@ export class JobEndings {
   }
 
   /**
-   * Kills older seeds and reseeds within this job's range, if the request has `supersede`. Also called at a start, as
-   * the server may have been killed between the insert and this call.
+   * Kills older seeds and reseeds within this job's range, if the request has `supersede`. Also called at a start,
+   * because the server may have been killed between the insert of the job and this call.
    */
   async supersede(id: number): Promise<void> {
     const { active, catalogue } = this.#parts;
@@ -122,12 +122,14 @@ export class JobEndings {
     );
   }
 
-  /** Supersedes older jobs for each job of a batch. Once resolved, the superseded jobs do no more work. */
+  /**
+   * Supersedes older jobs for each job of a batch. When the promise has resolved, the superseded jobs do no more work.
+   */
   async supersedeFor(ids: readonly number[]): Promise<void> {
     await Promise.all(ids.map((id) => this.supersede(id)));
   }
 
-  /** Aborts the jobs of layers that the configuration no longer has. Returns their number. */
+  /** Aborts the jobs of layers that are no longer configured. Returns the number of these jobs. */
   async layersChanged(): Promise<number> {
     const { layers } = this.#parts.catalogue();
     const removed = this.#parts.active.all().filter((job) => !layers.has(job.request.layer));
@@ -140,7 +142,7 @@ export class JobEndings {
     return removed.length;
   }
 
-  /** Aborts a job; resolves when its tasks have stopped. */
+  /** Aborts a job. Resolves when its tasks have stopped. */
   abort(job: ActiveJob, reason: string): Promise<void> {
     return this.#track(this.#abort(job, reason));
   }
@@ -156,7 +158,7 @@ export class JobEndings {
   }
 
   async #abort(job: ActiveJob, reason: string): Promise<void> {
-    // A job without tasks is ended by the call that has removed them: several tasks may reach a limit at once.
+    // A job without tasks is ended by the call that removed them, because several tasks may reach a limit at once.
     if (job.outcome !== null || job.tasks.length === 0) return;
     job.beginEnd(reason, null);
     await this.#stop(
@@ -175,10 +177,10 @@ export class JobEndings {
 
   /**
    * Removes tasks from their jobs, saves that, and waits until the loops of the tasks have ended. All tasks leave their
-   * jobs in one turn of the event loop, so no other call can choose one of them again while the changes are saved.
+   * jobs in one turn of the event loop, so that no other call can choose one of them again while the changes are saved.
    */
   async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[], slices: Slices): Promise<void> {
-    // Share one error among all tasks: making an error takes longer than the rest of the removal of a task.
+    // All tasks share one error, because making an error takes longer than all other steps of removing a task.
     const killed = new JobAborted("killed");
     const jobs = new Set(chosen.map(({ job }) => job));
     for (const job of jobs) this.#stopping.set(job, (this.#stopping.get(job) ?? 0) + 1);
@@ -200,8 +202,8 @@ export class JobEndings {
   }
 
   /**
-   * Returns whether a job has neither ended nor a task that is at work. A task that another call has removed may still
-   * store tiles: the call that waits for that task ends the job.
+   * Returns whether a job has neither ended nor a working task. A task that another call has removed may still store
+   * tiles; the call that waits for that task ends the job.
    */
   #mayEnd(job: ActiveJob): boolean {
     return job.outcome === null && job.tasks.length === 0 && !this.#stopping.has(job);
@@ -211,7 +213,7 @@ export class JobEndings {
     if (job.remove(task)) this.#parts.records.taskEnded(job, task, state);
   }
 
-  /** Ends a task that has found no more work, and the job if it was its last task. */
+  /** Ends a task that has found no more work, and the job if the task was its last. */
   taskDone(job: ActiveJob, task: Task): void {
     this.#remove(job, task, "done");
     if (this.#mayEnd(job)) this.#end(job);
@@ -226,7 +228,7 @@ export class JobEndings {
     this.#end(job);
   }
 
-  /** Ends a job in memory and queues the end for the next save. */
+  /** Ends a job in memory and queues its end for the next save. */
   #end(job: ActiveJob): void {
     const { active, records, totals, fairQueue, now, monotonicNow } = this.#parts;
     job.end({ wallMs: now(), monotonicMs: monotonicNow() });

@@ -5,15 +5,15 @@ import type { JobResult } from "./job-result.ts";
 export type ListedState = Extract<JobState, "pending" | "running">;
 
 /**
- * The states of a job, each with what is known in this state only.
+ * The states of a job, each with the facts that exist only in this state.
  *
- * - pending → running: a task has begun. Running → pending: no task is at work; also after a restart.
+ * - pending → running: a task has begun. Running → pending: no task is working; also after a restart.
  * - pending, running → paused: by a user, a window that has closed, or the seed guard. The tasks stop after that.
  * - paused → pending, running: resumed by a user, or by a window that has opened.
- * - pending, running, paused → ending: a kill of all tasks, the failure limit, the removal of the layer, an outage that
- *   lasts, or a fault. Lists show the state before it until the tasks have stopped.
+ * - pending, running, paused → ending: a kill of all tasks, the failure limit, the removal of the layer, a long outage,
+ *   or a fault. Lists show the previous state until the tasks have stopped.
  * - pending, running → ended: the last task has found no more work. Ending → ended: the tasks have stopped.
- * - paused → ended: at a start of the server that was killed before it had saved the end.
+ * - paused → ended: at a start, if the server was killed before it had saved the end.
  */
 type Phase =
   | { readonly kind: ListedState; readonly hold: "released" | null }
@@ -47,14 +47,14 @@ const NEXT: Readonly<Record<Phase["kind"], readonly Phase["kind"][]>> = {
   ended: [],
 };
 
-/** Takes back a change that could not be persisted. */
+/** Takes back a change that could not be saved. */
 export type Undo = () => void;
 
-/** The state of a job that `ActiveJob` moves. */
+/** The state of a job. `ActiveJob` calls its methods. */
 export class JobLife {
   #phase: Phase;
 
-  /** Returns the life of a job that was read from the database, or that was just accepted. No task of it is at work. */
+  /** Makes the life of a job that was read from the database or just accepted. No task of the job is working. */
   constructor(paused: boolean, hold: WindowHold | null, reason: string | null) {
     this.#phase = paused
       ? { kind: "paused", listed: "pending", hold: hold === "held" ? hold : null, reason }
@@ -71,7 +71,7 @@ export class JobLife {
     };
   }
 
-  /** The state in lists. A paused job is running until its tasks have stopped. */
+  /** The state in lists. A paused job is listed as running until its tasks have stopped. */
   get state(): JobState {
     if (this.outcome !== null) return this.outcome === "aborted" ? "aborted" : "done";
     return this.#listed;
@@ -83,7 +83,7 @@ export class JobLife {
     return phase.kind === "running" ? "running" : "pending";
   }
 
-  /** Null: the job has not ended. */
+  /** Null if the job has not ended. */
   get outcome(): JobOutcome | null {
     return this.#phase.kind === "ended" ? this.#phase.outcome : null;
   }
@@ -92,7 +92,7 @@ export class JobLife {
     return this.#phase.kind === "ended" ? this.#phase.endedMs : null;
   }
 
-  /** Whether the end has begun: no task of the job may run. */
+  /** Whether the end has begun, so that no task of the job may run. */
   get isEnding(): boolean {
     return this.#phase.kind === "ending" || this.#phase.kind === "ended";
   }
@@ -105,7 +105,7 @@ export class JobLife {
     return this.#phase.kind === "ended" ? null : this.#phase.hold;
   }
 
-  /** The reason why the job is paused or has its outcome. */
+  /** Why the job is paused or has its outcome. Null in any other state. */
   get reason(): string | null {
     return "reason" in this.#phase ? this.#phase.reason : null;
   }
@@ -139,18 +139,18 @@ export class JobLife {
     return this.#move({ kind: this.#listed, hold });
   }
 
-  /** Lets the next window that closes pause the job, though a user had released it from the window before. */
+  /** Lets the next window that closes pause the job, although a user had released it from an earlier window. */
   endRelease(): void {
     if (this.#phase.kind === "pending" || this.#phase.kind === "running") this.#move({ ...this.#phase, hold: null });
   }
 
-  /** Begins to abort the job. Called again before the end, it replaces the reason and the user. */
+  /** Begins to abort the job. A further call before the end replaces the reason and the user. */
   beginEnd(reason: string, by: string | null): void {
     const { isPaused, hold } = this;
     this.#move({ kind: "ending", listed: this.#listed, isPaused, hold, reason, by });
   }
 
-  /** Ends the job: as aborted if its end had begun, else as `result` says. */
+  /** Ends the job: as aborted if its end had begun, otherwise with `result`. */
   end(endedMs: number, result: JobResult): void {
     const phase = this.#phase;
     this.#move(

@@ -1,17 +1,17 @@
 import type { Logger } from "../lib/process/logger.ts";
 import type { JobView } from "../plan/job/job-request.ts";
 
-/** The state of an unfinished job by the last lines of the log. */
+/** The state of an unfinished job in the last lines of the log. */
 interface Logged {
   readonly hasBegun: boolean;
   readonly paused: boolean;
-  /** Why the job waits; null: it does not. */
+  /** Why the job waits. Null if it does not wait. */
   readonly waitReason: string | null;
 }
 
 const NOTHING_SAID: Logged = { hasBegun: false, paused: false, waitReason: null };
 
-/** Logs what happens to jobs, by the states that are reported after they were persisted. */
+/** Logs the changes of jobs, from their reported states, which have been saved. */
 export class JobLog {
   readonly #log: Logger;
   readonly #closing: AbortSignal;
@@ -22,7 +22,7 @@ export class JobLog {
     this.#closing = closing;
   }
 
-  /** Logs that a job of the last process goes on. */
+  /** Logs that a job of the last process continues. */
   takenUp(job: JobView): void {
     this.#logged.set(job.id, { hasBegun: job.startedAt !== null, paused: job.paused, waitReason: null });
     const { total, stored, skipped, failed } = job.tiles;
@@ -35,7 +35,10 @@ export class JobLog {
     });
   }
 
-  /** Logs how a job has changed since its last report. `waitReason` is null unless the job waits. */
+  /**
+   * Logs how a job has changed since its last report.
+   * @param waitReason null unless the job waits
+   */
   reported(job: JobView, waitReason: string | null): void {
     const about = nameOf(job);
     const before = this.#logged.get(job.id) ?? this.#made(job);
@@ -53,7 +56,7 @@ export class JobLog {
     else if (!paused && before.paused) this.#log.info("a job is resumed", about);
     if (waitReason !== null && waitReason !== before.waitReason)
       this.#log.warn("a job waits", { ...about, reason: waitReason });
-    // At a shutdown the waits of jobs end too, but the jobs do not go on.
+    // At a shutdown the waits of jobs end too, but the jobs do not continue.
     else if (waitReason === null && before.waitReason !== null && !paused && !this.#closing.aborted)
       this.#log.info("a job goes on after a wait", about);
     this.#logged.set(job.id, { hasBegun, paused, waitReason });

@@ -1,22 +1,25 @@
 import type { ActiveJob } from "./active-job.ts";
 import type { TimelineEvent } from "./record/timeline-store.ts";
 
-/** The state of an unfinished job, in the words of its timeline. */
+/** The state of an unfinished job, in the terms of its timeline. */
 interface Phase {
   readonly kind: "pending" | "running" | "paused" | "waiting";
   readonly reason: string | null;
 }
 
-/** Finds the events of jobs, by comparing the states in which they are saved. */
+/** Derives the events of jobs by comparing the states in which they are saved. */
 export class JobPhases {
   readonly #saved = new WeakMap<ActiveJob, Phase>();
 
-  /** Records the state in which a job was inserted. A job without a record is one of the last process. */
+  /** Records the state in which a job was inserted. A job without such a record comes from the last process. */
   inserted(job: ActiveJob): void {
     this.#saved.set(job, phaseOf(job));
   }
 
-  /** Returns the events since the job was saved last, and a function that undoes the mark of the save. */
+  /**
+   * Returns the events since the job was last saved, and a function that undoes this call if the transaction is rolled
+   * back.
+   */
   saved(job: ActiveJob, atMs: number): { readonly events: readonly TimelineEvent[]; readonly undo: () => void } {
     const before = this.#saved.get(job);
     const now = phaseOf(job);
@@ -40,7 +43,7 @@ function eventsBetween(before: Phase | undefined, now: Phase, by: string | null)
   const resumed = before.kind === "paused" && now.kind !== "paused";
   const events: Omit<TimelineEvent, "atMs">[] = resumed ? [{ event: "resumed", by, reason: null }] : [];
   const isSame = now.kind === before.kind && now.reason === before.reason;
-  // A job that is resumed goes on: only its first start is another event.
+  // A resumed job that runs again has only the event "resumed": only its first start is the event "running".
   if (isSame || now.kind === "pending" || (resumed && now.kind === "running")) return events;
   return [...events, { event: now.kind, by: now.kind === "paused" ? by : null, reason: now.reason }];
 }

@@ -2,7 +2,7 @@ import type { JobOutcome } from "../plan/job/job-request.ts";
 import type { JobType } from "../plan/seed-request.ts";
 import type { JobTally } from "./job-tally.ts";
 
-/** The result of a job that ended because its work was done, and was not aborted. */
+/** The result of a job that ended because its work was done. */
 export interface JobResult {
   readonly outcome: Exclude<JobOutcome, "aborted">;
   readonly reason: string | null;

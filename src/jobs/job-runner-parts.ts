@@ -7,7 +7,7 @@ import type { JobMoment } from "./job-event.ts";
 import type { JobStore } from "./record/job-store.ts";
 import type { Work } from "./work.ts";
 
-/** The parts of the coordinator that the job runner and its own parts use. */
+/** The parts of the coordinator that the job runner and its parts use. */
 export interface JobRunnerParts {
   readonly jobs: JobStore;
   readonly seeding: Work;
@@ -21,18 +21,18 @@ export interface JobRunnerParts {
   readonly onRollback: (undo: () => void) => void;
   /** Announces an event of a job. Called inside the transaction that writes the event. */
   readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
-  /** Reports a job as it was persisted, with the reason why it waits; null: the job does not wait. */
+  /** Reports a job in its saved state, with the reason why it waits; null: the job does not wait. */
   readonly report: (job: JobView, waitReason: string | null) => void;
-  /** Reports, at the start, a job that has not ended in the last process. */
+  /** Reports, at the start, a job that had not ended in the last process. */
   readonly takenUp: (job: JobView) => void;
   /**
-   * Awaited before a job ends as aborted, after its tasks have stopped: brings the tiles it stored last under the
-   * quota.
+   * Awaited before a job ends as aborted, after its tasks have stopped, so that the tiles it stored last are brought
+   * under the quota.
    */
   readonly beforeAbort: () => Promise<void>;
-  /** ms since 1970 by the wall clock. */
+  /** Returns the wall clock time, ms since 1970. */
   readonly now: () => number;
-  /** ms by the monotonic clock. */
+  /** Returns the monotonic time in ms. */
   readonly monotonicNow: () => number;
   readonly log: Logger;
 }

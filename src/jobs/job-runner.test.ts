@@ -31,7 +31,7 @@ afterEach(() => {
   db = openTestDatabase(":memory:");
 });
 
-/** The jobs of a server. The next instance reads what the one before has written, as after a kill. */
+/** The jobs of a server. The next instance reads the records of the previous one, as after a kill. */
 function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = now) {
   db.migrate([jobMigrations]);
   const jobs = new JobStore(db);
@@ -385,7 +385,7 @@ test("a wall clock that is set changes neither how long a job has worked nor whe
 });
 
 test("a kill of all jobs saves no more in one transaction for more jobs, and spares a job that begins meanwhile", async () => {
-  /** Jobs that the largest transaction of a kill has saved. */
+  /** Returns the number of jobs that the largest transaction of a kill has saved. */
   const mostSaved = async (count: number): Promise<number> => {
     const { runner, jobs, submit } = live(stubborn().work, 0);
     for (let n = 0; n < count; n++) submit(seed);
@@ -402,7 +402,7 @@ test("a kill of all jobs saves no more in one transaction for more jobs, and spa
       db.exec("COMMIT");
       return value;
     });
-    // Each look at the clock finds it one millisecond later.
+    // Each reading of the clock advances it by one millisecond.
     let ms = 0;
     vi.spyOn(performance, "now").mockImplementation(() => ms++);
     const killing = runner.endings.killScope("all", undefined, null);
@@ -441,7 +441,7 @@ test("a job whose tasks are killed one by one ends when the last of them has sto
 test("a kill saves one job in the turn of the event loop that removes all tasks, and the others later", async () => {
   const { runner, jobs, submit } = live(stubborn().work, 0);
   for (let n = 0; n < 50; n++) submit(seed);
-  // To remove a task and to save a job takes one millisecond each.
+  // Removing a task and saving a job take one millisecond each.
   let ms = 0;
   const [remove, store] = [ActiveJob.prototype.remove, jobs.save.bind(jobs)];
   vi.spyOn(performance, "now").mockImplementation(() => ms);

@@ -17,7 +17,7 @@ import { JobAborted, JobPaused, LAYER_REMOVED } from "./work.ts";
 
 /**
  * Runs tasks on the permits that the fair queue gives. A task works in steps. After each step it gives its permit back
- * if another job waits for one, or if the rate limit of its own job is reached.
+ * if another job waits for a permit, or if the rate limit of its job is reached.
  */
 export class JobRunner {
   readonly active: ActiveJobs;
@@ -26,7 +26,7 @@ export class JobRunner {
   readonly #parts: JobRunnerParts;
   readonly #fairQueue: FairQueue;
   readonly #totals = new JobTotals();
-  /** Runs when the next job that waits for its rate limit may go on. */
+  /** Fires when the next job that waits for its rate limit may continue. */
   #timer: NodeJS.Timeout | undefined;
   #isClosing = false;
 
@@ -68,8 +68,8 @@ export class JobRunner {
   }
 
   /**
-   * Accepts all jobs of a request or none, in one transaction. The idempotency key is stored with the first job. `also`
-   * runs in the same transaction.
+   * Accepts all jobs of a request or none, in one transaction. The idempotency key is stored with the first job.
+   * @param also runs in the same transaction
    */
   submitAll(newJobs: readonly NewJob[], also?: (jobIds: readonly number[]) => void): SubmittedJob {
     const { jobs, announce, now, persist } = this.#parts;
@@ -84,7 +84,7 @@ export class JobRunner {
     if (first === undefined) throw new RangeError("there is no job to submit");
     for (const stored of inserted) this.records.inserted(this.#add(stored, false));
     this.records.report();
-    // Start after the answer has been sent, so that a list requested at once shows every task as accepted.
+    // Starts after the answer has been sent, so that a list requested at once shows every task as accepted.
     this.startWaitingTasks();
     return {
       jobId: first.id,
@@ -94,15 +94,15 @@ export class JobRunner {
     };
   }
 
-  /** Changes the terms of a job and persists them. Renders in flight continue. */
+  /** Changes the terms of a job and saves them. Renders in progress continue. */
   setTerms(job: ActiveJob, terms: JobTerms): void {
     this.#persistOrUndo(job, job.setTerms(terms));
     this.startWaitingTasks();
   }
 
   /**
-   * Adds tasks to a job, or kills its last ones: the others take over their work. Does nothing if the job is about to
-   * end. The number is reduced to the limit of one request.
+   * Adds tasks to a job, or kills its last tasks, whose work the remaining tasks take over. Does nothing if the job is
+   * ending. Reduces the number to the limit of one request.
    */
   async setThreadCount(job: ActiveJob, requested: number): Promise<void> {
     if (job.isEnding) return;
@@ -119,7 +119,7 @@ export class JobRunner {
   }
 
   /**
-   * Resumes a paused job; the change is persisted before the job goes on. Does nothing if the job is about to end.
+   * Resumes a paused job. The change is saved before the job continues. Does nothing if the job is ending.
    * @param hold `released` if a window is closed that must not pause the job again
    * @param by the account that resumes it
    */
@@ -130,9 +130,9 @@ export class JobRunner {
   }
 
   /**
-   * Pauses a job and cancels its requests in flight, as a kill does: once resolved, the upstream gets no more requests
-   * from the job. The pause is persisted first, so that the job does not go on after a crash. If the job was about to
-   * end, waits for the end instead.
+   * Pauses a job and cancels its requests in progress, as a kill does: when the promise has resolved, the upstream gets
+   * no more requests from the job. The pause is saved first, so that the job does not continue after a crash. If the
+   * job is ending, waits for its end instead.
    * @param hold `held` if the window of the job or of its schedule has closed
    * @param by the account that pauses it
    */
@@ -147,11 +147,11 @@ export class JobRunner {
     // While the tasks stopped, a user may have resumed or killed the job.
     if (job.isEnding || !job.paused) return;
     job.rest(this.#parts.monotonicNow());
-    // Save now, so that the answer includes the tiles that were stored last.
+    // Saved now, so that the answer includes the tiles that were stored last.
     this.records.save([job]);
   }
 
-  /** Waits until no task of a paused job runs. If the job was about to end, also waits for the end. */
+  /** Waits until no task of a paused job runs. If the job is ending, also waits for its end. */
   async stopped(job: ActiveJob): Promise<void> {
     await Promise.all(job.tasks.map((task) => task.stopped));
     if (job.isEnding) await this.endings.complete();
@@ -195,8 +195,8 @@ export class JobRunner {
   }
 
   /**
-   * Returns whether a task without a permit keeps its job listed as running: a job that waits for its rate limit is
-   * still at work.
+   * Returns whether a task without a permit keeps its job listed as running, because the job only waits for its rate
+   * limit.
    */
   #staysListed(job: ActiveJob, task: Task): boolean {
     const { tasks, terms, rateLimiter, paused, isEnding } = job;
@@ -212,7 +212,7 @@ export class JobRunner {
 
   async #run(job: ActiveJob, task: Task, signal: AbortSignal): Promise<void> {
     try {
-      // Yield first, so that the answer to the submitter is sent.
+      // Yields first, so that the answer to the submitter is sent.
       await sleep(0, undefined, { signal });
       await this.#work(job, task, signal);
     } catch (error) {
@@ -222,7 +222,7 @@ export class JobRunner {
     }
   }
 
-  /** Works step by step until the task has no more work or has to give its permit back. */
+  /** Works step by step until the task has no more work or must give back its permit. */
   async #work(job: ActiveJob, task: Task, signal: AbortSignal): Promise<void> {
     const work = job.request.type === "truncate" ? this.#parts.truncation : this.#parts.seeding;
     const crowded = (): boolean => this.#fairQueue.crowds(job);
@@ -237,7 +237,10 @@ export class JobRunner {
     }
   }
 
-  /** Pauses or aborts a job whose work has thrown. Not awaited: `pause` and `abort` wait for the loop that calls it. */
+  /**
+   * Pauses or aborts a job whose work has thrown. Not awaited: `pause` and `abort` wait for the loop that calls this
+   * method.
+   */
   #failed(job: ActiveJob, error: unknown): void {
     const { log } = this.#parts;
     if (error instanceof JobPaused) {
@@ -260,7 +263,7 @@ export class JobRunner {
   }
 
   /**
-   * Starts no more steps and lets steps in flight finish. Cancels steps that are still at work after the grace period.
+   * Starts no more steps and lets steps in progress finish. Cancels steps that are not finished after the grace period.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;

@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../lib/time/pause.ts";
 
-/** Node's timers take at most this time. A longer wait is split. */
+/** The longest time of Node's timers. A longer wait is split. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Signals the work of jobs that it must stop, and ends its waits. */
+/** Tells the work of jobs when it must stop, and ends its waits. */
 export class JobStop {
   readonly #closing: AbortSignal;
 
-  /** @param closing aborted when the server shuts down: renders in flight finish, and all waits end */
+  /** @param closing aborted when the server shuts down: renders in progress finish, and all waits end */
   constructor(closing: AbortSignal) {
     this.#closing = closing;
   }
@@ -23,6 +23,6 @@ export class JobStop {
   /** Resolves after a time, or when the task must stop. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#closing]);
-    await sleep(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal: ended }).catch(() => undefined);
+    await pause(Math.min(ms, LONGEST_TIMER_MS), ended);
   }
 }

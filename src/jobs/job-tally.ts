@@ -3,17 +3,17 @@ import type { JobProgress } from "../plan/job/job-progress.ts";
 import type { JobError, JobRequest } from "../plan/job/job-request.ts";
 import { RateMeter, type TimeLeft } from "../plan/rate-meter.ts";
 
-/** The number of failure classes of which a job stores the first message. */
+/** The most failure classes of which a job stores the first message. */
 const MOST_ERROR_CLASSES = 20;
 
-/** The counts of a job at work, with its failures by class, its time at work and its rate. */
+/** The counts of a job that has not ended, with its failures by class, its working time and its rate. */
 export class JobTally extends JobCounts {
   readonly #request: Pick<JobRequest, "type" | "onlyExisting">;
   readonly #errors: Map<string, Omit<JobError, "class">>;
   readonly #meter = new RateMeter();
   #retries: number;
   #workedMs: number;
-  /** Since when the job has been at work, ms by the monotonic clock. Undefined while it is not at work. */
+  /** The time since which the job has been working, ms of the monotonic clock. Undefined while it is not working. */
   #atWorkSinceMs: number | undefined;
 
   constructor(request: JobRequest, { zooms, errors, retries, workedMs }: JobProgress) {
@@ -28,7 +28,7 @@ export class JobTally extends JobCounts {
     return this.#retries;
   }
 
-  /** The failures by class, with the message and the address of the first of each class. */
+  /** The failures by class, each with the message and the address of the first failure of the class. */
   get errors(): readonly JobError[] {
     return [...this.#errors].map(([name, error]) => ({ class: name, ...error }));
   }
@@ -37,7 +37,7 @@ export class JobTally extends JobCounts {
     return processedTiles(this.#request.type, this.sum);
   }
 
-  /** The number of tiles that are not processed. 0 for a truncate that has not started, as its total is unknown. */
+  /** The number of unprocessed tiles. 0 for a truncate that has not started, because its total is unknown. */
   get left(): bigint {
     const { total } = this.sum;
     return total > this.processed ? total - this.processed : 0n;
@@ -45,7 +45,7 @@ export class JobTally extends JobCounts {
 
   override add(z: number, counts: Partial<Counts>): void {
     super.add(z, counts);
-    // There may be more tiles than the ledger knew of when the job was accepted.
+    // There may be more tiles than the ledger contained when the job was accepted.
     if (this.#request.onlyExisting === true) this.coverWorked(z);
   }
 
@@ -53,7 +53,10 @@ export class JobTally extends JobCounts {
     this.#retries++;
   }
 
-  /** Counts failed tiles. `tile`: the address of the first one. */
+  /**
+   * Counts failed tiles.
+   * @param tile the address of the first failed tile
+   */
   addError(name: string, message: string, tiles: number, tile: JobError["tile"]): void {
     const known = this.#errors.get(name);
     if (known !== undefined) this.#errors.set(name, { ...known, count: known.count + tiles });
@@ -71,22 +74,22 @@ export class JobTally extends JobCounts {
     this.#meter.reset();
   }
 
-  /** Discards the measured rate, which does not predict the time left under another rate limit. */
+  /** Discards the measured rate, because it does not predict the time left under a changed rate limit. */
   resetRate(): void {
     this.#meter.reset();
   }
 
-  /** Records the progress for the measured rate. Must be called at intervals. */
+  /** Records the progress for the measured rate. Must be called regularly. */
   sampleRate(nowMs: number): void {
     if (this.#atWorkSinceMs !== undefined) this.#meter.sample(nowMs, this.processed);
   }
 
-  /** Returns the tiles per second. Null while unknown. */
+  /** Returns the tiles per second. Null if unknown. */
   rate(nowMs: number): number | null {
     return this.#meter.rate(nowMs, this.processed) ?? null;
   }
 
-  /** Returns the time left by the measured rate. Undefined while unknown. */
+  /** Returns the time left by the measured rate. Undefined if unknown. */
   timeLeft(nowMs: number): TimeLeft | undefined {
     return this.#meter.timeLeft(nowMs, this.processed, this.left);
   }
@@ -95,7 +98,7 @@ export class JobTally extends JobCounts {
     return this.#workedMs + (this.#atWorkSinceMs === undefined ? 0 : nowMs - this.#atWorkSinceMs);
   }
 
-  /** Returns the part of the persisted progress that the tally holds. */
+  /** Returns the part of the stored progress that the tally contains. */
   progress(nowMs: number): Omit<JobProgress, "finished" | "reason" | "outcome" | "abortedBy"> {
     const { zooms, retries, errors } = this;
     return { zooms, retries, errors, workedMs: this.#worked(nowMs) };

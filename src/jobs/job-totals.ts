@@ -18,7 +18,7 @@ const takenOf = (job: ActiveJob): Taken => ({
   failures: new Map(job.tally.errors.map((error) => [error.class, error.count])),
 });
 
-/** Adds up the work of jobs by the difference to the previous look at each job, so that no tile counts twice. */
+/** Adds up the work of jobs by the difference to the previous reading of each job, so that no tile counts twice. */
 export class JobTotals {
   readonly #taken = new WeakMap<ActiveJob, Taken>();
   readonly #tiles = new Map<JobType, Map<TileOutcome, bigint>>(
@@ -31,7 +31,7 @@ export class JobTotals {
   #bytes = 0n;
   #retries = 0;
 
-  /** Records the counts that a job starts with: work before a restart of the server is not counted again. */
+  /** Records the counts with which a job starts, so that work before a restart of the server is not counted again. */
   begin(job: ActiveJob): void {
     this.#taken.set(job, takenOf(job));
   }
@@ -56,7 +56,7 @@ export class JobTotals {
     if (job.outcome !== null) ended?.set(job.outcome, (ended.get(job.outcome) ?? 0) + 1);
   }
 
-  /** Returns the work of all jobs since the start of the server, and the present number of jobs and tasks. */
+  /** Returns the work of all jobs since the start of the server, and the current number of jobs and tasks. */
   metrics(active: Iterable<ActiveJob>) {
     const jobs = { pending: 0, running: 0, paused: 0 };
     const tasks = { pending: 0, running: 0 };

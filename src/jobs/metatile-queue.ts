@@ -8,15 +8,15 @@ const MOST_LEAPS = 8;
 /** The most metatiles that a task takes at once. */
 const MOST_AT_ONCE = 32;
 
-/** The metatiles of a job by number: which are finished, which were given back, and which comes next. */
+/** The metatiles of a job by number: which are finished, which were given back, and which is next. */
 export class MetatileQueue {
   readonly #numbers: JobNumbers;
   readonly #finished: IntervalSet;
   readonly #returned: bigint[] = [];
-  /** No metatile from here on has been taken. */
+  /** No metatile at or after this number has been taken. */
   #cursor = 0n;
 
-  /** @param finished intervals, in the form of the getter `finished` */
+  /** @param finished intervals, as the getter `finished` returns them */
   constructor(numbers: JobNumbers, finished: readonly (readonly [string, string])[]) {
     this.#numbers = numbers;
     this.#finished = IntervalSet.from(finished);
@@ -40,7 +40,7 @@ export class MetatileQueue {
     return this.#numbers.positionOf(n);
   }
 
-  /** Takes the next metatile that no task has taken. Undefined: none is left. */
+  /** Takes the next metatile that no task has taken. Undefined if no metatile is left. */
   take(): bigint | undefined {
     const returned = this.#returned.shift();
     if (returned !== undefined) return returned;
@@ -56,7 +56,7 @@ export class MetatileQueue {
   /**
    * Returns the next metatile at or after the cursor. Marks the metatiles that it skips as finished, so that `finished`
    * stays a few intervals. After `MOST_LEAPS` skips it returns a metatile in which nothing may be wanted, so that the
-   * search does not block the other jobs.
+   * search does not block other jobs.
    */
   #nextWanted(): bigint {
     let next = this.#finished.nextMissing(this.#cursor);
@@ -73,7 +73,10 @@ export class MetatileQueue {
     this.#returned.push(...metatiles);
   }
 
-  /** Takes a metatile that was given back and that no task has taken since. Returns false if there is none. */
+  /**
+   * Takes a metatile that was given back and that no task has taken since. Returns false if this metatile was not given
+   * back.
+   */
   takeBack(n: bigint): boolean {
     const at = this.#returned.indexOf(n);
     if (at >= 0) this.#returned.splice(at, 1);
@@ -84,7 +87,10 @@ export class MetatileQueue {
     this.#finished.add(n);
   }
 
-  /** Returns how many metatiles each of `tasks` takes at once: few when little is left, so that all have work to do. */
+  /**
+   * Returns how many metatiles each of `tasks` takes at once: few when little work is left, so that all tasks have
+   * work.
+   */
   shareOf(tasks: number): number {
     const left = this.count - this.#cursor + BigInt(this.#returned.length);
     const share = left / BigInt(Math.max(1, tasks) * 4);

@@ -100,7 +100,7 @@ test("of several combinations those are left whose tiles failed", async () => {
     finished: [["0", "60"]],
   };
   const again = planRetry({ request: several, progress: ended }, failed, all, () => 3n);
-  // By zoom: 4 metatiles of each at level 0, then 16 of each.
+  // By zoom: 4 metatiles of each combination at level 0, then 16 of each.
   expect(again?.finished).toEqual([
     ["0", "9"],
     ["10", "28"],

@@ -12,11 +12,11 @@ import type { FailedTile } from "./record/failed-tile.ts";
 import type { StoredJob } from "./record/stored-job.ts";
 
 /**
- * Returns the progress with which a retry of an ended job begins: the metatiles that failed and those that the job did
- * not reach are left. Undefined: no tile is left. If not every failed tile was recorded, the whole range is left, and
- * the retry skips stored tiles. Pure.
+ * Returns the progress with which a retry of an ended job begins: unfinished are the metatiles that failed and those
+ * that the job did not reach. Undefined if no tile is left. If some failed tiles were not recorded, the whole range is
+ * unfinished, and the retry skips stored tiles. Pure.
  * @param totals the counts of all tiles of the job
- * @param storedIn counts the stored tiles in a small rectangle, which is the work of a job over existing tiles there
+ * @param storedIn counts the stored tiles in a small rectangle, which for a job over existing tiles is its work there
  */
 export function planRetry(
   { request, progress }: Pick<StoredJob, "request" | "progress">,
@@ -49,7 +49,7 @@ export function planRetry(
     if (at === undefined) continue;
     const local = metatileNumber(at.walk, x, y);
     const n = numbers.numberOf({ at, local });
-    // Another failed tile of the same metatile may have been handled before.
+    // A failed tile of the same metatile may have been handled already.
     if (finished.nextMissing(n) === n) continue;
     finished.delete(n);
     const counted = countedTiles(at.walk, local);

@@ -1,6 +1,6 @@
 /**
- * One of a job's parallel workers: a row of the classic task list. `ActiveJob` begins and stops its tasks, and the
- * job's work adds to their progress through `ActiveJob`.
+ * One of a job's parallel workers, which is a row of the classic task list. `ActiveJob` begins and stops its tasks, and
+ * the job's work adds to their progress through `ActiveJob`.
  */
 export class Task {
   readonly id: number;
@@ -17,7 +17,7 @@ export class Task {
     this.#savedProcessed = processed;
   }
 
-  /** 1: the task is listed as running; 0: as pending. */
+  /** 1 if the task is listed as running, 0 if as pending. */
   get status(): 0 | 1 {
     return this.#status;
   }
@@ -27,7 +27,7 @@ export class Task {
     return this.#processed;
   }
 
-  /** Numbers of the metatiles that the task has taken and not finished. */
+  /** The numbers of the metatiles that the task has taken and not finished. */
   get claim(): readonly bigint[] {
     return this.#claim;
   }
@@ -36,7 +36,7 @@ export class Task {
     return this.#loop !== undefined;
   }
 
-  /** Resolves when the task's loop has ended. Undefined: the task is not at work. */
+  /** Resolves when the task's loop has ended. Undefined if the task is not working. */
   get stopped(): Promise<void> | undefined {
     return this.#loop;
   }
@@ -48,12 +48,15 @@ export class Task {
     this.#loop = loop(abort.signal);
   }
 
-  /** Asks the loop to end. Does nothing if the task is not at work. */
+  /** Aborts the loop. Does nothing if the task is not working. */
   abort(reason: Error): void {
     this.#abort?.abort(reason);
   }
 
-  /** Records that the loop has ended. `status`: how the task is listed from now on. */
+  /**
+   * Records that the loop has ended.
+   * @param status how the task is listed from now on
+   */
   stop(status: 0 | 1): void {
     this.#loop = undefined;
     this.#abort = undefined;
@@ -66,7 +69,7 @@ export class Task {
 
   /**
    * Removes metatiles from the claim.
-   * @returns those that were in it
+   * @returns the removed metatiles
    */
   release(metatiles: readonly bigint[]): readonly bigint[] {
     const released = metatiles.filter((n) => this.#claim.includes(n));
@@ -79,8 +82,9 @@ export class Task {
   }
 
   /**
-   * Marks the present progress as saved.
-   * @returns takes the mark back if the transaction is rolled back; undefined if the progress was saved before
+   * Marks the current progress as saved.
+   * @returns a function that undoes the mark if the transaction is rolled back; undefined if the progress was already
+   * saved
    */
   markSaved(): (() => void) | undefined {
     const before = this.#savedProcessed;

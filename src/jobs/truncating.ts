@@ -27,7 +27,7 @@ export interface TruncatingParts {
   readonly catalogue: () => Catalogue;
   /** Empties the memory tier of a layer. */
   readonly clearLayer: (layer: string) => Promise<void>;
-  /** Writes the counts of jobs. Must run inside a transaction. `undo` is called if it is rolled back. */
+  /** Writes the counts of jobs. Runs inside a transaction. `undo` is called if the transaction is rolled back. */
   readonly saveCounts: (undo: () => void) => void;
   /** Starts to reclaim the space of truncated tiles. */
   readonly sweep: () => void;
@@ -41,13 +41,16 @@ interface Level {
   readonly whole: boolean;
 }
 
-/** Whole levels that are renamed between two turns of the event loop. Each takes some 0.1 ms, with PostgreSQL 0.5 ms. */
+/**
+ * The number of whole levels that are renamed between two turns of the event loop. Each takes some 0.1 ms, with
+ * PostgreSQL 0.5 ms.
+ */
 const LEVELS_AT_ONCE = 32;
 
 /**
- * Truncate: removes whole levels by renames and the rest by listing the store. The first step starts a new generation,
- * so that a render that began before it is not stored. The cost depends on the number of stored tiles, not on the size
- * of the range.
+ * Carries out truncates: removes whole levels by renames, and all other tiles by listing the store. The first step
+ * starts a new generation, so that a render that began before it is not stored. The cost depends on the number of
+ * stored tiles, not on the size of the range.
  */
 export class Truncating implements Work {
   readonly #parts: TruncatingParts;
@@ -61,9 +64,10 @@ export class Truncating implements Work {
     const { layer, format } = job.request;
     const { selection } = job;
     if (job.wasInterrupted) await this.#recounted(signal);
-    // Count before the layer is blocked, because counting takes time in proportion to the number of blocks.
+    // Counts before the layer is blocked, because counting takes time in proportion to the number of blocks.
     const counted = await this.#count(job, signal);
-    // Starts a new generation first: the levels that are listed then have all tiles of renders that began before.
+    // Starts a new generation first, so that the levels listed after it contain all tiles of renders that began before
+    // it.
     await ledgerTruncations.truncate(layer, () => []);
     const slices = new Slices(signal);
     const levels = await slices.run(this.#levels(job));
@@ -102,7 +106,7 @@ export class Truncating implements Work {
       try {
         watch.end();
       } finally {
-        // Clear the memory tiers even if the database is away and the cells cannot be counted.
+        // Clears the memory tiers even if the database is unavailable and the cells cannot be counted.
         if (byListing.length > 0) await this.#parts.clearLayer(layer);
       }
     }
@@ -113,20 +117,20 @@ export class Truncating implements Work {
   }
 
   /**
-   * Renames whole levels away, a few at a time: a layer may have thousands of combinations of parameters. Returns the
-   * levels whose tiles have to be listed.
+   * Renames whole levels away, a few at a time, because a layer may have thousands of combinations of parameters.
+   * Returns the levels whose tiles must be listed.
    */
   async #renamed(job: ActiveJob, task: Task, levels: readonly Level[], slices: Slices): Promise<readonly Level[]> {
     const { ledgerTruncations, saveCounts } = this.#parts;
     const { layer, format } = job.request;
     const whole = levels.filter(({ whole }) => whole);
     const byListing = levels.filter(({ whole }) => !whole);
-    // Once at least: a kill must not lose the total before the first tile is deleted.
+    // Runs at least once: a kill must not lose the total before the first tile is deleted.
     for (let from = 0; from === 0 || from < whole.length; from += LEVELS_AT_ONCE) {
       const some = whole.slice(from, from + LEVELS_AT_ONCE);
       let counts: readonly { readonly z: number; readonly tiles: bigint }[] = [];
       const plan = (): TruncationTarget[] => {
-        // Looked at only now: a render may have stored the first tile of another format.
+        // Checked only now, because a render may have stored the first tile of another format.
         const byRename = some.filter((level) => this.#isOnlyFormat(level, format));
         byListing.push(...some.filter((level) => !byRename.includes(level)));
         counts = byRename.map((level) => ({ z: level.rect.z, tiles: this.#sum(level, null) }));
@@ -134,7 +138,7 @@ export class Truncating implements Work {
       };
       await ledgerTruncations.truncate(layer, plan, () => {
         for (const { z, tiles } of counts) job.bookDeleted(task, z, tiles);
-        // The step is done again when the database is back.
+        // The step is repeated when the database is available again.
         saveCounts(() => {
           for (const { z, tiles } of counts) job.bookDeleted(task, z, -tiles);
         });
@@ -146,15 +150,15 @@ export class Truncating implements Work {
   }
 
   /**
-   * Waits until no write of a writer that was lost before can reach the layer: its tile would appear behind the deletion.
-   * Renames need no such wait, as the tile has the old name.
+   * Waits until no write of an earlier lost writer can reach the layer, because its tile would appear after the
+   * deletion. Renames need no such wait, because the tile gets the old name.
    */
   async #lateWritesEnded(layer: string, signal: AbortSignal): Promise<void> {
     const ms = this.#parts.ledger.writers.lateMsIn(layer);
     if (ms > 0) await sleep(ms, undefined, { signal });
   }
 
-  /** Recounts the cells that a kill left marked, so that the ledger knows the stored tiles. */
+  /** Recounts the cells that a kill left marked, so that the ledger contains exactly the stored tiles. */
   async #recounted(signal: AbortSignal): Promise<void> {
     while (this.#parts.ledger.recountSome(16)) {
       signal.throwIfAborted();
@@ -163,8 +167,8 @@ export class Truncating implements Work {
   }
 
   /**
-   * Counts the stored tiles of levels that the truncate covers in part. Runs in slices, so that the coordinator can do
-   * other work in between.
+   * Counts the stored tiles of levels that the truncate covers only partly. Runs in slices, so that the coordinator can
+   * do other work in between.
    */
   async #count(job: ActiveJob, signal: AbortSignal): Promise<ReadonlyMap<string, bigint>> {
     const slices = new Slices();
@@ -179,7 +183,7 @@ export class Truncating implements Work {
 
   /**
    * Adds the number of stored tiles to the total of the job. After a restart, tiles of the total that are gone count as
-   * deleted, though the kill may have lost their count. Tiles of a level that was created after `counted` are counted
+   * deleted, because the kill may have lost their count. Tiles of a level that was created after `counted` are counted
    * when they are deleted.
    */
   #book(job: ActiveJob, task: Task, levels: readonly Level[], counted: ReadonlyMap<string, bigint>): void {
@@ -199,7 +203,7 @@ export class Truncating implements Work {
     }
   }
 
-  /** Returns the levels in the range of a job that the store has. Yields now and then. */
+  /** Returns the stored levels in the range of a job. Yields regularly. */
   *#levels(job: ActiveJob): Generator<undefined, Level[]> {
     const { store, catalogue, ledger } = this.#parts;
     const { layer: name, ranges, bounds } = job.request;
@@ -227,7 +231,7 @@ export class Truncating implements Work {
     return levels;
   }
 
-  /** Returns the number of stored tiles of a level, of one format or of all, from the sums of the ledger. */
+  /** Returns the number of stored tiles of a level, of one format or of all formats, from the sums of the ledger. */
   #sum({ pyramid, rect }: Level, format: string | null): bigint {
     let sum = 0n;
     for (const { tileSet, sums } of this.#parts.ledger.tileSetsOf(pyramid))
@@ -258,7 +262,7 @@ export class Truncating implements Work {
     for (const { tileSet, complete, sums } of tileSets) {
       if (!complete || (tileSet.format !== format && (sums.get(rect.z)?.tiles ?? 0n) > 0n)) return false;
     }
-    // A pyramid that is unknown to the ledger may contain any format.
+    // A pyramid without a record in the ledger may contain any format.
     return tileSets.length > 0;
   }
 }

@@ -4,13 +4,13 @@ import type { Task } from "./task.ts";
 /** The work of one kind of job, done in steps. */
 export interface Work {
   /**
-   * Works for a while, and only briefly while `crowded` returns true. Returns false if no work is left for this task.
+   * Works for a while, but only briefly while `crowded` returns true. Returns false if no work is left for this task.
    * @throws JobAborted or JobPaused
    */
   step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean>;
 }
 
-/** The reason of a job that ends because the configuration no longer has its layer. */
+/** The reason of a job that ends because its layer is no longer configured. */
 export const LAYER_REMOVED = "the layer has been removed";
 
 /** Thrown by the work of a job to abort the job. The message becomes the job's reason. */

@@ -17,18 +17,24 @@ import { Script } from "node:vm";
 import { isMainThread } from "node:worker_threads";
 import { crc32 } from "node:zlib";
 
-/** A thread may be ended from outside, without an event of its own. It writes its code cache when it has run this long. */
+/**
+ * A thread can be ended from outside without an event in the thread. It therefore writes its code cache after this
+ * time.
+ */
 const THREAD_MS = 2_000;
-/** A file of the cache begins with the CRC-32 of the rest: V8 does not notice damage. */
+/** A cache file begins with the CRC-32 of the bytes that follow, because V8 does not detect damage. */
 const CHECKSUM_BYTES = 4;
 
 /** A bundle: a function expression in ASCII. `url` stands for `import.meta.url`. */
 type Bundle = (require: NodeJS.Require, url: string) => void;
 
-/** Packages with machine code: the beginning of their names, and the package that needs them. `bin/build.mjs` puts it in. */
+/**
+ * The packages with machine code: the beginning of their names, and the package that requires them. `bin/build.mjs`
+ * inserts this table.
+ */
 declare const MACHINE_CODE: Readonly<Record<string, string>>;
 
-/** Returns the `require` of a bundle. A package with machine code is looked for at the place of the package that needs it. */
+/** Returns the `require` of a bundle. It resolves a package with machine code from the package that requires it. */
 function requireOf(url: string): NodeJS.Require {
   const require = createRequire(url);
   const load = (id: string): unknown => {
@@ -51,7 +57,7 @@ function readCache(path: string): Buffer | undefined {
   return file.readUInt32LE(0) === crc32(cache) ? cache : undefined;
 }
 
-/** Writes a file of which a reader sees all or nothing. @throws file errors */
+/** Replaces a file atomically: a reader sees the old content or the whole new content. @throws file errors */
 function writeCache(folder: string, name: string, cache: Buffer): void {
   mkdirSync(folder, { recursive: true });
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
@@ -73,15 +79,16 @@ function writeCache(folder: string, name: string, cache: Buffer): void {
 }
 
 /**
- * Runs a bundle of this folder with V8's code cache, so that V8 does not parse and compile again what it compiled before. A
- * process that finds no cache for its Node writes one when it ends: into `code-cache` in this folder, or into the
- * directory that NUTHATCH_CODE_CACHE names. Where it may not write, a start takes longer and works the same.
+ * Runs a bundle of this folder with V8's code cache, so that V8 need not parse and compile the bundle again. A process
+ * that finds no cache for its Node version writes one when it ends, into `code-cache` in this folder or into the
+ * directory that NUTHATCH_CODE_CACHE names. A process that cannot write the cache works the same, but later starts stay
+ * slow.
  * @param name the bundle `code/NAME.cjs`
- * @param digest of the bundle: another build has another cache
+ * @param digest the digest of the bundle: each build has its own cache
  */
 export function launch(name: string, digest: string): void {
   const path = join(__dirname, "code", `${name}.cjs`);
-  // Of ASCII text V8 keeps one byte a character, outside of its heap.
+  // V8 stores ASCII text outside of its heap, with one byte per character.
   const source = readFileSync(path, "latin1");
   const folder = process.env["NUTHATCH_CODE_CACHE"] || join(__dirname, "code-cache");
   // V8 refuses a cache that was written with other flags.
@@ -98,7 +105,7 @@ export function launch(name: string, digest: string): void {
         for (const other of readdirSync(folder))
           if (other.startsWith(`${name}-`) && !other.startsWith(prefix)) rmSync(join(folder, other), { force: true });
       } catch {
-        // The next start is as slow as this one.
+        // The cache could not be written, so the next start is as slow as this one.
       }
     };
     process.once("exit", write);

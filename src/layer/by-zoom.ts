@@ -6,8 +6,8 @@ export interface ZoomRule<T> {
 }
 
 /**
- * Rules in ascending order of zoom, the first from zoom 0. At a level applies the last rule that begins at that level
- * or before (GWC's `expirationRule`).
+ * Rules in ascending order of zoom; the first begins at zoom 0. A level uses the last rule that begins at that level or
+ * before (GWC's `expirationRule`).
  */
 export type ByZoom<T> = readonly [ZoomRule<T>, ...ZoomRule<T>[]];
 

@@ -15,11 +15,11 @@ export function catalogueOf(layers: readonly Layer[], service = STANDARD_SERVICE
   return { layers: byName, service };
 }
 
-/** Returns the layers that capabilities and lists for clients have. */
+/** Returns the layers for capabilities and for lists of clients. */
 export const advertisedLayers = ({ layers }: Pick<Catalogue, "layers">): readonly Layer[] =>
   [...layers.values()].filter(({ enabled, advertised }) => enabled && advertised);
 
-/** Returns the names of the layers of `before` that `after` does not contain, or contains with other settings. */
+/** Returns the names of the layers of `before` that `after` lacks or defines differently. */
 export function changedLayers(before: Iterable<Layer>, after: Iterable<Layer>): string[] {
   const next = new Map([...after].map((layer) => [layer.name, layer]));
   return [...before].filter((layer) => !isSame(layer, next.get(layer.name))).map(({ name }) => name);
@@ -31,7 +31,10 @@ export interface LayerGridSet {
   readonly gridSet: string;
 }
 
-/** Returns the grid sets of layers that have other tiles in `after` than in `before`: stored tiles show other places. */
+/**
+ * Returns the grid sets of layers whose tiles lie in other places in `after` than in `before`, so that their stored
+ * tiles show wrong places.
+ */
 export function changedGridSets(before: Catalogue, after: Catalogue): readonly LayerGridSet[] {
   return [...after.layers.values()].flatMap(({ name, gridSubsets }) =>
     gridSubsets.flatMap(({ gridSet }) => {
@@ -44,7 +47,7 @@ export function changedGridSets(before: Catalogue, after: Catalogue): readonly L
 
 function isSame(one: Layer, other: Layer | undefined): boolean {
   if (one === other) return true;
-  // A deep comparison of thousands of layers takes a second.
+  // Digests are compared where both exist, because a deep comparison of thousands of layers takes a second.
   if (one.digest !== undefined && other?.digest !== undefined) return one.digest === other.digest;
   return isDeepStrictEqual(one, other);
 }

@@ -6,12 +6,15 @@ export interface Tile {
   readonly rowFromTop: number;
 }
 
-/** The level of an example: it shows a continent, if the layer covers the world. */
+/** The level of an example. At this level a tile shows a continent, if the layer covers the world. */
 const LEVEL = 2;
-/** The place in the coverage, from the left and from the top: the middle of the world would show the ocean. */
+/**
+ * The position in the coverage, from the left and from the top, as a share. The middle of the world would show the
+ * ocean.
+ */
 const PLACE = 0.4;
 
-/** Returns a tile inside the coverage of a grid subset, as an example; undefined: the subset has no tile. */
+/** Returns a tile inside the coverage of a grid subset, as an example. Undefined if the subset has no tile. */
 export function tileInside(subset: GridSubset): Tile | undefined {
   const { gridSet, zoomStart, zoomStop } = subset;
   const z = Math.min(Math.max(LEVEL, zoomStart), zoomStop);

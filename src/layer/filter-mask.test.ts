@@ -20,7 +20,7 @@ const filter = (more: Partial<FileFilter> = {}): FileFilter => ({
   ...more,
 });
 
-/** Returns a mask of a coverage that has data where `has` says so. */
+/** Returns a mask of a coverage with data at the tiles for which `has` returns true. */
 function maskOf({ minX, minY, maxX, maxY }: TileRect, has: (x: number, y: number) => boolean): Mask {
   const width = maxX - minX + 1;
   const bits = new Uint8Array(maskStride(width) * (maxY - minY + 1));
@@ -35,7 +35,7 @@ function maskOf({ minX, minY, maxX, maxY }: TileRect, has: (x: number, y: number
 test("the circle of a level is GeoWebCache's: a quarter of the longer side and one more", () => {
   const served = [];
   for (let x = 0; x < 8; x++) if (isInCircle(world, { x, y: 3, z: 3 })) served.push(x);
-  // Of 0 to 7 the middle is 3, the radius 7 / 4 + 1.
+  // For 0 to 7 the middle is 3, and the radius is 7 / 4 + 1.
   expect(served).toEqual([1, 2, 3, 4, 5]);
   expect(isInCircle(world, { x: 0, y: 0, z: 0 })).toBe(true);
 });

@@ -2,20 +2,23 @@ import { intersectRects, rectOf, type TileIndex, type TileRect, tileExtent, type
 import { coverageAt, type GridSubset } from "./layer.ts";
 import type { RasterFilter } from "./request-filter.ts";
 
-/** The raster of one level: a bit for each tile of the level's coverage, rows from the top, each row in whole bytes. */
+/**
+ * The raster of one level: one bit for each tile of the level's coverage, rows from the top. Each row begins at a new
+ * byte.
+ */
 export interface Mask {
   readonly width: number;
   readonly height: number;
-  /** 1: the tile has data. The first pixel of a byte is its highest bit. */
+  /** A set bit: the tile has data. The highest bit of a byte is its first pixel. */
   readonly bits: Uint8Array;
 }
 
-/** The most pixels of a raster: level 12 of the world in web mercator. Its decoding takes about 50 MB. */
+/** The most pixels of a raster: level 12 of the world in web mercator. Decoding such a raster takes about 50 MB. */
 export const MOST_MASK_PIXELS = 2 ** 24;
 
 export const maskStride = (width: number): number => Math.ceil(width / 8);
 
-/** Returns the size of a level's raster; undefined outside of the subset's levels. */
+/** Returns the size of a level's raster. Undefined outside of the subset's levels. */
 export function maskSize(
   subset: GridSubset,
   z: Zoom,
@@ -37,10 +40,10 @@ export function isInCircle(subset: GridSubset, { x, y, z }: TileIndex): boolean 
 }
 
 /**
- * Returns the pixels of a raster that decide on a tile, as the tiles that they stand for; undefined: the filter serves
- * the tile in any case. Above the last raster the next finer one decides, as in GeoWebCache; GeoWebCache looks at one of
- * the tiles below, this function at all of them. Below the last raster GeoWebCache looks at the neighbours to the right
- * and above too.
+ * Returns the tiles whose pixels decide whether the filter serves a tile. Undefined if the filter serves the tile in
+ * any case. For a level coarser than `zoomStop`, the raster of the next finer level decides, as in GeoWebCache:
+ * GeoWebCache examines one of the tiles below, this function returns all of them. For a level finer than `zoomStop`,
+ * the neighbours to the right and above count too, as in GeoWebCache.
  */
 export function decidingPixels(
   { zoomStart, zoomStop, resample }: RasterFilter,
@@ -59,7 +62,10 @@ export function decidingPixels(
   return intersectRects(wider, coverage);
 }
 
-/** Returns whether a raster has data in some of the tiles. `coverage`: of the raster's level. */
+/**
+ * Returns whether a raster has data in at least one of the tiles.
+ * @param coverage the coverage of the raster's level
+ */
 export function hasData({ width, bits }: Mask, coverage: TileRect, { minX, minY, maxX, maxY }: TileRect): boolean {
   const stride = maskStride(width);
   const first = minX - coverage.minX;

@@ -15,7 +15,7 @@ test.each([
   [9999999, "9999999.0"],
   [1e7, "1.0E7"],
   [16777217, "1.6777216E7"],
-  // The smallest and the largest number of single precision, as Java documents them.
+  // The smallest and the largest number of single precision, from Java's documentation.
   [1.4e-45, "1.4E-45"],
   [3.4028234663852886e38, "3.4028235E38"],
 ])("%d is written as Java does: %s", (value, text) => {

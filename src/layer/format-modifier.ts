@@ -1,6 +1,9 @@
 import type { TileFormat } from "./format.ts";
 
-/** Other parameters of the requests for the tiles of one format, and another quality (GeoWebCache's `formatModifier`). */
+/**
+ * Request parameters and a quality that replace the layer's for the tiles of one format (GeoWebCache's
+ * `formatModifier`).
+ */
 export interface FormatModifier {
   /** The MIME type of the tiles. */
   readonly format: string;
@@ -17,7 +20,7 @@ interface Modified {
   readonly formatModifiers: readonly FormatModifier[];
 }
 
-/** Returns the modifier of a format; undefined: there is none. */
+/** Returns the modifier of a format. Undefined if the layer has no modifier for it. */
 export const modifierOf = ({ formatModifiers }: Modified, { mimeType }: TileFormat): FormatModifier | undefined =>
   formatModifiers.find(({ format }) => format === mimeType);
 

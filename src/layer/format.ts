@@ -3,24 +3,27 @@ export type TileFormat = ImageFormat | DataFormat;
 
 /** The names of a format. */
 interface NamedFormat {
-  /** The name in the configuration and in requests: `image/png8`. */
+  /** The name in the configuration and in requests, such as `image/png8`. */
   readonly mimeType: string;
-  /** The name in paths: `png8`. */
+  /** The name in paths, such as `png8`. */
   readonly extension: string;
   /** The format that is requested from a WMS or a WMTS. */
   readonly upstreamType: string;
 }
 
-/** Picture formats: their tiles are decoded, cut and encoded here. */
+/** Picture formats. Their tiles are decoded, cut and encoded by the renderer. */
 export interface ImageFormat extends NamedFormat {
   readonly kind: "image";
-  /** The Content-Type of the answer. Undefined: each tile has its own, which `contentTypeOf` reads from its bytes. */
+  /**
+   * The Content-Type of the answer. Undefined for a hybrid format, where `contentTypeOf` reads the type of each tile
+   * from its bytes.
+   */
   readonly contentType: string | undefined;
   /** `jpeg-png` and `jpeg-png8` encode a tile as JPEG where every pixel is opaque, else as PNG or PNG8. */
   readonly encoding: "png" | "png8" | "jpeg" | "webp" | "gif" | "avif" | "jpeg-png" | "jpeg-png8";
 }
 
-/** All other formats: single tiles, stored as the upstream made them. */
+/** All other formats. Their tiles are requested one by one and stored as the upstream made them. */
 export interface DataFormat extends NamedFormat {
   readonly kind: "data";
   readonly contentType: string;
@@ -32,7 +35,7 @@ const plain = (encoding: "png" | "jpeg" | "gif" | "webp"): ImageFormat => {
   const mimeType = `image/${encoding}`;
   return { kind: "image", mimeType, extension: encoding, contentType: mimeType, upstreamType: mimeType, encoding };
 };
-/** Describes a format whose tiles a WMS renders as PNG. PNG loses nothing, and every WMS supports it. */
+/** Describes a format whose tiles a WMS renders as PNG. PNG is lossless, and every WMS supports it. */
 const fromPng = (format: Omit<ImageFormat, "kind" | "upstreamType">): ImageFormat => ({
   kind: "image",
   ...format,
@@ -61,7 +64,7 @@ const FORMATS: readonly TileFormat[] = [
   PNG,
   fromPng({ mimeType: "image/png8", extension: "png8", contentType: "image/png", encoding: "png8" }),
   fromPng({ mimeType: "image/png24", extension: "png24", contentType: "image/png", encoding: "png" }),
-  // MapServer's name of a picture without palette. GWC keeps these tiles apart from those of image/png24.
+  // MapServer's name for a PNG without a palette. GWC stores these tiles apart from those of image/png24.
   { ...PNG, mimeType: PNG_24, extension: "png_24", upstreamType: PNG_24 },
   plain("jpeg"),
   plain("gif"),
@@ -82,7 +85,7 @@ const FORMATS: readonly TileFormat[] = [
   json("utfgrid"),
 ];
 
-/** Other names of formats: for vector tiles GWC's older name, and the name that many servers use. */
+/** Aliases of formats. For vector tiles: GWC's older name, and the name that many servers use. */
 const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
   ["image/png;mode=24bit", PNG_24],
@@ -96,7 +99,7 @@ const EXTENSION_ALIASES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the Content-Type of a tile. For a hybrid format the first byte decides, which is FF in every JPEG (ITU T.81,
+ * Returns the Content-Type of a tile. For a hybrid format the first byte decides: it is FF in every JPEG (ITU T.81,
  * B.1.1.2).
  */
 export const contentTypeOf = (format: TileFormat, tile: Uint8Array): string =>
@@ -108,14 +111,14 @@ const byExtension = new Map(FORMATS.map((f) => [f.extension, f]));
 export const formatNames: readonly string[] = FORMATS.map((f) => f.mimeType);
 
 /**
- * The longest MIME type that is parsed: longer than every name of a format with some blanks. A client may send
- * megabytes.
+ * The longest MIME type that is parsed, because a client may send megabytes. Every name of a format, with some blanks,
+ * is shorter.
  */
 const LONGEST_TYPE = 200;
 
 /**
- * Finds a format by its MIME type or another name of it; case and spaces around `;` do not matter. Of a picture's type
- * all from the first `;` on is cut off, as in GWC, unless the whole names a format: `image/png; mode=8bit` is PNG.
+ * Finds a format by its MIME type or an alias; case and spaces around `;` do not matter. If the whole name of a picture
+ * format is unknown, its part before the first `;` counts, as in GWC: `image/png; mode=8bit` is PNG.
  */
 export function formatOf(mimeType: string): TileFormat | undefined {
   if (mimeType.length > LONGEST_TYPE) return undefined;

@@ -10,7 +10,10 @@ const VERTICAL_SPACE: Ranges = [
   [0x2028, 0x2029],
 ];
 
-/** The predefined classes of `java.util.regex.Pattern`; a capital letter is the complement. RE2 has other ones, or none. */
+/**
+ * The predefined classes of `java.util.regex.Pattern`; a capital letter is the complement. RE2 defines some of them
+ * differently and lacks others.
+ */
 const PREDEFINED: ReadonlyMap<string, Ranges> = new Map<string, Ranges>([
   ["d", [[0x30, 0x39]]],
   [
@@ -46,7 +49,7 @@ const PREDEFINED: ReadonlyMap<string, Ranges> = new Map<string, Ranges>([
   ],
 ]);
 
-/** The names between the braces of `\p{…}` that Java reads as sets of ASCII (and Latin 1) characters. */
+/** The names in `\p{…}` that Java defines as sets of ASCII (and Latin 1) characters. */
 const POSIX: ReadonlyMap<string, Ranges> = new Map<string, Ranges>([
   ["Lower", [[0x61, 0x7a]]],
   ["Upper", [[0x41, 0x5a]]],
@@ -119,7 +122,7 @@ const CONTROLS: ReadonlyMap<string, number> = new Map([
   ["e", 0x1b],
 ]);
 
-/** Escapes that Java has and that cannot be written for RE2, with the reason of a refusal. */
+/** Java's escapes that RE2 cannot express, with the reason of the refusal. */
 const UNTRANSLATABLE: ReadonlyMap<string, string> = new Map([
   ["k", "a reference back to a group"],
   ["X", "a grapheme cluster"],
@@ -128,19 +131,19 @@ const UNTRANSLATABLE: ReadonlyMap<string, string> = new Map([
   ["N", "a character by its name"],
 ]);
 
-/** The reason of a refusal. Only `re2FromJava` catches it. */
+/** Carries the reason of a refusal. Only `re2FromJava` catches it. */
 class NotTranslatable extends Error {}
 
 interface Options {
-  /** Letters of other alphabets are folded too, as by Java's flag `UNICODE_CASE`. */
+  /** Whether letters of all alphabets are folded, as by Java's flag `UNICODE_CASE`. */
   readonly unicodeCase: boolean;
 }
 
 /**
  * Translates an expression of Java (`java.util.regex.Pattern`, Java 17) into RE2's syntax, so that it matches the same
  * values: `.` matches no line break, `(?i)` folds ASCII only, `\h` is horizontal white space, `\p{Alnum}` is a set of
- * ASCII. The refusal names a part that RE2 would read otherwise. Parts that RE2 refuses by itself (look-around,
- * possessive quantifiers) are passed on.
+ * ASCII. Refuses a part that RE2 would interpret differently, and names it. Passes on the parts that RE2 refuses itself
+ * (look-around, possessive quantifiers).
  */
 export function re2FromJava(regex: string, options: Options): Result<string, string> {
   try {
@@ -153,7 +156,7 @@ export function re2FromJava(regex: string, options: Options): Result<string, str
 
 function translated(regex: string, { unicodeCase }: Options): string {
   let out = "";
-  /** Flags of the open groups, the innermost last. */
+  /** The flags of the open groups. The innermost group is last. */
   const outer: { fold: boolean; dotAll: boolean }[] = [];
   let flags = { fold: unicodeCase, dotAll: false };
   for (let at = 0; at < regex.length; ) {
@@ -191,13 +194,13 @@ function translated(regex: string, { unicodeCase }: Options): string {
     } else if (rest.startsWith("\\")) {
       const { value, end } = escapeAt(regex, at, "outside", flags.fold);
       if (typeof value === "string") out += value;
-      // A class is the same in both cases: RE2 would add the letters outside of ASCII that have a letter of it as other case.
+      // A predefined class must not be folded: RE2 would add letters outside of ASCII whose other case is in the class.
       else if (!value.isSingle && value.named === "")
         out += flags.fold ? `(?-i:${set(value.ranges)})` : set(value.ranges);
       else out += re2Set(value, flags.fold && !unicodeCase);
       at = end;
     } else if (rest.startsWith(".")) {
-      // Neither has cases. RE2 would fold each of a million characters: 6 ms for one dot.
+      // A dot has no case. RE2 would fold each of a million characters, which takes 6 ms per dot.
       const any = flags.dotAll ? "(?s:.)" : set(complement(LINE_TERMINATORS));
       out += flags.fold ? `(?-i:${any})` : any;
       at++;
@@ -213,7 +216,7 @@ function translated(regex: string, { unicodeCase }: Options): string {
   return out;
 }
 
-/** The line terminators of Java, which `.` does not match. `\v` is also a vertical tab and a form feed. */
+/** Java's line terminators, which `.` does not match. `\v` also matches a vertical tab and a form feed. */
 const LINE_TERMINATORS: Ranges = [
   [0x0a, 0x0a],
   [0x0d, 0x0d],
@@ -228,7 +231,10 @@ function flagsAfter<T extends { fold: boolean; dotAll: boolean }>(before: T, on:
   return { ...before, fold: now("i", before.fold), dotAll: now("s", before.dotAll) };
 }
 
-/** RE2 keeps the flag `m`. It keeps `i` where letters of all alphabets are folded: else the sets have both cases. */
+/**
+ * Returns RE2's flags: `m`, and `i` if letters of all alphabets are folded. Otherwise the sets contain both cases, and
+ * RE2 needs no `i`.
+ */
 function re2Flags(on: string, off: string, end: string, unicodeCase: boolean): string {
   const kept = (flags: string): string =>
     [...flags].filter((flag) => flag === "m" || (unicodeCase && flag === "i")).join("");
@@ -238,14 +244,14 @@ function re2Flags(on: string, off: string, end: string, unicodeCase: boolean): s
   return end === ":" ? `(?${text}:` : text === "" ? "" : `(?${text})`;
 }
 
-/** A set of characters: ranges, and classes of Unicode in RE2's own syntax. */
+/** A set of characters: ranges, and Unicode classes in RE2's syntax. */
 interface Characters {
   readonly ranges: Ranges;
   readonly named: string;
   readonly isNegated: boolean;
 }
 
-/** Reads a set in brackets that begins at `at`. */
+/** Reads the set in brackets that begins at `start`. */
 function charactersOf(regex: string, start: number, folds: boolean): Characters & { readonly end: number } {
   let at = start + 1;
   const isNegated = regex[at] === "^";
@@ -283,7 +289,7 @@ function charactersOf(regex: string, start: number, folds: boolean): Characters 
   }
 }
 
-/** Reads one member of a set: a character, or a class. */
+/** Reads a member of a set, which is a character or a class. */
 function memberAt(
   regex: string,
   at: number,
@@ -301,8 +307,8 @@ function memberAt(
 }
 
 /**
- * Reads the escape whose backslash is at `at`. Returns text of RE2 (an assertion, a quotation) or a set of characters, and
- * where the escape ends.
+ * Reads the escape whose backslash is at `at`. Returns RE2 syntax (an assertion, a quotation) or a set of characters,
+ * and the end of the escape.
  */
 function escapeAt(
   regex: string,
@@ -338,7 +344,7 @@ function escapeAt(
   if (letter === "c" && rest !== "") return one(rest.charCodeAt(0) ^ 64, at + 3);
   if (place === "outside") {
     if ("bBAz".includes(letter) && letter !== "" && !rest.startsWith("{")) return { value: `\\${letter}`, end };
-    // A value matches as a whole: at the end of the expression there is nothing behind it.
+    // An expression matches the whole value, so nothing follows its end.
     if (letter === "Z" && /^\)*$/.test(rest)) return { value: "\\z", end };
     if (letter === "R") return { value: `(?:\\r\\n|${set(VERTICAL_SPACE)})`, end };
     if (letter === "Q") return quotation(regex, at);
@@ -366,7 +372,7 @@ function quotation(regex: string, at: number): { readonly value: string; readonl
   };
 }
 
-/** Reads `\p{…}`, `\P{…}`, `\pL`. A script or a category of Unicode is passed on to RE2. */
+/** Reads `\p{…}`, `\P{…}`, `\pL`. Passes a Unicode script or category on to RE2. */
 function propertyAt(
   regex: string,
   at: number,
@@ -390,7 +396,7 @@ function propertyAt(
   };
 }
 
-/** All code points outside of `ranges`, which are in ascending order. */
+/** Returns all code points outside of `ranges`, which must be ascending. */
 function complement(ranges: Ranges): Ranges {
   const outside: (readonly [number, number])[] = [];
   let next = 0;
@@ -412,7 +418,7 @@ const rangesText = (ranges: Ranges): string =>
 
 const set = (ranges: Ranges): string => `[${rangesText(ranges)}]`;
 
-/** Writes a set for RE2; `foldsAscii`: with both cases of its ASCII letters. */
+/** Writes a set for RE2. With `foldsAscii` the set contains both cases of its ASCII letters. */
 function re2Set({ ranges, named, isNegated }: Characters, foldsAscii: boolean): string {
   const all = foldsAscii ? [...ranges, ...otherCase(ranges)] : ranges;
   const [only] = all;
@@ -422,7 +428,7 @@ function re2Set({ ranges, named, isNegated }: Characters, foldsAscii: boolean): 
   return foldsAscii && named !== "" ? `(?i:${text})` : text;
 }
 
-/** The other case of the ASCII letters of `ranges`. */
+/** Returns the opposite case of the ASCII letters in `ranges`. */
 function otherCase(ranges: Ranges): Ranges {
   const part = (from: number, to: number, shift: number): Ranges =>
     ranges

@@ -14,11 +14,11 @@ import type { UpdateSource } from "./update-source.ts";
 /** The part of a grid set that a layer offers. */
 export interface GridSubset {
   readonly gridSet: GridSet;
-  /** The offered area, in the grid set's units; undefined: the whole grid set. */
+  /** The offered area, in the grid set's units. Undefined means the whole grid set. */
   readonly extent?: Extent;
   readonly zoomStart: Zoom;
   readonly zoomStop: Zoom;
-  /** The first and the last level whose tiles are stored; see `storesLevel`. Absent: there is no limit. */
+  /** The first and the last level whose tiles are stored; see `storesLevel`. Absent: no limit. */
   readonly minCachedLevel?: Zoom;
   readonly maxCachedLevel?: Zoom;
 }
@@ -42,9 +42,9 @@ export type SourceOptions =
 
 /** Limits on concurrent requests to a source. */
 export interface ConnectionOptions {
-  /** The most requests in flight, for users and jobs together. */
+  /** The most concurrent requests, for users and jobs together. */
   readonly connections: number;
-  /** The most of these requests for jobs. Absent: jobs may use all connections that users leave. */
+  /** The most concurrent requests for jobs. Absent: jobs may use all connections that users leave. */
   readonly jobConnections?: number;
 }
 
@@ -52,41 +52,44 @@ export interface ConnectionOptions {
 export interface UpstreamOptions extends ConnectionOptions {
   /** One address, or several addresses of servers with the same content, in the order in which they are tried. */
   readonly url: string | readonly string[];
-  /** The time limit of one attempt, from the first byte sent to the last byte received. */
+  /** The time limit of one attempt in ms, from the first byte sent to the last byte received. */
   readonly timeoutMs: number;
   /**
-   * Statuses that say that there is no tile, beside those of the kind of source. Empty: no answer says so. Absent: only
-   * those of the kind.
+   * Statuses by which the upstream reports that it has no tile, in addition to the default statuses of the source's
+   * kind. Empty: no answer reports it. Absent: only the default statuses.
    */
   readonly missing?: readonly number[];
   /** Parameters that are sent unchanged with every request. */
   readonly vendorParameters: Readonly<Record<string, string>>;
-  /** Further headers of every request, which replace Nuthatch's own of the same name. They are sent as credentials are. */
+  /**
+   * Further headers of every request. They replace Nuthatch's headers of the same name, and are sent only to servers
+   * that also get the credentials.
+   */
   readonly headers?: Readonly<Record<string, string>>;
   readonly username?: string;
   readonly password?: string;
-  /** `digest`: the credentials are sent by HTTP Digest only. Absent: by Basic until a server wants Digest. */
+  /** `digest`: credentials are sent by HTTP Digest only. Absent: by Basic until a server requests Digest. */
   readonly authentication?: "basic" | "digest";
-  /** Keeps the cookies that servers set, and sends them back. */
+  /** Whether cookies that servers set are stored and sent back. */
   readonly cookies?: boolean;
   /**
-   * Follows redirects to this machine and into private networks. Absent: follows such a redirect only to the configured
-   * servers.
+   * Whether redirects to this machine and into private networks are followed. Absent: such a redirect is followed only
+   * to the configured servers.
    */
   readonly allowPrivateRedirects?: boolean;
-  /** `none`, or the address of an HTTP proxy. Absent: the proxies that the environment names. */
+  /** `none`, or the address of an HTTP proxy. Absent: the proxies named by environment variables. */
   readonly proxy?: string;
   readonly tls?: TlsOptions;
 }
 
 /** PEM files for connections to the configured servers, by absolute path. */
 export interface TlsOptions {
-  /** Certificates of the authorities to trust instead of Node's. */
+  /** Certificates of the trusted authorities, which replace those of Node. */
   readonly ca?: string;
-  /** The client's certificate, and its key. */
+  /** The client's certificate, and the certificate's key. */
   readonly cert?: string;
   readonly key?: string;
-  /** Identifies the content of the files when the configuration was read. */
+  /** Identifies the content of the files at the time when the configuration was read. */
   readonly stamp: string;
 }
 
@@ -95,7 +98,7 @@ export interface WmsSourceOptions extends UpstreamOptions {
   readonly version: "1.1.1" | "1.3.0";
   readonly layers: readonly string[];
   readonly styles: readonly string[];
-  /** The upstream's names of CRSs, by `EPSG:CODE`. Requests name any other CRS by its own code. */
+  /** The upstream's names of CRSs, by `EPSG:CODE`. For any other CRS, requests use `EPSG:CODE`. */
   readonly crsNames?: Readonly<Record<string, string>>;
   readonly transparent: boolean;
   /** The layers of GetFeatureInfo. Absent: `layers`. */
@@ -103,31 +106,31 @@ export interface WmsSourceOptions extends UpstreamOptions {
   /** `0xRRGGBB`. */
   readonly bgColor?: string;
   readonly palette?: string;
-  /** `post`: the parameters are sent as a form. */
+  /** `post`: the parameters are sent as a form. Absent: `get`. */
   readonly method?: "get" | "post";
 }
 
 export interface XyzSourceOptions extends UpstreamOptions {
   readonly type: "xyz";
-  /** The values for `{s}` in the address, used in turns. */
+  /** The values for `{s}` in the address, used in rotation. */
   readonly subdomains: readonly string[];
 }
 
-/** An address with placeholders is a RESTful template. Requests to any other address use key-value pairs. */
+/** A WMTS. An address with placeholders is a RESTful template. Requests to any other address use key-value pairs. */
 export interface WmtsSourceOptions extends UpstreamOptions {
   readonly type: "wmts";
   readonly layer: string;
   readonly style: string;
   readonly tileMatrixSet: string;
-  /** The prefix of the level's number in the upstream's name of the level. */
+  /** The prefix of the level's number in the upstream's name of a level. */
   readonly tileMatrixPrefix?: string;
   /** The upstream's names of the levels, instead of numbers. */
   readonly tileMatrices?: readonly string[];
-  /** The MIME type to request; absent: the tile's. */
+  /** The MIME type to request. Absent: the MIME type of the tile. */
   readonly format?: string;
 }
 
-/** `url` is the map service's own address, ending in `/MapServer`. */
+/** `url` is the address of the map service, ending in `/MapServer`. */
 export type ArcgisSourceOptions = ArcgisExportOptions | ArcgisTileOptions;
 
 /** The service renders pictures of any extent. */
@@ -145,7 +148,7 @@ export interface ArcgisTileOptions extends UpstreamOptions {
   readonly mode: "tile";
 }
 
-/** How ArcGIS stores the tiles of a cache, in its words: a file each, or in bundles of version 1 or 2. */
+/** How ArcGIS stores the tiles of a cache, in ArcGIS's words: one file per tile, or bundles of version 1 or 2. */
 export const ARCGIS_STORAGES = [
   "esriMapCacheStorageModeExploded",
   "esriMapCacheStorageModeCompact",
@@ -157,16 +160,19 @@ export interface ArcgisCacheSourceOptions extends ConnectionOptions {
   readonly type: "arcgisCache";
   /** The absolute path of `conf.xml`. */
   readonly path: string;
-  /** The absolute path of the directory of the levels. Absent: `_alllayers` beside `conf.xml`. */
+  /** The absolute path of the directory with the levels. Absent: `_alllayers` beside `conf.xml`. */
   readonly tilesPath?: string;
-  /** Whether the numbers of levels in the names of directories are hexadecimal. Only for tiles in a file each. */
+  /**
+   * Whether the levels in the names of directories are hexadecimal. Applies only to exploded caches, which store one
+   * file per tile.
+   */
   readonly hexZoom: boolean;
-  /** From `conf.xml`, as it was when the configuration was read. */
+  /** From `conf.xml`, at the time when the configuration was read. */
   readonly storage: (typeof ARCGIS_STORAGES)[number];
   readonly tileFormat: "png" | "jpeg" | "mixed";
   /** ArcGIS's number of each level of the grid set. */
   readonly levels: readonly number[];
-  /** Identifies `conf.xml`: another file at the same path counts as another source. */
+  /** Identifies `conf.xml`. A different file at the same path counts as a different source. */
   readonly stamp: string;
 }
 
@@ -187,8 +193,8 @@ interface ArchiveOptions extends ConnectionOptions {
   /** The absolute path of the file. */
   readonly file: string;
   /**
-   * Identifies the file that was there when the configuration was read. Another file at the same path counts as another
-   * source.
+   * Identifies the file that existed when the configuration was read. A different file at the same path counts as a
+   * different source.
    */
   readonly stamp: string;
 }
@@ -199,18 +205,21 @@ export interface DemoSourceOptions extends ConnectionOptions {
   readonly dataset: "states" | "world";
 }
 
-/** There is no upstream. The layer has the tiles of its `tilesOnDisk` and no others. */
+/** No upstream. The layer has only the tiles of its `tilesOnDisk`. */
 export interface NoSourceOptions extends ConnectionOptions {
   readonly type: "none";
 }
 
-/** Conditions under which a seed or reseed is paused. They cost a digest of each tile that the job stores. */
+/** Conditions under which a seed or reseed is paused. Checking them costs a digest of each tile that the job stores. */
 export interface SeedGuardOptions {
-  /** The number of latest tiles that are checked. */
+  /** The number of most recent tiles that are checked. */
   readonly tiles: number;
-  /** Pauses the job when at least this share of the latest tiles are the same picture. */
+  /** Pauses the job when at least this share of the most recent tiles are the same picture. */
   readonly identicalPercent?: number;
-  /** Pauses the job when at least this share of the latest tiles that replaced another tile are unlike that tile. */
+  /**
+   * Pauses the job when at least this share of the tiles that replaced a stored tile differ strongly from the replaced
+   * tile. Only the most recent tiles count.
+   */
   readonly unlikePercent?: number;
 }
 
@@ -220,14 +229,14 @@ export type PngCompression = (typeof PNG_COMPRESSIONS)[number];
 
 /** Encoding options of formats that allow a choice. A change does not affect stored tiles. */
 export interface EncodingOptions {
-  /** The quality of JPEG tiles, those of hybrid formats too: 1 to 100. */
+  /** The quality of JPEG tiles, including those of hybrid formats: 1 to 100. */
   readonly jpegQuality: number;
   readonly pngCompression: PngCompression;
 }
 
 export const DEFAULT_ENCODING: EncodingOptions = { jpegQuality: 85, pngCompression: "fast" };
 
-/** Returns whether a source offers single tiles of its own grid. Its layers then have no metatiles and no gutter. */
+/** Returns whether a source offers only single tiles in its grid. Its layers then have no metatiles and no gutter. */
 export function rendersSingleTiles(source: SourceOptions): boolean {
   switch (source.type) {
     case "wms":
@@ -272,11 +281,11 @@ export interface VectorLayer {
   readonly maxzoom?: number;
 }
 
-/** How the jobs of a layer share the server with those of other layers. */
+/** How the jobs of a layer share the server with jobs of other layers. */
 export interface LayerJobs {
   /** A factor of each job's priority. */
   readonly weight: number;
-  /** The most tasks of all the layer's jobs that run at once. Absent: only the number of permits limits them. */
+  /** The most tasks of all the layer's jobs that run at once. Absent: limited only by the number of permits. */
   readonly maxTasks?: number;
 }
 
@@ -291,14 +300,14 @@ export interface MetadataUrl {
   readonly url: string;
 }
 
-/** The most tiles of a metatile in each direction; GeoServer offers as many. */
+/** The most tiles of a metatile in each direction, as in GeoServer. */
 export const MAX_METATILE = 20;
 
 export interface Layer extends EncodingOptions {
   readonly name: LayerName;
-  /** Whether tiles are served. A layer that is not enabled keeps its tiles and can be seeded. */
+  /** Whether tiles are served. A disabled layer keeps its stored tiles and can be seeded. */
   readonly enabled: boolean;
-  /** Whether capabilities and lists for clients have the layer. Its tiles are served in any case. */
+  /** Whether capabilities and lists for clients contain the layer. Its tiles are served in any case. */
   readonly advertised: boolean;
   /**
    * Differs between two definitions of the layer, see `withDigest`. Absent: definitions are compared field by field.
@@ -308,17 +317,17 @@ export interface Layer extends EncodingOptions {
   readonly description: string;
   readonly keywords: readonly string[];
   readonly metadataUrls: readonly MetadataUrl[];
-  /** Who has to be named beside the map, as HTML. Absent: nobody. */
+  /** The attribution to show beside the map, as HTML. Absent: no attribution. */
   readonly attribution?: string;
-  /** The id of the store of its tiles. Absent: the first store. */
+  /** The id of the store of the layer's tiles. Absent: the first store. */
   readonly store?: string;
   readonly source: SourceOptions;
-  /** Tiles that another program has written: they are copied instead of rendered. Absent: there are none. */
+  /** Tiles that another program has written. They are copied instead of rendered. Absent: no such tiles. */
   readonly tilesOnDisk?: readonly TilesOnDisk[];
   readonly gridSubsets: readonly GridSubset[];
   /** The formats of the layer. The first is the default. */
   readonly formats: readonly TileFormat[];
-  /** The layers in its vector tiles, where the source describes them. */
+  /** The layers in the layer's vector tiles, if the source describes them. */
   readonly vectorLayers?: readonly VectorLayer[];
   /** Whether one render, as PNG, fills all picture formats; see `formatsBeside`. */
   readonly formatsTogether: boolean;
@@ -327,25 +336,23 @@ export interface Layer extends EncodingOptions {
   /** Pixels that are rendered around a metatile and cut away. Only for pictures. */
   readonly gutter: number;
   readonly parameterFilters: readonly ParameterFilter[];
-  /** Applied in their order to requests for tiles. Absent: there is none. */
+  /** Applied in this order to requests for tiles. Absent: no filters. */
   readonly requestFilters?: readonly RequestFilter[];
-  /** Feeds that tell where the data has changed. Absent: there is none. */
+  /** Feeds that report where the data has changed. Absent: no feeds. */
   readonly updateSources?: readonly UpdateSource[];
-  /** True: `/service/gmaps`, `/service/mgmaps` and `/service/ve` have `cached=false`. */
+  /** Whether `/service/gmaps`, `/service/mgmaps` and `/service/ve` accept `cached=false`. */
   readonly cacheBypassAllowed?: boolean;
   /** The legends of the styles, for the capabilities. */
   readonly legends: readonly Legend[];
-  /** The modifiers of formats whose requests differ from those of other formats. */
+  /** The modifiers of formats whose upstream requests differ from the layer's. */
   readonly formatModifiers: readonly FormatModifier[];
-  /** The age at which tiles expire; 0: never; `NOT_STORED`: tiles are not stored. */
+  /** The age in seconds at which tiles expire. 0: never. `NOT_STORED`: tiles are not stored. */
   readonly expireCacheSeconds: ByZoom<number>;
-  /**
-   * A tile that expired no longer ago than this is served at once, and rendered again in the background (RFC 5861, 3).
-   */
+  /** A tile that expired at most this long ago is served at once and rendered again in the background (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
   /**
-   * Requests of users do not render a metatile again for this time after a failed render. 0: every request renders the
-   * metatile again.
+   * For this time after a failed render, requests of users do not render the metatile again. 0: every request renders
+   * it again.
    */
   readonly negativeCacheSeconds: number;
   /** Absent: seeds store every valid picture. */
@@ -353,24 +360,24 @@ export interface Layer extends EncodingOptions {
   readonly jobs: LayerJobs;
   /** Whether the capabilities offer GetFeatureInfo. */
   readonly queryable: boolean;
-  /** The formats of GetFeatureInfo that capabilities list. Requests may name others. */
+  /** The formats of GetFeatureInfo that capabilities list. Requests may name further formats. */
   readonly infoFormats: readonly string[];
   /**
-   * Whether a WMS request that does not match one tile is answered with a map composed from tiles. Else the request is
-   * refused.
+   * Whether a WMS request that does not match one tile is answered with a map composed of tiles. If false, the request
+   * is refused.
    */
   readonly fullWms: boolean;
-  /** The max-age for clients; 0: no header. */
+  /** The max-age for clients. 0: no header. */
   readonly expireClientSeconds: ByZoom<number | "no-cache">;
-  /** The longest max-age of a stale tile; 0: `no-cache`. */
+  /** The longest max-age of a stale tile. 0: `no-cache`. */
   readonly staleClientSeconds: number;
   /** The max-age for the shared caches of a CDN (`CDN-Cache-Control`, RFC 9213). Absent: no header. */
   readonly expireCdnSeconds?: number;
-  /** Whether tiles of this layer need credentials too. */
+  /** Whether requests for tiles of this layer need credentials. */
   readonly secured: boolean;
 }
 
-/** The formats of GetFeatureInfo of most map servers. */
+/** The formats of GetFeatureInfo that most map servers support. */
 export const INFO_FORMATS: readonly string[] = [
   "text/plain",
   "text/html",
@@ -381,8 +388,8 @@ export const INFO_FORMATS: readonly string[] = [
 const SINGLE = [1, 1] as const;
 
 /**
- * Returns the tiles per metatile of a format. Formats that are not pictures cannot be cut. A null format stands for all
- * formats.
+ * Returns the tiles per metatile of a format. Formats that are not pictures have metatiles of one tile, because they
+ * cannot be cut. A null format stands for all formats.
  */
 export function metatileFor(layer: Layer | undefined, mimeType: string | null): readonly [number, number] {
   const isData = mimeType !== null && formatOf(mimeType)?.kind === "data";
@@ -397,7 +404,10 @@ export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: str
   );
 }
 
-/** Returns the tiles that a level of a subset offers; undefined outside its levels, and where the extent has no tiles. */
+/**
+ * Returns the tiles that a level of a subset offers. Undefined outside of the subset's levels, and if the extent has no
+ * tiles.
+ */
 export function coverageAt({ gridSet, extent, zoomStart, zoomStop }: GridSubset, z: Zoom): TileRect | undefined {
   if (z < zoomStart || z > zoomStop) return undefined;
   return extent === undefined ? matrixRect(gridSet, z) : rectOf(gridSet, z, extent);
@@ -432,19 +442,22 @@ export const findSubset = (layer: Layer, gridSetId: GridSetId): GridSubset | und
 
 /** The grid set of web maps (the OGC's WebMercatorQuad except for the last digits of its extent). */
 export const WEB_GRID = "EPSG:900913";
-/** The same tiles of twice the side. */
+/** The same grid set with tiles of twice the side. */
 const WEB_GRID_X2 = "EPSG:900913x2";
 
-/** Returns the grid subset of short addresses of tiles: that of web maps, else the one with tiles of twice the side. */
+/**
+ * Returns the grid subset for short tile addresses: the one of web maps, else the one of web maps with tiles of twice
+ * the side. Undefined if the layer has neither.
+ */
 export const webSubset = (layer: Layer): GridSubset | undefined =>
   findSubset(layer, WEB_GRID) ?? findSubset(layer, WEB_GRID_X2);
 
 /**
- * Returns the default grid subset of a request: EPSG:900913, else the layer's first. The classic interface has another
- * default, the layer's first.
+ * Returns the default grid subset of a request: EPSG:900913, else the layer's first. The classic interface always
+ * defaults to the layer's first.
  */
 export const defaultSubset = (layer: Layer): GridSubset | undefined => webSubset(layer) ?? layer.gridSubsets[0];
 
-/** Returns whether a source offers legends: a WMS, or the demo's states. */
+/** Returns whether a source offers legends: a WMS does, and the states of the demo source. */
 export const rendersLegends = (source: { readonly type: SourceOptions["type"]; readonly dataset?: string }): boolean =>
   source.type === "wms" || (source.type === "demo" && source.dataset === "states");

@@ -1,12 +1,12 @@
 import type { TileFormat } from "./format.ts";
 
 /*
- * A mark is what a store holds where the upstream has answered that there is no tile. It is stored, expires, is
- * truncated and is counted as any tile is, so that every process and node knows the answer for as long as a tile would
- * be fresh. A program that reads the store without Nuthatch finds a tile without content.
+ * A mark is what a store contains in place of a tile when the upstream has answered that it has no tile. A mark is
+ * stored, expires, is truncated and is counted like a tile, so that every process and node knows the answer for as long
+ * as a tile would be fresh. A program that reads the store without Nuthatch finds a tile without content.
  */
 
-/** A PNG of one transparent pixel with a comment. It is also the mark of the other formats of pictures. */
+/** A PNG of one transparent pixel with a comment. It is the mark of all picture formats. */
 const PICTURE = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAAGXRFWHRDb21tZW50AE51dGhhdGNoOiBubyB0aWxltpEG2wAAAAtJREFUeJxjYAACAAAFAAF6Xqs/AAAAAElFTkSuQmCC",
   "base64",
@@ -29,5 +29,5 @@ const MARKS = [PICTURE, VECTOR, JSON_OBJECT];
 export const isNoTileMark = (bytes: Uint8Array): boolean =>
   MARKS.some((mark) => mark.byteLength === bytes.byteLength && mark.equals(bytes));
 
-/** Returns whether a tile of so many bytes may be a mark. */
+/** Returns whether a tile of this size in bytes may be a mark. */
 export const mayBeNoTileMark = (bytes: number): boolean => MARKS.some((mark) => mark.byteLength === bytes);

@@ -27,38 +27,38 @@ export interface NumberFilter {
   /** `float`: single precision, as in GWC. `integer`: whole numbers of 32 bits. */
   readonly type: "float" | "integer";
   readonly key: string;
-  /** Stored exactly as written, because GWC's ids contain it; "": no value. */
+  /** Stored exactly as written, because GWC's ids contain it. "" means no value. */
   readonly default: string;
-  /** Legal values; empty: every number is legal. */
+  /** The legal values. Empty: every number is legal. */
   readonly values: readonly number[];
-  /** A number stands for the nearest legal value when their difference is smaller than this. */
+  /** A requested number is replaced by the nearest legal value if they differ by less than this. */
   readonly threshold: number;
 }
 
 /**
- * A request parameter that leads to different tiles (`docs/explanation/geowebcache.md`, Parameter filters). Keys are
+ * A request parameter that selects different tiles (`docs/explanation/geowebcache.md`, Parameter filters). Keys are
  * upper case; requests may use any case.
  */
 export type ParameterFilter = StringFilter | RegexFilter | NumberFilter;
 
-/** One combination of parameter values: every filter's key, or empty when all values are the defaults. */
+/** One combination of parameter values: a value for every filter's key, or empty if all values are the defaults. */
 export interface Parameters {
-  /** GWC's id: 40 hexadecimal digits, "" for the defaults. */
+  /** GWC's id: 40 hexadecimal digits; "" for the defaults. */
   readonly id: string;
   readonly values: Readonly<Record<string, string>>;
 }
 
 export const DEFAULT_PARAMETERS: Parameters = { id: "", values: {} };
 
-/** Returns the filter that receives the styles of WMS and WMTS. Undefined: the layer has only its default style. */
+/** Returns the filter for the styles of WMS and WMTS. Undefined if the layer has only its default style. */
 export const stylesFilter = (filters: readonly ParameterFilter[]): ParameterFilter | undefined =>
   filters.find(({ key }) => key === "STYLES");
 
-/** Returns the values to render the default parameters with, because `DEFAULT_PARAMETERS` contains no values. */
+/** Returns the default values, which a render needs because `DEFAULT_PARAMETERS` contains no values. */
 export const defaultValues = (filters: readonly ParameterFilter[]): Readonly<Record<string, string>> =>
   Object.fromEntries(filters.map((filter) => [filter.key, filter.default]));
 
-/** Returns the values of all filters for a request to the upstream: those of a combination, or the defaults. */
+/** Returns the values of all filters for a request to the upstream: the values of a combination, or the defaults. */
 export const allValues = (
   filters: readonly ParameterFilter[],
   values: Readonly<Record<string, string>>,
@@ -66,7 +66,7 @@ export const allValues = (
 
 /**
  * Returns GWC's id of a combination of values: SHA-1 of `?K1=V1&K2=V2`, keys sorted, nothing escaped
- * (`docs/explanation/geowebcache.md`, Parameter filters), so that existing caches fit.
+ * (`docs/explanation/geowebcache.md`, Parameter filters). Existing caches then fit.
  */
 export function parametersId(values: Readonly<Record<string, string>>): string {
   const keys = Object.keys(values).sort();
@@ -76,7 +76,7 @@ export function parametersId(values: Readonly<Record<string, string>>): string {
     .digest("hex");
 }
 
-/** Converts a text to the case of a rule. */
+/** Converts a text to the letter case of a rule. */
 export function inCase(text: string, rule: CaseRule | undefined): string {
   switch (rule) {
     case "UPPER":
@@ -96,9 +96,11 @@ export const compileRegex = ({
 }: Pick<RegexFilter, "regex" | "normalize">): Result<ValuePattern, string> =>
   compilePattern(regex, normalize === undefined || normalize === "NONE" ? "case_matters" : "any_case");
 
-/** The most characters of a value that is matched: expressions with large counts take long for each character. */
+/** The longest value that is matched, because expressions with large counts take long for each character. */
 const MAX_MATCHED = 4096;
-/** Compiled expressions. An entry is collected with its filter, after a reload has replaced the configuration. */
+/**
+ * Compiled expressions. An entry is garbage-collected with its filter after a reload has replaced the configuration.
+ */
 const compiled = new WeakMap<RegexFilter, ValuePattern>();
 function matches(filter: RegexFilter, value: string): boolean {
   const known = compiled.get(filter);
@@ -109,7 +111,7 @@ function matches(filter: RegexFilter, value: string): boolean {
   return made.value.matches(value);
 }
 
-/** Parses a number in the precision of a filter. Undefined: the text is not a number, or the number is too large. */
+/** Parses a number in the precision of a filter. Undefined if the text is not a number or the number is too large. */
 function numberOf(type: NumberFilter["type"], text: string): number | undefined {
   const trimmed = text.trim();
   if (type === "integer") {
@@ -120,11 +122,14 @@ function numberOf(type: NumberFilter["type"], text: string): number | undefined 
   return Number.isFinite(single) ? single : undefined;
 }
 
-/** Formats a number as in the names of tile sets: `10.0` for a float, `10` for an integer. */
+/** Formats a number as the names of tile sets do: `10.0` for a float, `10` for an integer. */
 export const numberText = (type: NumberFilter["type"], value: number): string =>
   type === "float" ? floatText(value) : String(value + 0);
 
-/** Returns the canonical text of the nearest legal number. Of two equally near numbers the first is used, as in GWC. */
+/**
+ * Returns the canonical text of the nearest legal number. If two legal numbers are equally near, returns the first, as
+ * in GWC. Undefined if no legal number is near enough.
+ */
 function nearestNumber({ type, values, threshold }: NumberFilter, text: string): string | undefined {
   const given = numberOf(type, text);
   if (given === undefined) return undefined;
@@ -143,8 +148,8 @@ function nearestNumber({ type, values, threshold }: NumberFilter, text: string):
 }
 
 /**
- * Returns a text in the canonical form of a filter, legal or not. Undefined: the text is not a number, or not near a
- * legal one.
+ * Returns a text in the canonical form of a filter, legal or not. Undefined if the text is not a number, or not near a
+ * legal number.
  */
 function meaningOf(filter: ParameterFilter, text: string): string | undefined {
   switch (filter.type) {
@@ -157,7 +162,10 @@ function meaningOf(filter: ParameterFilter, text: string): string | undefined {
   }
 }
 
-/** Returns the legal value that a text stands for, as in the names of tile sets. Undefined: there is none. */
+/**
+ * Returns the legal value that a text selects, as in the names of tile sets. Undefined if the filter does not accept
+ * the text.
+ */
 export function legalValue(filter: ParameterFilter, text: string): string | undefined {
   const value = meaningOf(filter, text);
   switch (filter.type) {
@@ -172,8 +180,8 @@ export function legalValue(filter: ParameterFilter, text: string): string | unde
 }
 
 /**
- * Returns the default and the values that a filter lists, as in the names of tile sets. Undefined: the filter lists
- * none.
+ * Returns the default and the listed values of a filter, as in the names of tile sets. Undefined if the filter has no
+ * list.
  */
 export function listedValues(filter: ParameterFilter): readonly string[] | undefined {
   if (filter.type === "regex" || (filter.type !== "string" && filter.values.length === 0)) return undefined;
@@ -203,14 +211,14 @@ export function legalValuesText(filter: ParameterFilter): string {
 }
 
 /**
- * Values that stand for the default: the empty text, and GWC's words for no value and for the empty value, which an
+ * Values that select the default: the empty text, and GWC's words for no value and for the empty value, which an
  * address cannot express (`docs/explanation/geowebcache.md`, Parameter filters).
  */
 const NOTHING = ["", "_null", "_empty"];
 
 /**
- * Returns the combination of values that a request stands for. Absent or empty values are the defaults. Unknown keys
- * are refused only with `unknownKeys` "refuse", because tile requests carry many parameters of their own protocol.
+ * Returns the combination of values that a request selects. Absent or empty values select the defaults. Refuses unknown
+ * keys only with `unknownKeys` "refuse", because tile requests also carry parameters of their protocol.
  */
 export function parseParameters(
   filters: readonly ParameterFilter[],
@@ -254,8 +262,8 @@ export function parseParameters(
 }
 
 /**
- * Parses the parameters of a truncation. An empty value of a key without a filter is ignored: on a layer without styles,
- * `STYLES=` names the default parameter set, as it does in a request for a tile.
+ * Parses the parameters of a truncation. Ignores an empty value of a key without a filter: on a layer without styles,
+ * `STYLES=` selects the default parameters, as in a request for a tile.
  */
 export function parseTruncatedParameters(
   filters: readonly ParameterFilter[],

@@ -1,8 +1,8 @@
 import type { Zoom } from "../grid/grid-set.ts";
 
 /**
- * Refuses requests for tiles that are known to be empty: the answer is an empty tile, and nothing is rendered
- * (GeoWebCache's request filters). Seeds have no filters.
+ * Answers requests for tiles that are known to be empty with an empty tile, without a render (GeoWebCache's request
+ * filters). Filters do not apply to seeds.
  */
 export type RequestFilter = CircleFilter | RasterFilter;
 
@@ -17,20 +17,22 @@ export type RasterFilter = FileFilter | WmsFilter;
 
 interface RasterFilterOptions {
   readonly name: string;
-  /** The levels that have a raster. Finer levels use the raster of `zoomStop`. */
+  /** The levels with a raster. Finer levels use the raster of `zoomStop`. */
   readonly zoomStart: Zoom;
   readonly zoomStop: Zoom;
-  /** Coarser levels use the raster of `zoomStart`. False: all tiles of coarser levels are served. */
+  /** Whether coarser levels use the raster of `zoomStart`. If false, all tiles of coarser levels are served. */
   readonly resample: boolean;
-  /** The rasters are loaded at the start. False: each with the first request that needs it. */
+  /**
+   * Whether the rasters are loaded at the start. If false, each raster is loaded by the first request that needs it.
+   */
   readonly preload: boolean;
-  /** A refused request gets a green tile. */
+  /** Whether a refused request gets a green tile. */
   readonly debug: boolean;
 }
 
 export interface FileFilter extends RasterFilterOptions {
   readonly type: "file";
-  /** The directory of the files, which `maskFileName` names: an absolute path. */
+  /** The absolute path of the directory with the files that `maskFileName` names. */
   readonly directory: string;
   /** The extension of the files, without a dot. */
   readonly extension: string;
@@ -45,6 +47,9 @@ export interface WmsFilter extends RasterFilterOptions {
   readonly timeoutSeconds: number;
 }
 
-/** Returns the name of a raster's file (GeoWebCache's). A slash in the id of a grid set leads to no other directory. */
+/**
+ * Returns the name of a raster's file, as in GeoWebCache. Replaces slashes, so that the id of a grid set cannot lead to
+ * another directory.
+ */
 export const maskFileName = ({ name, extension }: FileFilter, gridSet: string, z: Zoom): string =>
   `${name}_${gridSet}_${z}.${extension}`.replace(/[/\\]/g, "_");

@@ -1,4 +1,4 @@
-/** The contact of the provider. An empty text is left out of capabilities. */
+/** The contact of the provider. Capabilities omit an empty text. */
 export interface ServiceContact {
   readonly individualName?: string;
   readonly positionName?: string;
@@ -27,10 +27,12 @@ export interface ServiceInformation {
   readonly accessConstraints?: string;
 }
 
-/** The properties of the server that the tile protocols show or obey, beside the layers. */
+/** The settings of the server, beside its layers, that the tile protocols use. */
 export interface ServiceOptions {
   readonly information: ServiceInformation;
-  /** WMTS by key and value checks every request as the conformance tests of the OGC (CITE) demand it. */
+  /**
+   * Whether WMTS with key-value pairs checks every request as strictly as the OGC's conformance tests (CITE) demand.
+   */
   readonly isCiteCompliant: boolean;
 }
 

@@ -6,8 +6,8 @@ import type { GridSubset, Layer } from "./layer.ts";
 export const NOT_STORED = -1;
 
 /**
- * Returns whether the tiles of a level are stored. Tiles of other levels are rendered for each request, and seeds leave
- * the levels out.
+ * Returns whether the tiles of a level are stored. Tiles of other levels are rendered for each request, and seeds skip
+ * these levels.
  */
 export function storesLevel(
   { expireCacheSeconds }: Pick<Layer, "expireCacheSeconds">,

@@ -2,7 +2,7 @@ import type { GridSetId, TileIndex } from "../grid/grid-set.ts";
 import type { Branded } from "../lib/brand.ts";
 
 export type LayerName = Branded<string, "layer">;
-/** 40 hexadecimal digits, or "" for the default parameters. */
+/** 40 hexadecimal digits; "" for the default parameters. */
 export type ParametersId = Branded<string, "parameters">;
 /** A MIME type as configured, such as `image/png8`. */
 export type FormatName = Branded<string, "format">;
@@ -15,7 +15,7 @@ export interface TileSet {
   readonly parametersId: ParametersId;
 }
 
-/** The address of one tile. Stores keep one entry per address. */
+/** The address of one tile. A store has one entry per address. */
 export interface TileAddress extends TileIndex {
   readonly tileSet: TileSet;
 }
@@ -31,7 +31,7 @@ export const CELL_SIDE = 1 << CELL_SHIFT;
 export const CELLS_PER_SIDE = BLOCK_SIDE / CELL_SIDE;
 
 /**
- * Returns a key of a tile set, for maps. The parts contain no line feed: format and id never do, and the configuration
+ * Returns a key of a tile set for maps. No part contains a line feed: formats and ids never do, and the configuration
  * checks the names.
  */
 export const tileSetKey = (t: TileSet): string => `${t.layer}\n${t.gridSet}\n${t.format}\n${t.parametersId}`;

@@ -1,6 +1,6 @@
 /**
- * The directories and names of tiles that another program has written. `tc`, `mp`, `tms`, `reverse_tms` and `quadkey`
- * are those of MapProxy; MapCache's default layout is `tc` too.
+ * The layouts of directories and file names of tiles that another program has written. `tc`, `mp`, `tms`, `reverse_tms`
+ * and `quadkey` are layouts of MapProxy; `tc` is also MapCache's default.
  */
 export const DISK_LAYOUTS = ["tc", "mp", "tms", "reverse_tms", "quadkey", "arcgis", "worldwind"] as const;
 export type DiskLayout = (typeof DISK_LAYOUTS)[number];
@@ -9,13 +9,16 @@ export type DiskLayout = (typeof DISK_LAYOUTS)[number];
 export interface TilesOnDisk {
   /** The id of a grid set of the layer. */
   readonly gridSet: string;
-  /** MIME type. Absent: the layer's first format. */
+  /** MIME type. Absent: the layer's default format. */
   readonly format?: string;
-  /** The absolute path of the directory. Without a layout the path of a tile, with {z}, {x} and {y} or {-y}. */
+  /**
+   * With a layout, the absolute path of the directory. Without a layout, the path of a tile with {z}, {x} and {y} or
+   * {-y}.
+   */
   readonly path: string;
   readonly layout?: DiskLayout;
-  /** Where a layout counts rows from. A path with placeholders says it itself. */
+  /** The origin of row numbers in a layout. A path with placeholders states it itself. */
   readonly rows: "bottom" | "top";
-  /** The end of the names of files, without the dot. Absent: that of the format. */
+  /** The extension of file names, without the dot. Absent: the extension of the format. */
   readonly extension?: string;
 }

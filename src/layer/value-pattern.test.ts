@@ -9,7 +9,7 @@ function pattern(regex: string, letterCase: PatternCase = "case_matters"): Value
   return compiled.value;
 }
 
-/** Expressions that RE2 and JavaScript read alike. */
+/** Expressions that RE2 and JavaScript interpret alike. */
 const { expression } = fc.letrec<{ expression: string; atom: string }>((tie) => ({
   atom: fc.oneof(
     { maxDepth: 4 },
@@ -118,7 +118,7 @@ test.each(["(a+)+b", "(a|a)*b", "(a|aa)+b", "([a-z]+)*!", "(.*a){20}b", "(a*)*(a
 test("an expression without cases is compiled as fast in any case", () => {
   const compile = () => expect(compilePattern(`${".".repeat(400)}(?s)${".".repeat(400)}`, "any_case").ok).toBe(true);
   compile();
-  // To fold each character of Unicode took 6 ms for each dot.
+  // Folding each character of Unicode took 6 ms per dot.
   expect(cpuMs(compile)).toBeLessThan(1_000);
 });
 

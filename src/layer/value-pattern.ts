@@ -2,22 +2,25 @@ import { createRequire } from "node:module";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { re2FromJava } from "./java-regex.ts";
 
-/** A regular expression of the configuration: the whole value must match it. */
+/** A regular expression of the configuration. It must match the whole value. */
 export interface ValuePattern {
   matches(value: string): boolean;
 }
 
 export type PatternCase = "case_matters" | "any_case";
 
-/** The most characters of an expression: to compile one takes some hundredths of a millisecond for each. */
+/** The longest expression, because compiling takes some hundredths of a millisecond per character. */
 const MOST_CHARACTERS = 4_096;
 
-/** Loads RE2 when the first expression is compiled: most configurations have none, and it takes some 10 ms. */
+/**
+ * Loads RE2 when the first expression is compiled. Loading takes some 10 ms, and most configurations have no
+ * expression.
+ */
 const re2 = (): typeof import("re2js") => load("re2js");
 const load = createRequire(import.meta.url);
 
 /**
- * Compiles an expression in Java's syntax, as GeoWebCache has it. RE2 matches it: RE2 lacks the parts that need
+ * Compiles an expression in Java's syntax, as GeoWebCache uses it. RE2 matches it: RE2 lacks the constructs that need
  * backtracking, so a match takes time in proportion to the length of the value. That matters because clients send the
  * values. The refusal gives the reason why the expression is invalid.
  */
@@ -36,6 +39,6 @@ export function compilePattern(regex: string, letterCase: PatternCase): Result<V
   }
 }
 
-/** Returns RE2's reason without the whole translated expression at its end. */
+/** Returns RE2's reason without the translated expression at its end. */
 const reasonOf = (message: string, translated: string): string =>
   message.replace(/^error parsing regexp: /, "").replace(`: \`${translated}\``, "");

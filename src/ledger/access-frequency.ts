@@ -1,18 +1,18 @@
 /*
- * The access frequency of a cell is one number. The order of two cells by this number stays right without an update.
+ * The access frequency of a cell is one number. The order of two cells by this number stays right without updates.
  *
- * Two kinds of use count: the first write, and each read of a tile after its first read. A first read does not count, so
- * that a user who pans over the whole map once does not make all of the map frequently used.
+ * Two kinds of use count: the first write, and each read of a tile after the tile's first read. A first read does not
+ * count, so that a user who pans over the whole map once does not make the whole map frequently used.
  *
- * Each use counts 1 and is worth half as much after every half-life H: the frequency of a cell at time t is the sum over
- * its uses of 2^((use - t) / H). The order of two cells does not depend on t, so the part without t is stored: the
- * logarithm to base 2 of the sum of 2^(use / H).
+ * Each use counts 1 and loses half of its weight in every half-life H: the frequency of a cell at time t is the sum
+ * over its uses of 2^((use - t) / H). The order of two cells does not depend on t, so the stored number omits t: it is
+ * the logarithm to base 2 of the sum of 2^(use / H).
  */
 
-/** A use from this long ago is worth half a new one. */
+/** A use this long ago has half the weight of a new use. */
 export const HALF_LIFE_MS = 86_400_000;
 
-/** Returns the frequency after `count` more uses at `nowMs`; the frequency of a cell that was never used is 0. */
+/** Returns the frequency after `count` further uses at `nowMs`. The frequency of a cell that was never used is 0. */
 export function decayedFrequency(frequency: number, nowMs: number, count: number): number {
   const use = nowMs / HALF_LIFE_MS + Math.log2(count);
   if (frequency === 0) return use;

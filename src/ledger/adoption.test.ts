@@ -30,7 +30,7 @@ function open(blockBytes: number) {
   const monotonicNow = () => performance.now();
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow });
   const adoption = new Adoption({ db, ledger, store, log, isStateLost: false });
-  /** Stores tiles of these sizes, each in a cell of its own. */
+  /** Stores tiles of these sizes, each in a separate cell. */
   const write = async (sizes: readonly number[]): Promise<void> => {
     for (const [n, size] of sizes.entries()) {
       const tile = { x: 16 * n, y: 0, z: 9 };
@@ -49,7 +49,7 @@ function open(blockBytes: number) {
   return { db, ledger, adoption, logged, write, close };
 }
 
-/** Starts the adoption as a server does, and waits until it has ended. */
+/** Starts the adoption as a server does, and waits for its end. */
 async function adopt({ adoption, ledger }: ReturnType<typeof open>): Promise<void> {
   adoption.check(LAYERS);
   adoption.start(LAYERS);

@@ -18,33 +18,36 @@ export const adoptionMigrations: Migrations = {
   ],
 };
 
-/** From this number of layers on, one call of `layersThere` finds those that may have tiles. */
+/** From this number of layers on, one call of `layersThere` finds the layers that may have tiles. */
 const MANY_LAYERS = 16;
-/** The last region is recorded no more often than this: the transaction takes longer than to count a small directory. */
+/**
+ * The least time between two records of the last region, because the transaction takes longer than counting a small
+ * directory.
+ */
 const REMEMBER_MS = 500;
-/** A start while the database is away is tried again after this time. */
+/** If the database is unavailable, a start is tried again after this time. */
 const START_AGAIN_MS = 1_000;
 
 const PYRAMID = ["layer", "grid_set", "parameters_id"];
 
-/** A layer, with the ids of its grid sets, by which the store splits directory names. */
+/** A layer and the ids of its grid sets. The store needs the ids to parse directory names. */
 export interface AdoptedLayer {
   readonly name: string;
   readonly gridSets: readonly string[];
 }
 
 export interface AdoptionProgress {
-  /** Pyramids (grid set and parameters of a layer) still to be counted, including the current one. */
+  /** The number of pyramids (grid set and parameters of a layer) still to be counted, including the current one. */
   readonly pyramidsLeft: number;
   readonly current: (StoredPyramid & { readonly z: number }) | null;
-  /** Tiles counted since the start of the server. */
+  /** The number of tiles counted since the start of the server. */
   readonly tiles: number;
 }
 
 /**
  * Counts, in the background, the tiles of caches that are older than the ledger. It counts one region at a time and
- * records the last region, so that a restart continues there. Meanwhile the tiles are served, and the ledger records
- * writes as usual.
+ * records the last region, so that a restart continues there. During the count the tiles are served, and the ledger
+ * records writes as usual.
  */
 export class Adoption {
   readonly #db: Database;
@@ -53,17 +56,17 @@ export class Adoption {
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #left = new Map<string, StoredPyramid>();
-  /** The counted pyramids that have not been checked for changes made while no server ran. */
+  /** The counted pyramids that were not yet checked for changes made while no server ran. */
   readonly #unchecked = new Map<string, StoredPyramid>();
-  /** The pyramids of `#left` that are counted once more after the current count. */
+  /** The pyramids of `#left` that are counted again after the current count. */
   readonly #again = new Set<string>();
   #current: AdoptionProgress["current"] = null;
   #tiles = 0;
   /** The time at which a server last owned the store, by the store's clock. */
   #sinceMs = 0;
   /**
-   * Whether all tiles are counted again: the ledger may lack tiles of the store, or its sums may be in blocks of
-   * another size.
+   * Whether all tiles are counted again, because the ledger may lack tiles of the store, or because its sums may assume
+   * blocks of a different size.
    */
   readonly #countsAll: boolean;
   /** Whether a part of the store was unavailable, at the start or since. */
@@ -77,7 +80,7 @@ export class Adoption {
     readonly ledger: Ledger;
     readonly store: InventoryStore;
     readonly log: Logger;
-    /** True: the ledger may lack tiles of the store, so all tiles are counted again. */
+    /** Whether the ledger may lack tiles of the store, so that all tiles are counted again. */
     readonly isStateLost: boolean;
   }) {
     this.#db = parts.db;
@@ -95,8 +98,8 @@ export class Adoption {
   }
 
   /**
-   * Finds the counted pyramids that have to be checked: other programs may have added or removed tiles since a server
-   * last owned the store. Called once, at the start of the server.
+   * Finds the counted pyramids to check: other programs may have added or removed tiles since a server last owned the
+   * store. Called once, at the start of the server.
    */
   check(layers: readonly AdoptedLayer[]): void {
     const configured = new Map(layers.map(({ name, gridSets }) => [name, gridSets]));
@@ -112,7 +115,7 @@ export class Adoption {
     this.#sinceMs = this.#countsAll ? 0 : (this.#store.lastAliveMs() ?? 0);
   }
 
-  /** Looks again for the tiles of layers whose part of the store was unavailable: it can be used again. */
+  /** Searches again for tiles of layers whose part of the store was unavailable. Called when it is available again. */
   again(layers: readonly AdoptedLayer[]): void {
     if (!this.#hasFailed || this.#stop.signal.aborted) return;
     this.#hasFailed = false;
@@ -135,7 +138,10 @@ export class Adoption {
     return false;
   }
 
-  /** Finds the pyramids that have not been counted, and starts to count them. While the database is away, it tries again. */
+  /**
+   * Finds the pyramids that have not been counted, and starts to count them. While the database is unavailable, it
+   * tries again.
+   */
   start(layers: readonly AdoptedLayer[]): void {
     clearTimeout(this.#startAgain);
     try {
@@ -169,7 +175,7 @@ export class Adoption {
   }
 
   /**
-   * Returns the layers that have records or may have tiles. To look at each of thousands of layers in a bucket, or over a
+   * Returns the layers that have records or may have tiles. Listing each of thousands of layers in a bucket, or over a
    * network, would take too long.
    */
   #withTiles(names: readonly string[]): readonly string[] {
@@ -181,12 +187,12 @@ export class Adoption {
       return names.filter((name) => recorded.has(name) || there.has(name));
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      // The look at each layer will fail too, and log why.
+      // Listing each layer will fail too, and log the reason.
       return names;
     }
   }
 
-  /** Returns no pyramids while the layer's part of the store is unavailable. */
+  /** Returns the pyramids that `look` finds; empty while the layer's part of the store is unavailable. */
   #found(layer: string, look: () => StoredPyramid[]): StoredPyramid[] {
     try {
       return look();
@@ -212,7 +218,7 @@ export class Adoption {
     }
   }
 
-  /** Counts the current pyramids of a layer again after the current count: the layer has another store. */
+  /** Counts the uncounted pyramids of a layer once more after the current count, because the layer has a new store. */
   countAgain(layer: string): void {
     this.restored([...this.#left.values()].filter((pyramid) => pyramid.layer === layer));
   }
@@ -221,7 +227,7 @@ export class Adoption {
     return { pyramidsLeft: this.#left.size + this.#unchecked.size, current: this.#current, tiles: this.#tiles };
   }
 
-  /** Returns whether some tiles of a layer may not have been counted yet. */
+  /** Returns whether tiles of a layer may not have been counted yet. */
   concerns(layer: string): boolean {
     return this.isChecking(layer) || [...this.#left.values()].some((pyramid) => pyramid.layer === layer);
   }
@@ -245,7 +251,7 @@ export class Adoption {
         this.#left.delete(key);
         continue;
       }
-      // The adoption leaves cells that were counted before.
+      // Adoption does not count cells again that were counted before, so check them.
       if (this.#ledger.hasOtherBlocks && !this.#stop.signal.aborted) await this.#check(pyramid);
       if (this.#stop.signal.aborted) return;
       if (this.#again.delete(key)) {
@@ -263,8 +269,8 @@ export class Adoption {
   }
 
   /**
-   * Records that the tiles have been counted in the present size of blocks. If a part of the store was unavailable, the
-   * next start counts them again.
+   * Records that all tiles have been counted in blocks of the current size. If a part of the store was unavailable,
+   * records nothing, and the next start counts them again.
    */
   #countedBlocks(): void {
     if (this.#ledger.hasOtherBlocks && !this.#hasFailed) this.#ledger.countedBlocks();
@@ -290,7 +296,7 @@ export class Adoption {
     }
   }
 
-  /** Counts the cells again that have lost a directory. */
+  /** Counts cells again that have lost a directory. */
   async #repairLost(pyramid: StoredPyramid, z: number, changes: LevelChanges, stretch: Stretch): Promise<void> {
     const rects = await this.#wait.run(() => [...this.#ledger.caches.blockRects(pyramid, z)]);
     for (const page of pagesOf(rects, POSITIONS_AT_ONCE)) {
@@ -352,7 +358,7 @@ export class Adoption {
           stretch.run(this.#ledger.caches.adopt(pyramid, region.rect, new Map(), undefined, counted)),
         );
         if (this.#stop.signal.aborted) return;
-        // A kill costs the counts since, and what is counted twice is counted once.
+        // A kill loses the counts since the last record. Counting a region twice does not change the sums.
         if (performance.now() - rememberedMs < REMEMBER_MS) continue;
         await this.#wait.run(() => this.#remember(pyramid, z, region.key));
         rememberedMs = performance.now();

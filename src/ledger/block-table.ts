@@ -6,7 +6,7 @@ import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../st
 import { Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
 import { type AgedCell, decodeAges } from "./cells/cell-ages.ts";
 
-/** A block in the order of eviction: no cell of the block is evicted before those of lower keys than `key`. */
+/** A block in the order of eviction. No cell of the block is evicted before cells with a lower key than `key`. */
 export interface BlockKey extends BlockAddress {
   readonly key: number;
 }
@@ -17,36 +17,37 @@ export type ZoomAddress = Pick<BlockAddress, "tileSetId" | "z">;
 /** A row of blocks of one zoom of a tile set. */
 export type BlockRow = Omit<BlockAddress, "bx">;
 
-/** Capacity of the block table; a block takes about 5 KiB. Pinned blocks stay in memory beyond the capacity. */
+/** The number of blocks in memory; a block takes about 5 KiB. Pinned blocks stay in memory beyond this number. */
 export const BLOCKS_IN_MEMORY = 2048;
-/** Pinned blocks that one trim skips before it gives up until the next time. */
+/** The number of pinned blocks that one trim skips before it stops until the next trim. */
 const PINNED_LOOKS = 64;
-/** Blocks of which only the use has changed are written this much later than other changed blocks. */
+/** Blocks in which only the use has changed are written this much later than other changed blocks. */
 const USE_FLUSH_MS = 5_000;
 
-/** The columns that identify a block, and the others. */
+/** The columns that identify a block, and the columns of its content. */
 const BLOCK = ["tile_set", "z", "bx", "by"];
 const CONTENT = ["tiles", "presence", "cells", "unknown", "lru", "lfu", "checksum", "ages"];
 
 export interface BlockTableParts {
-  /** Returns whether a block without a row is known to be empty in a tile set. */
+  /** Returns whether every stored tile of a tile set has been counted, so that a block without a row is empty. */
   readonly isComplete: (tileSetId: number) => boolean;
-  /** The number of blocks in memory above which blocks are evicted. */
+  /** The number of blocks in memory above which blocks are evicted from memory. */
   readonly capacity: number;
-  /** Called when a row could not be read. The block is in memory, empty and with all cells unknown. */
+  /** Called when a row could not be read. The block is then in memory, empty and with all cells unknown. */
   readonly corrupt: (block: Block, reason: string) => void;
 }
 
 /**
- * Holds the blocks: recently used ones in memory, the others in the database. No other part holds a block. The table
- * evicts a block that is not pinned only after the code that got the block has reached an await or its end.
+ * Holds the blocks: recently used blocks in memory, all others in the database. No other part refers to a block for
+ * long: the table evicts a block that is not pinned as soon as the code that got the block has reached an await or its
+ * end.
  */
 export class BlockTable {
   readonly #db: Database;
   readonly #parts: BlockTableParts;
   readonly #blocks = new Map<string, Block>();
   readonly #dirty = new Set<Block>();
-  /** Blocks with a change of their use alone, and the time of the first such change. */
+  /** Blocks in which only the use has changed, and the time of the first such change. */
   readonly #used = new Set<Block>();
   #usedSinceMs = 0;
   #willTrim = false;
@@ -75,7 +76,7 @@ export class BlockTable {
         `SELECT z, bx, by, ${column} AS key FROM block WHERE tile_set = ? AND (${column}, z, bx, by) > (?, ?, ?, ?)
            ORDER BY ${column}, z, bx, by LIMIT ?`,
       );
-    // Without the name of the index, SQLite takes the primary key and reads all rows between the two columns.
+    // Without the name of the index, SQLite uses the primary key and reads all rows between the two columns.
     const table = `block ${db.dialect.indexedBy("block_row")}`;
     const inRow = `FROM ${table} WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?`;
     this.#sql = {
@@ -115,12 +116,12 @@ export class BlockTable {
     return this.#blocks.has(blockKey(address));
   }
 
-  /** Returns the block at an address; an empty one when it has no row. */
+  /** Returns the block at an address. Returns an empty block if it has no row. */
   at(address: BlockAddress): Block {
     const key = blockKey(address);
     const block = this.#blocks.get(key);
     if (block !== undefined) {
-      // The map is in the order of the latest use: moves the block to the end.
+      // The map is ordered by latest use: this moves the block to the end.
       this.#blocks.delete(key);
       this.#blocks.set(key, block);
       return block;
@@ -129,7 +130,7 @@ export class BlockTable {
     return this.#hold({ tileSetId, z, bx, by }, this.#sql.get.get(tileSetId, z, bx, by));
   }
 
-  /** Makes the block of a row, or an empty one without a row, and holds it in memory. */
+  /** Makes the block of a row, or an empty block without a row, and holds it in memory. */
   #hold(at: BlockAddress, row: Row | undefined): Block {
     const decoded = row === undefined ? undefined : decodeRow(at, row);
     const block = decoded?.block ?? new Block(at, this.#parts.isComplete(at.tileSetId));
@@ -140,7 +141,7 @@ export class BlockTable {
   }
 
   /**
-   * Reads blocks of one zoom of a tile set with one statement. Those without a row are in memory afterwards, too.
+   * Reads blocks of one zoom of a tile set with one statement. Blocks without a row are then in memory too.
    * @param wanted at most `POSITIONS_AT_ONCE` blocks
    */
   prefetch(wanted: readonly BlockAddress[]): void {
@@ -153,7 +154,10 @@ export class BlockTable {
     for (const at of missing) this.#hold(at, found.get(blockKey(at)));
   }
 
-  /** Reads the blocks of a page with one statement, if most of them are not in memory. `page` is in the order of keys. */
+  /**
+   * Reads the blocks of a page with one statement, if most of them are not in memory. `page` must be in the order of
+   * keys.
+   */
   #readPage(page: readonly BlockAddress[], minY: number, maxY: number): void {
     const [first, last] = [page[0], page.at(-1)];
     const missing = page.filter((at) => !this.#blocks.has(blockKey(at)));
@@ -181,7 +185,7 @@ export class BlockTable {
       if (this.#blocks.size <= this.#parts.capacity || pinned > PINNED_LOOKS) return;
       this.#blocks.delete(key);
       if (!block.pinned && !this.#used.has(block)) continue;
-      // Moves the pinned block to the end, so that the next trim reaches the blocks behind it.
+      // Moves the pinned block to the end, so that the next trim reaches the blocks after it.
       this.#blocks.set(key, block);
       pinned++;
     }
@@ -202,30 +206,30 @@ export class BlockTable {
     this.#used.add(block);
   }
 
-  /** Whether blocks have changed in more than their use since they were written. */
+  /** Whether blocks have unwritten changes other than of their use. */
   get hasChanges(): boolean {
     return this.#dirty.size > 0;
   }
 
-  /** Whether blocks of which only the use has changed are not written yet. */
+  /** Whether blocks have unwritten changes of only their use. */
   get hasUse(): boolean {
     return this.#used.size > 0;
   }
 
-  /** Returns whether the use of blocks has to be written by now. */
+  /** Returns whether the use of blocks must be written now. */
   useIsDue(nowMs: number): boolean {
     return this.#used.size > BLOCKS_IN_MEMORY / 4 || (this.#used.size > 0 && nowMs - this.#usedSinceMs >= USE_FLUSH_MS);
   }
 
-  /** Returns the zooms of tile sets in which blocks have changed in more than their use. */
+  /** Returns the zooms of tile sets in which blocks have unwritten changes other than of their use. */
   changedZooms(): readonly ZoomAddress[] {
     const zooms = new Map([...this.#dirty].map(({ at: { tileSetId, z } }) => [`${tileSetId}/${z}`, { tileSetId, z }]));
     return [...zooms.values()];
   }
 
   /**
-   * Writes the changed blocks of one zoom or of all, but not those of which only the use has changed. Inside the
-   * caller's transaction.
+   * Writes the changed blocks of one zoom or of all zooms, except blocks in which only the use has changed. Runs inside
+   * the caller's transaction.
    */
   write(zoom?: ZoomAddress): void {
     const dirty = [...this.#dirty].filter(
@@ -242,8 +246,8 @@ export class BlockTable {
   }
 
   /**
-   * Writes some of the blocks of which only the use has changed: a user may look at thousands. Inside the caller's
-   * transaction.
+   * Writes some of the blocks in which only the use has changed: a user may read tiles of thousands of blocks. Runs
+   * inside the caller's transaction.
    */
   writeSomeUse(most: number): void {
     const some: Block[] = [];
@@ -273,7 +277,8 @@ export class BlockTable {
   }
 
   /**
-   * Returns a page of the blocks of a tile set, those with the least used cell first. Reads the rows of the database.
+   * Returns a page of the blocks of a tile set. Blocks with the least used cells come first. Reads the rows of the
+   * database.
    */
   coldest(order: CellOrder, tileSetId: number, after: BlockKey | undefined, limit: number): BlockKey[] {
     const { key, z, bx, by } = after ?? { key: Number.NEGATIVE_INFINITY, z: -1, bx: -1, by: -1 };
@@ -286,13 +291,16 @@ export class BlockTable {
     }));
   }
 
-  /** Returns the first row of blocks at or after `by` in which blocks have rows in the database. */
+  /**
+   * Returns the first row of blocks, at or after `by`, with a block that has a row in the database. Undefined if there
+   * is no such row of blocks.
+   */
   nextRow(tileSetId: number, z: number, by: number): number | undefined {
     const row = this.#sql.row.get(tileSetId, z, by);
     return row === undefined ? undefined : int(row, "by");
   }
 
-  /** Yields the rows of blocks that a rectangle touches and in which blocks have rows in the database. */
+  /** Yields the rows of blocks that overlap a rectangle and contain a block with a row in the database. */
   *rowsIn(tileSetId: number, { z, minY, maxY }: TileRect): Generator<BlockRow> {
     const last = blockOf(maxY);
     for (let from = blockOf(minY); ; from++) {
@@ -303,18 +311,24 @@ export class BlockTable {
     }
   }
 
-  /** Returns the column of the first block of a row, between two columns, that has a row in the database. */
+  /**
+   * Returns the column of the first block between two columns of a row of blocks that has a row in the database.
+   * Undefined if no block has one.
+   */
   firstInRow({ tileSetId, z, by }: BlockRow, first: number, last: number): number | undefined {
     const [row] = this.#sql.inRow.all(tileSetId, z, by, first, last, 1);
     return row === undefined ? undefined : int(row, "bx");
   }
 
-  /** Yields the blocks of a row that a rectangle touches, with their tiles, a page at a time. Reads the database. */
+  /**
+   * Yields the blocks in a row of blocks that overlap a rectangle, with the number of their tiles, a page at a time.
+   * Reads the database.
+   */
   tilesInRow(row: BlockRow, rect: TileRect): Generator<readonly (BlockAddress & { readonly tiles: number })[]> {
     return this.#pagesOfRow(this.#sql.inRow, row, rect, (at, found) => ({ ...at, tiles: int(found, "tiles") }));
   }
 
-  /** Yields the blocks as `tilesInRow` does, with their used cells. The cells of blocks in memory are up to date. */
+  /** Yields the blocks like `tilesInRow`, with their used cells. For blocks in memory the cells are up to date. */
   useInRow(
     row: BlockRow,
     rect: TileRect,
@@ -325,7 +339,7 @@ export class BlockTable {
     });
   }
 
-  /** Yields the blocks as `tilesInRow` does, with their cells, as the rows of the database have them. */
+  /** Yields the blocks like `tilesInRow`, with the cells as the rows of the database contain them. */
   agesInRow(
     row: BlockRow,
     rect: TileRect,
@@ -337,16 +351,16 @@ export class BlockTable {
   }
 
   #agedCells(at: BlockAddress, row: Row): readonly AgedCell[] {
-    // The ages of a corrupt row are those of a block that is counted from the store.
+    // If the row is corrupt, uses the ages of the block, which is then counted from the store.
     return decodeAges(bytes(row, "ages")) ?? decodeAges(this.at(at).encodeAges()) ?? [];
   }
 
-  /** Reads the encoded cells of a block. */
+  /** Decodes the encoded cells of a block. */
   #fromCells<T>(at: BlockAddress, encoded: Uint8Array, read: (encoded: Uint8Array) => T): T {
     try {
       return read(encoded);
     } catch {
-      // The row is corrupt. The table then has a block that is counted from the store.
+      // The row is corrupt. The table then holds a block that is counted from the store.
       return read(this.at(at).encodeCells());
     }
   }
@@ -367,7 +381,7 @@ export class BlockTable {
     }
   }
 
-  /** Yields the addresses of the blocks of a zoom that have rows in the database. */
+  /** Yields the addresses of the blocks of a zoom that have a row in the database. */
   *addressesOf(tileSetId: number, z: number): Generator<BlockAddress> {
     for (const { at } of this.#rowsOf(this.#sql.addresses, tileSetId, z)) yield at;
   }
@@ -385,14 +399,14 @@ export class BlockTable {
   }
 
   /**
-   * Yields the blocks that a rectangle touches and that have a row in the database or unwritten changes. May yield
-   * another one: an empty block that is in memory.
+   * Yields the blocks that overlap a rectangle and have a row in the database or unwritten changes. May also yield
+   * empty blocks that are in memory.
    */
   *blocksIn(tileSetId: number, rect: TileRect): Generator<Block> {
     const { z } = rect;
     const [minX, minY] = [blockOf(rect.minX), blockOf(rect.minY)];
     const [maxX, maxY] = [blockOf(rect.maxX), blockOf(rect.maxY)];
-    // A single block that was read before needs no query.
+    // A single block that is in memory needs no query.
     const only = minX === maxX && minY === maxY ? { tileSetId, z, bx: minX, by: minY } : undefined;
     if (only !== undefined && this.#blocks.has(blockKey(only))) {
       yield this.at(only);
@@ -417,7 +431,10 @@ export class BlockTable {
     }
   }
 
-  /** Returns the sum of a zoom over its blocks, from memory or else from their rows. Corrupt rows add nothing. */
+  /**
+   * Returns the sums of a zoom over its blocks, from memory if possible, otherwise from their rows. Corrupt rows add
+   * nothing.
+   */
   sumOf(tileSetId: number, z: number): { tiles: number; bytes: number; allocated: number } {
     const sum = { tiles: 0, bytes: 0, allocated: 0 };
     const add = (tiles: number, { bytes, allocated }: { bytes: number; allocated: number }): void => {
@@ -450,7 +467,7 @@ export class BlockTable {
     return this.#blocks.values();
   }
 
-  /** Removes blocks from memory whose rows have been deleted. @returns the removed blocks */
+  /** Removes the blocks from memory whose rows have been deleted. @returns the removed blocks */
   remove(isGone: (at: BlockAddress) => boolean): Block[] {
     const gone: Block[] = [];
     for (const [key, block] of this.#blocks) {
@@ -464,7 +481,7 @@ export class BlockTable {
   }
 }
 
-/** Decodes the block of a row. For a corrupt row the block is empty, all its cells are unknown, and `reason` is set. */
+/** Decodes the block of a row. For a corrupt row the block is empty with all cells unknown, and `reason` is set. */
 function decodeRow(at: BlockAddress, row: Row): { readonly block: Block; readonly reason: string | undefined } {
   try {
     const content = {

@@ -7,24 +7,24 @@ import { CellAges, decodeAges, type WriteTimes } from "./cells/cell-ages.ts";
 export const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const PRESENCE_BYTES = (BLOCK_SIDE * BLOCK_SIDE) / 8;
 const ROW_BYTES = BLOCK_SIDE / 8;
-/** Columns of the numbers of a cell, in the order in which a row has them. */
+/** The columns of a cell's numbers, in the order in which a row contains them. */
 const COLUMN = { bytes: 0, allocated: 1, oldestMs: 2, lastUseMs: 3, frequency: 4 } as const;
 const NUMBERS = 5;
-/** Bytes of one cell in a row: the number of the cell, then its columns. */
+/** The bytes of one cell in a row: the number of the cell, then its columns. */
 const CELL_BYTES = 1 + NUMBERS * 8;
 
-/** The cell that is evicted first: the least recently used one, or the one with the lowest access frequency. */
+/** Which cell is evicted first: the least recently used, or the one with the lowest access frequency. */
 export type CellOrder = "LRU" | "LFU";
 
-/** A cell with reads after its first write, and its access frequency. */
+/** A cell that was read after its first write, and its access frequency. */
 export interface UsedCell {
   readonly cell: number;
   readonly frequency: number;
 }
 
 /**
- * Returns whether a cell has been read. The frequency of a cell without reads is that of its first write or, after a
- * count of the store, that of its latest tile.
+ * Returns whether a cell has been read. A cell without reads has the frequency of its first write or, after a count
+ * from the store, the frequency of its latest tile.
  */
 const isUsed = (oldestMs: number, lastUseMs: number, frequency: number): boolean =>
   frequency > decayedFrequency(0, oldestMs, 1) && frequency !== decayedFrequency(0, lastUseMs, 1);
@@ -39,10 +39,10 @@ export interface BlockAddress {
   readonly by: number;
 }
 
-/** A block of any tile set. */
+/** The position of a block in any tile set. */
 type BlockPosition = Omit<BlockAddress, "tileSetId">;
 
-/** Returns the column, or row, of blocks that has a column, or row, of tiles. */
+/** Returns the column (or row) of blocks that contains a column (or row) of tiles. */
 export const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
 
 /** Returns the rectangle of the tiles of a block. */
@@ -64,38 +64,41 @@ export function cellRectOf({ z, bx, by }: BlockPosition, cell: number): TileRect
 export const blockKey = ({ tileSetId, z, bx, by }: BlockAddress): string => `${tileSetId}/${z}/${bx}/${by}`;
 
 /**
- * The record of 128 x 128 tiles: which ones are stored, and per cell the bytes, the oldest write and the use. The block
- * table makes at most one object for a block. The table may evict the object at any await, so no code outside the table
- * refers to a block across one.
+ * The record of 128 x 128 tiles: which tiles are stored, and per cell the bytes, the oldest write and the use. The
+ * block table makes at most one object per block. The table may evict the object at any await, so no code outside of
+ * the table refers to a block across an await.
  */
 export class Block {
   readonly at: BlockAddress;
   readonly key: string;
   /** One bit per tile, row by row from the lower left. */
   readonly presence = new Uint8Array(PRESENCE_BYTES);
-  /** Tiles per cell, counted from `presence`. */
+  /** The number of tiles per cell, counted from `presence`. */
   readonly cellTiles = new Uint16Array(CELLS);
   readonly cellBytes: Float64Array;
-  /** Bytes that the tiles take in the store, with each block of the disk counted whole. */
+  /** The bytes that the disk allocates for the tiles of a cell. */
   readonly cellAllocated: Float64Array;
-  /** ms since 1970 of the first write to the empty cell, or of the oldest tile when it was counted; 0 when empty. */
+  /**
+   * ms since 1970 of the first write to the empty cell or, if the cell was counted, of its oldest tile. 0 if the cell
+   * is empty.
+   */
   readonly oldestMs: Float64Array;
-  /** ms since 1970 of the latest use or write, 0 when empty. */
+  /** ms since 1970 of the latest use or write. 0 if the cell is empty. */
   readonly lastUseMs: Float64Array;
-  /** Access frequency as in `access-frequency.ts`; 0 when empty. */
+  /** Access frequency as in `access-frequency.ts`. 0 if the cell is empty. */
   readonly frequency: Float64Array;
   readonly ages = new CellAges();
-  /** 1 where the numbers are right; 0 where the cell has to be counted from the store first. */
+  /** 1 if the numbers of the cell are right; 0 if the cell must be counted from the store first. */
   readonly known: Uint8Array;
-  /** Writers that have opened a cell and not closed it. Not persisted. */
+  /** The number of writers that have a cell open. Not persisted. */
   readonly writers = new Uint16Array(CELLS);
-  /** ms since 1970 at which the first of the writers that have a cell open opened it. Not persisted. */
+  /** ms since 1970 at which the first of the writers that now have a cell open opened it. Not persisted. */
   readonly openedMs = new Float64Array(CELLS);
-  /** 1 while the database has a mark for the cell, or is about to get one. */
+  /** 1 while the database has a mark for the cell, or is about to get a mark. */
   readonly marked = new Uint8Array(CELLS);
   tiles = 0;
   dirty = false;
-  /** The time at which a writer last closed a cell, by the monotonic clock. */
+  /** The time in ms of the monotonic clock at which a writer last closed a cell. */
   lastClosedMs = Number.NEGATIVE_INFINITY;
   readonly #numbers = new Float64Array(CELLS * NUMBERS);
 
@@ -137,13 +140,13 @@ export class Block {
     this.frequency[cell] = 0;
   }
 
-  /** Records that a tile, which is set already, was written between two times. */
+  /** Records that a tile, whose bit is already set, was written between two times. */
   aged(x: number, y: number, isNew: boolean, times: WriteTimes): void {
     const cell = cellOf(x, y);
     this.ages.written({ cell, bit: bitOf(x, y), isNew, tiles: this.cellTiles[cell] ?? 0 }, times);
   }
 
-  /** Records a write to a cell. The write is a use for LRU. For LFU only the first write to an empty cell is a use. */
+  /** Records a write to a cell. For LRU a write is a use. For LFU only the first write to an empty cell is a use. */
   written(cell: number, nowMs: number): void {
     if (this.oldestMs[cell] === 0) this.oldestMs[cell] = nowMs;
     if (this.frequency[cell] === 0) this.frequency[cell] = decayedFrequency(0, nowMs, 1);
@@ -151,8 +154,8 @@ export class Block {
   }
 
   /**
-   * Records reads of a cell; `repeats` is the number of reads of tiles with an earlier read. Returns false for an empty
-   * cell.
+   * Records reads of a cell. Returns false for an empty cell.
+   * @param repeats the number of these reads whose tile had been read before
    */
   used(cell: number, nowMs: number, repeats: number): boolean {
     if (this.cellTiles[cell] === 0) return false;
@@ -161,7 +164,7 @@ export class Block {
     return true;
   }
 
-  /** Returns the least used cell that has tiles and that `isEvictable` accepts; undefined: there is none. */
+  /** Returns the least used cell that has tiles and that `isEvictable` accepts. Undefined if there is no such cell. */
   coldest(order: CellOrder, isEvictable: (cell: number) => boolean): { cell: number; key: number } | undefined {
     const keys = order === "LRU" ? this.lastUseMs : this.frequency;
     let found: { cell: number; key: number } | undefined;
@@ -173,7 +176,7 @@ export class Block {
     return found;
   }
 
-  /** Returns the used cells from the bytes that `encodeCells` has written. */
+  /** Decodes the used cells from the result of `encodeCells`. */
   static usedCells(encoded: Uint8Array): UsedCell[] {
     const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const used: UsedCell[] = [];
@@ -186,17 +189,17 @@ export class Block {
     return used;
   }
 
-  /** True when the block has no tiles and no unknown cells: its row can be deleted. */
+  /** Whether the block has neither tiles nor unknown cells, so that its row can be deleted. */
   get empty(): boolean {
     return this.tiles === 0 && !this.known.includes(0);
   }
 
-  /** True while writers have cells of the block open. */
+  /** Whether writers have cells of the block open. */
   get open(): boolean {
     return this.writers.some((n) => n > 0);
   }
 
-  /** True while the table must not evict the block: some of its state is nowhere else. */
+  /** Whether the table must not evict the block, because a part of its state exists only in memory. */
   get pinned(): boolean {
     return this.dirty || this.open || this.marked.includes(1);
   }
@@ -214,7 +217,10 @@ export class Block {
       for (let x = rect.minX; x <= rect.maxX; x++) if (this.has(x, y)) yield { x, y };
   }
 
-  /** Returns the first column of a part of the block that has stored tiles or an unknown cell. */
+  /**
+   * Returns the first column of a part of the block that has a stored tile or an unknown cell. Undefined if no column
+   * has one.
+   */
   firstColumn(rect: TileRect): number | undefined {
     const part = intersectRects(rect, blockRect(this.at));
     if (part === undefined) return undefined;
@@ -242,7 +248,7 @@ export class Block {
     return undefined;
   }
 
-  /** Encodes the numbers of the cells. Leaves out empty cells, because most blocks of a real cache hold few tiles. */
+  /** Encodes the numbers of the cells. Omits empty cells, because most blocks of a real cache have few tiles. */
   encodeCells(full = this.#fullCells()): Buffer {
     const cells = Buffer.allocUnsafe(full.length * CELL_BYTES);
     for (const [i, cell] of full.entries()) {
@@ -313,7 +319,7 @@ export class Block {
     return block;
   }
 
-  /** Returns the bytes of the tiles, from the cells that `encodeCells` has written. @throws CorruptRow */
+  /** Returns the bytes of the tiles from the result of `encodeCells`. @throws CorruptRow */
   static bytesOf(encoded: Uint8Array): { bytes: number; allocated: number } {
     const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const sum = { bytes: 0, allocated: 0 };
@@ -325,7 +331,7 @@ export class Block {
   }
 }
 
-/** The columns of a row that describe the block. */
+/** The columns of a row with the content of the block. */
 export interface EncodedBlock {
   readonly presence: Uint8Array;
   readonly cells: Uint8Array;
@@ -334,7 +340,7 @@ export interface EncodedBlock {
 }
 
 function checksumOf({ presence, cells, ages, unknown, tiles }: EncodedBlock & { readonly tiles: number }): number {
-  // The database gives an empty blob without memory, of which zlib's sum is 0 instead of the sum so far.
+  // The database returns an empty blob without memory. zlib's sum of such a blob is 0 instead of the sum so far.
   const add = (sum: number, part: Uint8Array): number => (part.byteLength === 0 ? sum : crc32(part, sum));
   return crc32(`${tiles} ${unknown}`, add(add(crc32(presence), cells), ages));
 }
@@ -364,7 +370,7 @@ const bitOf = (x: number, y: number): number => (y % BLOCK_SIDE) * BLOCK_SIDE + 
 export const cellOf = (x: number, y: number): number =>
   Math.floor((y % BLOCK_SIDE) / CELL_SIDE) * CELLS_PER_SIDE + Math.floor((x % BLOCK_SIDE) / CELL_SIDE);
 
-/** 64 cells as 16 hexadecimal digits: SQLite's integers are signed, a text is not. */
+/** Returns 64 cells as 16 hexadecimal digits. A text, because SQLite's integers are signed. */
 export function maskText(cells: Uint8Array, wanted: number): string {
   let mask = 0n;
   for (let cell = 0; cell < CELLS; cell++) if (cells[cell] === wanted) mask |= 1n << BigInt(cell);
@@ -373,7 +379,7 @@ export function maskText(cells: Uint8Array, wanted: number): string {
 
 const isMask = (mask: string): boolean => /^[0-9a-f]{16}$/.test(mask);
 
-/** Yields the cells of a mask. Yields all cells when the text is no mask: any of them may have been in it. */
+/** Yields the cells of a mask. Yields all cells if the text is not a mask, because it may have contained any cell. */
 export function* maskCells(text: string): Generator<number> {
   const mask = isMask(text) ? text : "f".repeat(16);
   const bits = BigInt(`0x${mask}`);

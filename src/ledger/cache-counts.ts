@@ -8,20 +8,20 @@ import type { Listed } from "./region-blocks.ts";
 import { blocksId, pyramidKey, pyramidOf, type TileSetRecord } from "./tile-set-record.ts";
 import type { TruncatedRecords } from "./truncated-records.ts";
 
-/** A block, and the tiles that the store lists there, by cell. */
+/** A block, and its tiles in the store's listing, by cell. */
 interface ListedCells {
   readonly at: BlockAddress;
   readonly cells: ReadonlyMap<number, readonly { readonly x: number; readonly y: number }[]>;
 }
 
-/** The tiles of a cell, their bytes, and the bytes that they take on the store's disk. */
+/** The number of a cell's tiles, their bytes, and the bytes that the store's disk allocates for them. */
 interface CellSum {
   readonly tiles: number;
   readonly bytes: number;
   readonly bytesOnDisk: number;
 }
 
-/** A cell whose tiles or bytes in the ledger differ from those in the store. */
+/** A cell whose tiles or bytes differ between ledger and store. */
 export interface CellDifference {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
@@ -30,7 +30,7 @@ export interface CellDifference {
 }
 
 /**
- * Counts tiles that other programs have stored or removed, and compares the ledger with the store: for adoption and
+ * Counts tiles that other programs have stored or removed, for adoption, and compares the ledger with the store, for
  * verification.
  */
 export class CacheCounts {
@@ -43,8 +43,8 @@ export class CacheCounts {
   }
 
   /**
-   * Returns the pyramids of a layer that the store holds and that have not been counted in whole. Truncates records whose
-   * directories belong to a pyramid of another name now: the tiles are counted under that name.
+   * Returns the pyramids of a layer in the store that have not been counted completely. Truncates records whose
+   * directories now belong to a pyramid of a different name: the tiles are counted under that name.
    */
   unknownPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
     const { store, tileSets } = this.#in;
@@ -66,10 +66,7 @@ export class CacheCounts {
     return pyramids.filter((pyramid) => complete.get(pyramidKey(pyramid)) !== true);
   }
 
-  /**
-   * Returns the pyramids of a layer that have been counted in whole: those in the store, and those that have records
-   * only.
-   */
+  /** Returns the pyramids of a layer that have been counted completely, in the store or in records alone. */
   countedPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
     const records = this.#in.tileSets.of({ layer });
     const recorded = records.map(({ tileSet }) => pyramidOf(tileSet));
@@ -80,8 +77,8 @@ export class CacheCounts {
   }
 
   /**
-   * Returns the pyramids of a layer in the store. The grid sets of records keep their names even if the layer no longer
-   * has them: the store may be unable to tell a name from a directory.
+   * Returns the pyramids of a layer in the store. Records help to parse directories, even if the layer no longer has
+   * their grid sets, because a directory's name can be ambiguous.
    */
   #storedPyramids(
     layer: string,
@@ -92,8 +89,8 @@ export class CacheCounts {
   }
 
   /**
-   * Reads the records of blocks of one level, before they are counted or compared one by one: a read of each takes much
-   * longer where the database is on another machine.
+   * Reads the records of blocks of one level before they are counted or compared one by one. Reading each record
+   * separately takes much longer if the database is remote.
    * @param rects the rectangles of at most `POSITIONS_AT_ONCE` blocks
    */
   prefetch(pyramid: StoredPyramid, rects: readonly TileRect[]): void {
@@ -103,10 +100,10 @@ export class CacheCounts {
   }
 
   /**
-   * Counts the blocks of a region of an unknown pyramid. Counts the cells that have tiles in the store's listing or in
-   * the ledger, and takes the other cells to be empty. Writers record what they write meanwhile. Yields after each
+   * Counts the blocks of a region in an unknown pyramid. Counts the cells that have tiles in the store's listing or in
+   * the ledger, and treats all other cells as empty. Writers record their writes during the count. Yields after each
    * counted cell.
-   * @param directories the directories that were listed
+   * @param directories the change times of the listed directories
    * @param counted called with the tiles of each counted cell
    */
   *adopt(
@@ -120,7 +117,8 @@ export class CacheCounts {
     for (const tileSet of this.#tileSetsOf(pyramid, listed)) {
       for (const { at, cells } of this.#blocksOf(tileSet, rect, listed)) {
         for (let cell = 0; cell < CELLS; cell++) {
-          // Looked up again after each yield: a truncation changes the record, and the table may have evicted the block.
+          // Looked up again after each yield, because a truncation may have changed the record, and the table may have
+          // evicted the block.
           const record = tileSets.record(tileSet);
           const block = blocks.at({ ...at, tileSetId: blocksId(record, at.z) });
           if (block.known[cell] === 1) continue;
@@ -137,13 +135,13 @@ export class CacheCounts {
     }
   }
 
-  /** Returns the tile sets of a pyramid, one per format that has a record or listed tiles. */
+  /** Returns the tile sets of a pyramid: one per format that has a record or listed tiles. */
   #tileSetsOf(pyramid: StoredPyramid, listed: Listed): readonly TileSet[] {
     const formats = new Set([...listed.keys(), ...this.#in.tileSets.of(pyramid).map(({ tileSet }) => tileSet.format)]);
     return [...formats].map((format) => ({ ...pyramid, format }));
   }
 
-  /** Returns the blocks of a rectangle that have listed tiles or a row, with the listed tiles. */
+  /** Returns the blocks of a rectangle that have listed tiles or a row, with their listed tiles. */
   #blocksOf(tileSet: TileSet, rect: TileRect, listed: Listed): readonly ListedCells[] {
     const tileSetId = blocksId(this.#in.tileSets.record(tileSet), rect.z);
     const found = new Map<
@@ -167,10 +165,10 @@ export class CacheCounts {
   }
 
   /**
-   * Counts the cells of a rectangle again, because other programs may have changed its tiles. A block with marks was
-   * being written when this server was killed. In such a block `changed` counts only the cells whose listing differs from
-   * the ledger, as the marked cells are counted anyway. `all` counts every cell: marks may be missing too. Yields after
-   * each cell.
+   * Counts the cells of a rectangle again, because other programs may have changed its tiles. If a block has marks, it
+   * was being written when this server was killed. In such a block `changed` counts only the cells whose listing
+   * differs from the ledger, because the marked cells are counted anyway. `all` counts every cell, because marks may be
+   * missing too. Yields after each cell.
    */
   *recountBlock(
     pyramid: StoredPyramid,
@@ -203,7 +201,7 @@ export class CacheCounts {
     });
   }
 
-  /** Yields the cells with tiles in the blocks that a rectangle touches. */
+  /** Yields the cells with tiles in the blocks that overlap a rectangle. */
   *cellsWithTiles(
     pyramid: StoredPyramid,
     rect: TileRect,
@@ -214,7 +212,7 @@ export class CacheCounts {
           if (block.cellTiles[cell] !== 0) yield { tileSet: record.tileSet, cell: block.cellRect(cell) };
   }
 
-  /** Records that every tile that the store holds of a pyramid has been counted. */
+  /** Records that every stored tile of a pyramid has been counted. */
   adopted(pyramid: StoredPyramid): void {
     this.#in.db.transaction(() => {
       this.#in.tileSets.complete(pyramid);
@@ -223,8 +221,8 @@ export class CacheCounts {
   }
 
   /**
-   * Compares the cells of a region in the ledger and the store. Skips unknown cells and cells that a writer has open.
-   * Yields after each cell: the difference, or undefined if there is none.
+   * Compares the cells of a region in the ledger and in the store. Skips unknown cells and cells that a writer has
+   * open. Yields after each cell: the difference, or undefined if the cell does not differ.
    */
   *differences(pyramid: StoredPyramid, rect: TileRect, listed: Listed): Generator<CellDifference | undefined, void> {
     for (const tileSet of this.#tileSetsOf(pyramid, listed))
@@ -260,12 +258,12 @@ export class CacheCounts {
     return isSame ? undefined : { tileSet, rect, ledger, store };
   }
 
-  /** Returns the levels for which the ledger has sums. A level occurs once per format. */
+  /** Returns the levels for which the ledger has sums. A level is repeated for each format. */
   levels(pyramid: StoredPyramid): number[] {
     return this.#in.tileSets.of(pyramid).flatMap(({ sums }) => [...sums.keys()]);
   }
 
-  /** Yields the rectangles of the blocks of a level that have rows in the database. */
+  /** Yields the rectangles of the blocks of a level that have a row in the database. */
   *blockRects(pyramid: StoredPyramid, z: number): Generator<TileRect> {
     for (const record of this.#in.tileSets.of(pyramid))
       for (const at of this.#in.blocks.addressesOf(blocksId(record, z), z)) yield blockRect(at);

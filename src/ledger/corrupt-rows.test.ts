@@ -71,7 +71,7 @@ test("a ledger begins over corrupt rows: their blocks are counted from the store
       const { db, store, begin, corrupt } = await storedTiles();
       const row = db.prepare(`SELECT ${column} AS was FROM block WHERE bx = ?`).get(bx);
       db.prepare(`UPDATE block SET ${column} = ? WHERE bx = ?`).run(damaged(row?.["was"] ?? null), bx);
-      // What a kill has left open is read when the ledger begins.
+      // The ledger reads remaining marks of a killed process when it begins.
       if (isMarked) db.prepare("UPDATE mark SET active = '0000000000000001' WHERE bx = ?").run(bx);
       const ledger = begin();
       for (const block of [0, 1, 2])

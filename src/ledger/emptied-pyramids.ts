@@ -7,8 +7,8 @@ import { idsOf, pyramidKey, type TileSetRecord } from "./tile-set-record.ts";
  * Removes the remains of pyramids without tiles: the rows of the tile sets, the directories, and the description of the
  * parameters. Clients choose the values of some parameters, so only the number of tiles limits the number of pyramids.
  *
- * A pyramid with an open cell stays: a writer opens its cells before it writes a tile or the description. The
- * directories are removed first and the rows last: after a kill in between the rows are still there, and the next start
+ * A pyramid with an open cell stays, because a writer opens its cells before it writes a tile or the description. The
+ * directories are removed first and the rows last: after a kill in between, the rows still exist, and the next start
  * continues. If a loss of power brings tiles back, the ledger has no record of their pyramid, and the next start counts
  * the pyramid.
  */
@@ -23,7 +23,7 @@ export class EmptiedPyramids {
     return this.#in.tileSets.emptied.size;
   }
 
-  /** Examines up to `limit` noted pyramids, the earliest first. A pyramid that is in use is noted again. */
+  /** Examines up to `limit` noted pyramids, the oldest notes first. Notes a pyramid again if it is in use. */
   removeSome(limit: number): void {
     const { tileSets } = this.#in;
     const byLayer = new Map<string, StoredPyramid[]>();
@@ -39,8 +39,8 @@ export class EmptiedPyramids {
   }
 
   /**
-   * Removes the description of the parameters if a truncated tile set, about to lose its last row, is the last to need
-   * it.
+   * Removes the description of the parameters if only the given truncated tile set, which is about to lose its last
+   * row, still needs it.
    */
   willRemoveTruncated(id: number, { layer, gridSet, parametersId }: StoredPyramid): void {
     const { tileSets } = this.#in;
@@ -52,7 +52,7 @@ export class EmptiedPyramids {
     this.#later(pyramid);
   }
 
-  /** Returns whether a pyramid has been counted in whole and has no tile. */
+  /** Returns whether a pyramid has been counted completely and has no tile. */
   #isEmpty(pyramid: StoredPyramid): boolean {
     const { tileSets } = this.#in;
     const records = tileSets.of(pyramid);
@@ -87,25 +87,25 @@ export class EmptiedPyramids {
     return false;
   }
 
-  /** Returns a test for pyramids that have an open cell or a cell in doubt. */
+  /** Returns a test for pyramids with an open cell or a cell in doubt. */
   #inUse(pyramids: readonly StoredPyramid[]): (pyramid: StoredPyramid) => boolean {
     const { tileSets, blocks, doubted } = this.#in;
     const ids = new Set(pyramids.flatMap((pyramid) => tileSets.of(pyramid).flatMap(idsOf)));
     const used = new Set(doubted.of((id) => ids.has(id)).map(({ tileSetId }) => tileSetId));
-    // A block with an open cell is in memory.
+    // Blocks with open cells are always in memory.
     for (const block of blocks.inMemory()) if (ids.has(block.at.tileSetId) && block.open) used.add(block.at.tileSetId);
     return (pyramid) => tileSets.of(pyramid).some((record) => idsOf(record).some((id) => used.has(id)));
   }
 
-  /** Removes empty pyramids from the store. @returns the pyramids of which the store holds nothing any more */
+  /** Removes empty pyramids from the store. @returns the pyramids of which the store contains nothing any more */
   #removeFromStore(layer: string, pyramids: readonly StoredPyramid[]): StoredPyramid[] {
     if (pyramids.length === 0) return [];
-    // Undefined: the layer's part of the store is unavailable.
+    // Undefined if the layer's part of the store is unavailable.
     const outcomes = ifAvailable(() => this.#in.store.removeEmptyPyramids(layer, pyramids));
     return pyramids.filter((pyramid, n) => {
       const outcome = outcomes?.[n] ?? "unfinished";
       if (outcome === "unfinished") return this.#later(pyramid);
-      // Otherwise the store holds tiles of another program, which the next start counts.
+      // Otherwise the store contains tiles of a different program, which the next start counts.
       return outcome === "gone";
     });
   }

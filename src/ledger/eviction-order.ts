@@ -5,7 +5,7 @@ import { type Block, type BlockAddress, blockKey, blockRect, type CellOrder } fr
 import type { BlockKey, BlockTable, ZoomAddress } from "./block-table.ts";
 import { idsOf, type TileSetRecord } from "./tile-set-record.ts";
 
-/** Bytes of tiles, and bytes that they take on the store's disk. */
+/** The bytes of tiles, and the bytes that the store's disk allocates for them. */
 interface TilesSize {
   readonly bytes: number;
   readonly allocated: number;
@@ -24,34 +24,40 @@ export interface ColdCell extends TilesSize {
 
 /** The number of blocks in one read of the database. */
 const PAGE = 64;
-/** Blocks without a cell to evict after which a search ends, because a writer waits for it. */
+/** The number of blocks without an evictable cell after which a search ends, because a writer waits for it. */
 const MOST_LOOKS = 1_000;
-/** The number of returned cells that the order remembers, so that a cell is not returned again before it is evicted. */
+/**
+ * The number of returned cells that the order remembers, so that it does not return a cell again before the cell is
+ * evicted.
+ */
 export const CELLS_IN_HAND = 16;
 
 interface Waiting extends BlockKey {
-  /** "row": the key is from the database; "end": also, and the next page is read when this block is taken. */
+  /**
+   * "row": the key comes from the database. "end": likewise, and this block is the last of its page, so that the next
+   * page is read when it is taken.
+   */
   readonly from: "memory" | "row" | "end";
-  /** The blocks of the same page of the database: they are read together, when the first of them is needed. */
+  /** The blocks of the same database page. They are read together when the first of them is needed. */
   readonly page?: readonly BlockKey[];
 }
 
 /**
- * Walks the cells of some tile sets from the least used one on. It holds a page of blocks per tile set. A cell that is
- * used during the walk moves back. A cell that is first written during the walk is found by the next walk. A search
- * yields after each block, as it may look at many.
+ * Walks the cells of some tile sets, beginning with the least used cell. Holds a page of blocks per tile set. A cell
+ * that is used during the walk moves back. A cell that is first written during the walk is found by the next walk. A
+ * search yields after each block, because it may examine many.
  */
 export class EvictionOrder {
   readonly #order: CellOrder;
   readonly #blocks: BlockTable;
-  /** The records by the ids of the tile sets and of their truncated levels. */
+  /** The records by the ids of the tile sets and of their separately truncated levels. */
   readonly #records: ReadonlyMap<number, TileSetRecord>;
   readonly #isTruncated: (at: ZoomAddress) => boolean;
   readonly #keep: Keep;
   readonly #colderThan: number;
   readonly #waiting = new TinyQueue<Waiting>([], (a, b) => a.key - b.key);
   readonly #taken: ColdCell[] = [];
-  /** Blocks whose rows in the database were out of date when the walk began. */
+  /** The blocks whose rows in the database were out of date when the walk began. */
   readonly #newer = new Set<string>();
   #hasBegun = false;
 
@@ -76,7 +82,7 @@ export class EvictionOrder {
   /** Collects the blocks whose rows are out of date, and the first page of each tile set. */
   *#begin(): Generator<undefined> {
     const unwritten = [...this.#blocks.unwritten()].map(({ at }) => at).filter((at) => this.#records.has(at.tileSetId));
-    // All of them before the first row is read: a flush during the search brings the rows up to date.
+    // Collects all of them before the first row is read, because a flush during the search brings the rows up to date.
     for (const at of unwritten) this.#newer.add(blockKey(at));
     for (const at of unwritten) {
       this.#wait(this.#blocks.at(at));
@@ -114,8 +120,8 @@ export class EvictionOrder {
   }
 
   /**
-   * Returns the least used cell that may be evicted; undefined: none is left, or the search has reached its limit. Only
-   * one search of an order may run at a time.
+   * Returns the least used cell that may be evicted. Undefined if no such cell remains, or if the search has reached
+   * its limit. Only one search of an order may run at a time.
    */
   *next(): Generator<undefined, ColdCell | undefined> {
     if (!this.#hasBegun) yield* this.#begin();
@@ -139,7 +145,8 @@ export class EvictionOrder {
       }
       const { cell } = coldest;
       const taken = { at: block.at, cell, tiles: block.cellTiles[cell] ?? 0, ...sizeOf(block, cell) };
-      // The cell was used since, or an older one of the block must stay: the block waits again under its new key.
+      // The cell was used since, or a less used cell of the block must stay. The block is queued again under its new
+      // key.
       const later = coldest.key > at.key;
       if (!later) {
         this.#taken.push(taken);

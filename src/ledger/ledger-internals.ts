@@ -18,23 +18,24 @@ export type LedgerStore = InventoryStore & Pick<TileStore, "allocated" | "delete
 export interface LedgerParts {
   readonly db: Database;
   readonly store: LedgerStore;
-  /**
-   * The boot of the machine; undefined: it is unknown, and the ledger treats each start as the first after a reboot.
-   */
+  /** The boot of the machine. Undefined if unknown: the ledger then treats each start as the first after a reboot. */
   readonly boot: string | undefined;
-  /** The wall clock, for stored times: ms since 1970. */
+  /** Returns the wall clock time, for stored times: ms since 1970. */
   readonly now: () => number;
-  /** The monotonic clock in ms: measures how long a change has waited to be written. */
+  /** Returns the monotonic time in ms, which measures how long a change has waited to be written. */
   readonly monotonicNow: () => number;
-  /** While such writes may come, cells in doubt are counted whenever they are needed. Absent: there are none. */
+  /**
+   * While lost writes may arrive, cells in doubt are counted whenever they are needed. Absent if there can be no lost
+   * writes.
+   */
   readonly lostWrites?: LostWrites | undefined;
-  /** Capacity of the block table; blocks that are being written do not count. */
+  /** The number of blocks in memory, without blocks that are being written. */
   readonly blocksInMemory?: number;
   /** Called when the row of a block is corrupt. The ledger counts the cells of the block from the store. */
   readonly corrupt?: (tileSet: TileSet, rect: TileRect, reason: string) => void;
 }
 
-/** The parts and options that the files of the ledger share. No other module uses it. */
+/** The parts and options that the files of the ledger share. Not used by other modules. */
 export interface LedgerInternals {
   readonly db: Database;
   readonly store: LedgerStore;
@@ -62,7 +63,7 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
   const cells = new Cells({ store, tileSets, blocks });
   const lateMs = (): number => lostWrites?.leftMs ?? 0;
   const doubted = new DoubtedCells({ store, tileSets, blocks, cells, lateMs });
-  /** Takes a corrupt row out of the sums. All cells of its block are then counted from the store. */
+  /** Subtracts a corrupt row from the sums. All cells of its block are then counted from the store. */
   const takeOut = (block: Block, reason: string): void => {
     const { tileSetId, z } = block.at;
     const record = tileSets.ofBlock(block.at);
@@ -80,8 +81,8 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
 }
 
 /**
- * Removes blocks whose rows are gone from memory, with their marks and cells in doubt.
- * @returns those that writers have open
+ * Removes blocks whose rows are deleted from memory, with their marks and cells in doubt.
+ * @returns the removed blocks that writers have open
  */
 export function removeBlocks(
   { blocks, doubted, marks }: LedgerInternals,

@@ -1,10 +1,10 @@
 import type { Migrations } from "../state/database.ts";
 
 /*
- * A row of `tile_set` with a level has the blocks of that level, once the level has been truncated alone. The row
- * without a level has those of the other levels. `block.ages` has the times between which the tiles of each cell were
- * written. `ledger_boot.block_bytes` is the size of the blocks of the disk in which allocated bytes were counted. Jobs
- * over stored tiles walk the blocks row by row, by the index `block_row`.
+ * A row of `tile_set` with a level owns the blocks of that level, once the level has been truncated separately. The row
+ * without a level owns the blocks of all other levels. `block.ages` contains, for each cell, two times between which
+ * its tiles were written. `ledger_boot.block_bytes` is the size of the disk's blocks in which allocated bytes were
+ * counted. Jobs over stored tiles walk the blocks row by row, using the index `block_row`.
  */
 const TABLES = `CREATE TABLE pyramid (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT, grid_set TEXT,
     parameters_id TEXT, complete INTEGER, UNIQUE (layer, grid_set, parameters_id));

@@ -18,10 +18,10 @@ import { countStored, StoredMetatiles } from "./stored-tiles.ts";
 import { addTo, blocksId, emptySum, type Sum, type TileSetScope } from "./tile-set-record.ts";
 import { TruncatedRecords } from "./truncated-records.ts";
 
-/** A tile set of which the ledger has a record, with its sums by zoom. */
+/** A tile set with a record in the ledger, and its sums by zoom. */
 export interface KnownTileSet {
   readonly tileSet: TileSet;
-  /** False: some of the tiles may not have been counted yet. */
+  /** Whether every stored tile has been counted. */
   readonly complete: boolean;
   readonly sums: ReadonlyMap<number, Readonly<Sum>>;
 }
@@ -30,23 +30,23 @@ export interface KnownTileSet {
  * Records which tiles are stored: presence, tiles, bytes and use per block and cell. The records change only together
  * with the tiles.
  *
- * After a kill the ledger counts the marked cells from the store, and scans nothing else. The coordinator owns the
- * ledger; all calls are synchronous.
+ * After a kill the ledger counts only the marked cells from the store. The coordinator owns the ledger; all calls are
+ * synchronous.
  */
 export class Ledger {
-  /** Writers of tiles: open and closed cells, written and removed tiles. */
+  /** Writers of tiles: opens and closes cells, records written and removed tiles. */
   readonly writers: CellWriters;
   /** Records of truncated tiles. */
   readonly truncated: TruncatedRecords;
-  /** Counts of tiles without a record, and comparisons with the store. */
+  /** Counts tiles without a record, and compares records with the store. */
   readonly caches: CacheCounts;
   /** Use and eviction of cells. */
   readonly eviction: CellEviction;
   readonly #in: LedgerInternals;
-  /** The size of the blocks of the store's disk. */
+  /** The size of the blocks of the store's disk, in bytes. */
   readonly #blockBytes: number;
   #hasOtherBlocks: boolean;
-  /** The cells with a mark from the last process. */
+  /** The cells that the last process had marked. */
   readonly #recalled: TileSetRect[] = [];
 
   constructor(parts: LedgerParts, internals: LedgerInternals = buildLedgerInternals(parts)) {
@@ -68,14 +68,14 @@ export class Ledger {
   }
 
   /**
-   * Whether allocated bytes were counted while the store was on a disk with blocks of another size. Until all tiles are
-   * counted again they are approximate.
+   * Whether allocated bytes were counted while the store was on a disk with blocks of a different size. Until all tiles
+   * are counted again, allocated bytes are approximate.
    */
   get hasOtherBlocks(): boolean {
     return this.#hasOtherBlocks;
   }
 
-  /** Records that all tiles have been counted in the blocks that the store's disk has now. */
+  /** Records that all tiles have been counted with the current block size of the store's disk. */
   countedBlocks(): void {
     this.#in.db.transaction(() => {
       this.writeAll();
@@ -106,16 +106,16 @@ export class Ledger {
   }
 
   /**
-   * Removes the files that interrupted puts of the last process have left in the store. The marks name the cells in
-   * which they may be.
+   * Removes the files that interrupted puts of the last process have left in the store. The marks name the cells that
+   * may contain such files.
    */
   removeLeftovers(signal: AbortSignal): Promise<void> {
     return this.#in.store.removeLeftovers(this.#recalled.splice(0), signal);
   }
 
   /**
-   * Returns which tiles of a rectangle are stored, and a time before which no tile of its cells was written. Counts unknown
-   * cells first.
+   * Returns which tiles of a rectangle are stored, and a time before which no tile in the rectangle's cells was
+   * written. Counts unknown cells first.
    */
   presence(tileSet: TileSet, rect: TileRect): { has(x: number, y: number): boolean; oldestMs: number } {
     const record = this.#in.tileSets.record(tileSet);
@@ -128,8 +128,8 @@ export class Ledger {
   }
 
   /**
-   * Counts the cell of a tile that the ledger has and that a reader did not find. Does nothing while a writer has the
-   * cell open.
+   * Counts the cell of a tile that the ledger contains but that a reader did not find. Does nothing while a writer has
+   * the cell open.
    */
   missed(tileSet: TileSet, at: { x: number; y: number; z: number }): void {
     const record = this.#in.tileSets.find(tileSet);
@@ -139,7 +139,7 @@ export class Ledger {
     if (block.has(at.x, at.y) && block.writers[cell] === 0) this.#in.doubted.countAgain(record, block, cell);
   }
 
-  /** Counts up to `limit` cells in doubt. Returns whether more are left. */
+  /** Counts up to `limit` cells in doubt. Returns whether cells in doubt remain. */
   recountSome(limit: number): boolean {
     return this.#in.doubted.countSome(limit);
   }
@@ -154,7 +154,10 @@ export class Ledger {
     this.#in.doubted.countIn(this.#in.tileSets.record(tileSet), rect);
   }
 
-  /** Returns the tiles and bytes stored of a layer or a pyramid; null while some of it has not been counted. */
+  /**
+   * Returns the number and bytes of the stored tiles of a layer or a pyramid. Null while a part of it has not been
+   * counted.
+   */
   countOf(scope: TileSetScope): Readonly<Sum> | null {
     const sum = emptySum();
     for (const { complete, sums } of this.#in.tileSets.of(scope)) {
@@ -165,7 +168,7 @@ export class Ledger {
   }
 
   /**
-   * Returns whether every stored tile of a pyramid has been counted; undefined: the ledger has no record of the
+   * Returns whether every stored tile of a pyramid has been counted. Undefined if the ledger has no record of the
    * pyramid.
    */
   isComplete(pyramid: StoredPyramid): boolean | undefined {
@@ -182,7 +185,7 @@ export class Ledger {
     return this.#in.tileSets.of(pyramid);
   }
 
-  /** The sum over all layers, including those that are no longer configured. */
+  /** The sums over all layers, including layers that are no longer configured. */
   get total(): Readonly<Sum> {
     return this.#in.tileSets.total;
   }
@@ -195,7 +198,7 @@ export class Ledger {
     return this.#in.tileSets.sumOf(layer);
   }
 
-  /** Returns the metatiles of a walk that hold stored tiles. Misses tiles in blocks that are not flushed yet. */
+  /** Returns the metatiles of a walk that contain stored tiles. Misses tiles in blocks that are not flushed yet. */
   storedMetatiles(tileSet: TileSet, walk: MetatileWalk): MetatileChoice {
     return new StoredMetatiles(this.#in.blocks, () => this.#blocksId(tileSet, walk.rect.z), walk);
   }
@@ -205,7 +208,7 @@ export class Ledger {
     return record && blocksId(record, z);
   }
 
-  /** Counts the selected tiles of a rectangle that are stored. Yields now and then, so that the caller can pause. */
+  /** Counts the selected tiles of a rectangle that are stored. Yields regularly, so that the caller can pause. */
   countStored(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): Generator<undefined, bigint> {
     this.flush();
     return countStored(this.#in.blocks, this.#blocksId(tileSet, rect.z), rect, selection);
@@ -218,7 +221,7 @@ export class Ledger {
     if (record !== undefined) yield* storedCells(this.#in.blocks, blocksId(record, rect.z), rect);
   }
 
-  /** Yields the cells of a rectangle with stored tiles, beginning with the cell of a tile, in an order that lasts. */
+  /** Yields the cells of a rectangle with stored tiles in a stable order, beginning with the cell of a tile. */
   *storedCellsFrom(tileSet: TileSet, rect: TileRect, from: TilePosition): Generator<StoredCell, void> {
     this.flush();
     const record = this.#in.tileSets.find(tileSet);
@@ -242,29 +245,29 @@ export class Ledger {
     return this.#in.blocks.hasChanges || this.#in.tileSets.dirty || this.#in.marks.any;
   }
 
-  /** Whether the use of blocks has to be written by now. A kill may lose use that is not written. */
+  /** Whether the use of blocks must be written now. A kill may lose unwritten use. */
   get useIsDue(): boolean {
     return this.#in.blocks.useIsDue(this.#in.monotonicNow());
   }
 
-  /** Whether the use of blocks is not written yet, due or not. */
+  /** Whether blocks have unwritten use, due or not. */
   get hasUse(): boolean {
     return this.#in.blocks.hasUse;
   }
 
-  /** Writes the use of some blocks. Inside the caller's transaction. */
+  /** Writes the use of some blocks. Runs inside the caller's transaction. */
   writeSomeUse(most: number): void {
     this.#in.blocks.writeSomeUse(most);
   }
 
-  /** Writes the new marks alone, for which a writer waits. Inside the caller's transaction. */
+  /** Writes only the new marks, for which a writer waits. Runs inside the caller's transaction. */
   writeMarks(): void {
     this.#in.marks.writeFresh();
   }
 
   /**
-   * Writes blocks, sums and marks. Inside the caller's transaction, so that they change together. Leaves the use of
-   * blocks that have not changed otherwise to `writeSomeUse`.
+   * Writes blocks, sums and marks. Runs inside the caller's transaction, so that they change together. Leaves blocks in
+   * which only the use has changed to `writeSomeUse`.
    */
   writeAll(): void {
     this.#in.blocks.write();
@@ -272,15 +275,15 @@ export class Ledger {
     this.#in.marks.endIdle();
   }
 
-  /** Returns the zooms of tile sets that `writeZoom` has to write. */
+  /** Returns the zooms of tile sets that `writeZoom` must write. */
   changedZooms(): readonly ZoomAddress[] {
     return this.#in.blocks.changedZooms();
   }
 
   /**
-   * Writes the blocks and the sum of one zoom of a tile set. Inside the caller's transaction, so that they change
-   * together. Leaves all marks to `writeAll`: after a kill the marked cells are counted again, also those that were
-   * written.
+   * Writes the blocks and the sum of one zoom of a tile set. Runs inside the caller's transaction, so that they change
+   * together. Leaves all marks to `writeAll`: after a kill the marked cells are counted again, even if their blocks
+   * were written.
    */
   writeZoom(zoom: ZoomAddress): void {
     this.#in.blocks.write(zoom);

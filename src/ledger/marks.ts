@@ -5,25 +5,25 @@ import { type Block, type BlockAddress, blockKey, CELLS, maskCells, maskText } f
 import type { BlockTable } from "./block-table.ts";
 
 /**
- * A mark outlives its flush by this long: after a power loss the disk may be that far behind
+ * A mark outlives its flush by this time, because after a power loss the disk may be that far behind
  * (`docs/reference/wire-format.md`, Durability).
  */
 const SETTLING_MS = 120_000;
 /**
- * A cell that no writer had open for this long loses its mark at the next flush. Sooner, it would often be marked
- * again.
+ * The time for which no writer must have had a cell open before a flush removes its mark. With a shorter time, the cell
+ * would often be marked again.
  */
 const IDLE_MS = 1_000;
 
-/** A mark to be written. `ended`: the cells of which it has just ended; undefined: of none. */
+/** A mark to write. `ended`: the cells whose mark has just ended. Undefined if no mark has ended. */
 interface ChangedMark {
   readonly block: Block;
   readonly ended: Uint8Array | undefined;
 }
 
 /**
- * The marks: they name, block by block, the cells whose numbers in the database may differ from the store. A mark is
- * committed before the first write to its cell. After a kill the marked cells are counted again, and no others.
+ * The marks name, block by block, the cells whose numbers in the database may differ from the store. A mark is
+ * committed before the first write to its cell. After a kill only the marked cells are counted again.
  */
 export class Marks {
   readonly #db: Database;
@@ -58,7 +58,8 @@ export class Marks {
   }
 
   /**
-   * Yields the cells that were marked when the last process ended; after a reboot also those whose mark ended recently.
+   * Yields the cells that were marked when the last process ended, and after a reboot also the cells whose mark ended
+   * recently.
    */
   static *left(
     db: Database,
@@ -71,13 +72,13 @@ export class Marks {
     }
   }
 
-  /** Marks a cell. Returns whether the mark has to be committed before the cell is written. */
+  /** Marks a cell. Returns whether the mark must be committed before the cell is written. */
   mark(block: Block, cell: number): boolean {
     if (block.marked[cell] !== 1) {
       block.marked[cell] = 1;
       this.#fresh.set(block.key, block.at);
     }
-    // Another writer's mark may still wait for its commit.
+    // A mark of a different writer may still wait for its commit.
     return this.#fresh.has(block.key);
   }
 
@@ -87,7 +88,10 @@ export class Marks {
     this.#held.set(block.key, block.at);
   }
 
-  /** Moves the committed marks of a block to the block of another tile set. Inside the caller's transaction. */
+  /**
+   * Moves the committed marks of a block to the same block of a different tile set. Runs inside the caller's
+   * transaction.
+   */
   move({ tileSetId, z, bx, by }: BlockAddress, toTileSetId: number): void {
     this.#sql.move.run(toTileSetId, tileSetId, z, bx, by);
   }
@@ -96,7 +100,7 @@ export class Marks {
     return this.#fresh.size > 0 || this.#held.size > 0;
   }
 
-  /** Writes the new marks alone, for which a writer waits. Inside the caller's transaction. */
+  /** Writes only the new marks, for which a writer waits. Runs inside the caller's transaction. */
   writeFresh(): void {
     const fresh = [...this.#fresh];
     this.#db.onRollback(() => {
@@ -106,7 +110,10 @@ export class Marks {
     this.#fresh.clear();
   }
 
-  /** Writes marks, which keep the cells that settle. Reads the rows before the first change: each read takes a while. */
+  /**
+   * Writes marks and preserves their settling cells. Reads all rows before the first change, because each separate read
+   * takes a while.
+   */
   #writeAll(marks: readonly ChangedMark[]): void {
     const old = this.#rowsOf(marks.map(({ block }) => block.at));
     for (const { block, ended } of marks) this.#write(block, ended, old.get(block.key));
@@ -145,7 +152,9 @@ export class Marks {
     else this.#held.delete(block.key);
   }
 
-  /** Ends the marks of cells that no writer has open. Inside the transaction that writes the numbers of the cells. */
+  /**
+   * Ends the marks of cells that no writer has open. Runs inside the transaction that writes the numbers of the cells.
+   */
   endIdle(): void {
     const now = this.#now();
     const monotonicMs = this.#monotonicNow();

@@ -14,8 +14,8 @@ import { blocksIn } from "./region-blocks.ts";
 import { blocksId } from "./tile-set-record.ts";
 
 /*
- * Writers hold cells open over everything else that can happen to a ledger, whose block table holds four blocks. After each step
- * the ledger's sums are those of its blocks, and what it says of each cell is what the store holds there.
+ * Writers hold cells open during everything that can happen to a ledger whose block table holds four blocks. After each
+ * step the ledger's sums equal the sums of its blocks, and its cells equal the content of the store.
  */
 
 const LAYER = "a";
@@ -25,7 +25,7 @@ const PARAMETERS = ["", "p"] as const;
 /** Three times three blocks of 128 tiles. */
 const SIDE = 384;
 const CELL = 16;
-/** Tiles of up to 99 bytes take one to four blocks of the disk. */
+/** The disk allocates one to four blocks for tiles of up to 99 bytes. */
 const BLOCK_BYTES = 32;
 
 const pyramidOf = (parametersId: string) => ({ layer: LAYER, gridSet: GRID_SET, parametersId });
@@ -37,7 +37,7 @@ const TILE_SETS: readonly TileSet[] = [
 const ELSEWHERE: TileSet = { ...pyramidOf(""), layer: "b", format: "image/png" };
 const everywhere = (z: number): TileRect => ({ z, minX: 0, minY: 0, maxX: SIDE - 1, maxY: SIDE - 1 });
 
-/** The cells that a rectangle touches, by name and with their tiles. */
+/** Yields the cells that overlap a rectangle, by name and with their tiles. */
 function* cellsIn(tileSet: TileSet, { z, minX, minY, maxX, maxY }: TileRect): Generator<[string, TileRect]> {
   for (let cy = Math.floor(minY / CELL); cy <= Math.floor(maxY / CELL); cy++)
     for (let cx = Math.floor(minX / CELL); cx <= Math.floor(maxX / CELL); cx++) {
@@ -138,7 +138,7 @@ class Scene {
     const x = rect.minX + (dx % (rect.maxX - rect.minX + 1));
     const y = rect.minY + (dy % (rect.maxY - rect.minY + 1));
     const { z } = rect;
-    // Two writers may report in another order than they wrote.
+    // Two writers may report in a different order than they wrote.
     if (
       this.#writers.some((other) => other.tileSet === tileSet && other.unreported.some((t) => t.x === x && t.y === y))
     )
@@ -168,7 +168,7 @@ class Scene {
     this.#at.ledger.writers.close(writer.open);
   }
 
-  /** Deletes a tile as a truncation of a range does: under a watch, as a writer may report it later. */
+  /** Deletes a tile as a truncation of a range does: under a watch, because a writer may report it later. */
   remove(tileSet: TileSet, x: number, y: number, z: number): void {
     const isOwnWatch = this.#watch === undefined;
     if (isOwnWatch) this.watch();
@@ -221,7 +221,7 @@ class Scene {
     this.#at.ledger.truncated.reclaimSome(limit);
   }
 
-  /** Ends all writers and gives up the tiles that were set aside. Then only pyramids with tiles have rows. */
+  /** Ends all writers and discards the tiles that were set aside. Then only pyramids with tiles have rows. */
   checkRows(): void {
     this.#reportAll();
     while (this.#writers.length > 0) this.end(0, false);
@@ -235,7 +235,7 @@ class Scene {
     while (ledger.recountSome(1_000));
     while (ledger.truncated.reclaimSome(1_000));
     ledger.flush();
-    // Twice: the first pass may examine a pyramid whose cells are only counted, and found empty, meanwhile.
+    // Called twice: between the two passes, cells of an examined pyramid are counted and found empty.
     for (let n = 0; n < 2; n++) ledger.truncated.removeEmptied(1_000);
     expect(ledger.truncated.emptied, "none is left to be looked at").toBe(0);
     const isStored = (id: string): boolean => this.store.levels(pyramidOf(id)).length > 0;
@@ -262,7 +262,7 @@ class Scene {
     this.#at.ledger.flush();
   }
 
-  /** Writes one of the changed zooms, as a save in slices does that a kill may end there. */
+  /** Writes one of the changed zooms, as a save in slices does. A kill may follow it. */
   writeZoom(n: number): void {
     const { db, ledger } = this.#at;
     const zooms = ledger.changedZooms();
@@ -270,7 +270,7 @@ class Scene {
     if (zoom !== undefined) db.transaction(() => ledger.writeZoom(zoom));
   }
 
-  /** Reports all writes before it truncates, as no writer is in the middle of a write. Cells stay open. */
+  /** Reports all writes before it truncates, because no writer is in the middle of a write. Cells stay open. */
   truncate(scope: Scope, parametersId: string, z: number, isStored: boolean): void {
     const { ledger } = this.#at;
     this.#reportAll();
@@ -311,11 +311,11 @@ class Scene {
     this.store.restore(String(aside.id), aside.names);
     ledger.truncated.restore(LAYER, aside.id, aside.pyramids, () => {});
     ledger.truncated.truncateVanished(LAYER);
-    // An adoption under way begins again, as it may have passed them by.
+    // An adoption in progress starts over, because it may have passed these tiles already.
     if (this.#adoption.length > 0) await this.#adopt();
   }
 
-  /** Truncates what was stored since the truncation that is undone: of a pyramid, or of the whole layer. */
+  /** Truncates the tiles stored since the truncation that is undone, of a pyramid or of the whole layer. */
   #discard(parametersId: string | undefined): void {
     const { ledger } = this.#at;
     this.#ledgerTruncations++;
@@ -355,7 +355,7 @@ class Scene {
     for (const pyramid of this.#at.ledger.caches.unknownPyramids(LAYER, [GRID_SET])) {
       for (const z of this.store.levels(pyramid))
         for await (const region of this.store.regions(pyramid, z, undefined)) {
-          // Other steps come between the cells of a block, as in the server.
+          // Other steps run between the cells of a block, as in the server.
           for (const [rect, listed] of [...atOnce(blocksIn(region)), [region.rect, new Map()] as const]) {
             const work = this.#at.ledger.caches.adopt(pyramid, rect, listed);
             const step = (): void => {
@@ -376,7 +376,7 @@ class Scene {
     return new Set(this.#writers.flatMap(({ tileSet, rect }) => [...cellsIn(tileSet, rect)].map(([name]) => name)));
   }
 
-  /** More blocks of another layer come into memory than it holds, so that these ones have to leave. */
+  /** Loads more blocks of a different layer than fit into memory, so that the blocks of this layer are evicted. */
   #lookElsewhere(): void {
     for (let n = 0; n < 6; n++)
       this.#at.ledger.presence(ELSEWHERE, { z: 8, minX: n * 128, minY: 0, maxX: n * 128, maxY: 0 });
@@ -424,7 +424,7 @@ class Scene {
   }
 }
 
-/** A step with the words that a failure shows of it. */
+/** A step, with the words that describe it in a failure. */
 interface Step {
   readonly words: string;
   readonly run: (scene: Scene) => void | Promise<void>;
@@ -432,7 +432,7 @@ interface Step {
 
 const tileSet = fc.constantFrom(...TILE_SETS, ...TILE_SETS.slice(0, 1));
 const z = fc.constantFrom(...ZOOMS, ZOOMS[0]);
-/** Most happens in one place. */
+/** Most steps concern the same place. */
 const xy = fc.oneof({ weight: 3, arbitrary: fc.nat(12) }, { weight: 1, arbitrary: fc.nat(SIDE - 20) });
 const n = fc.nat(5);
 const step = <A extends unknown[]>(

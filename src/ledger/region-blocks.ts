@@ -2,17 +2,17 @@ import type { TileRect } from "../grid/grid-set.ts";
 import type { Region } from "../store/inventory-store.ts";
 import { blockOf, blockRect } from "./block.ts";
 
-/** Tiles that are grouped between two yields. */
+/** The number of tiles that are grouped between two yields. */
 const TILES_PER_STEP = 4_096;
 
-/** Tiles that the store lists, by format. */
+/** Tiles in a listing of the store, by format. */
 export type Listed = Region["tiles"];
-/** A block of the ledger, and the tiles that the store lists there. */
+/** A block of the ledger, and its tiles in the store's listing. */
 export type ListedBlock = readonly [rect: TileRect, listed: Listed];
 
 /**
- * Splits the listing of a region into blocks of the ledger. A region may have a quarter of a million tiles: yields after
- * some thousands.
+ * Splits the listing of a region into blocks of the ledger. Yields after some thousands of tiles, because a region may
+ * have a quarter of a million.
  */
 export function* blocksIn(region: Region): Generator<undefined, readonly ListedBlock[]> {
   const blocks = new Map<string, [TileRect, Map<string, { x: number; y: number }[]>]>();
@@ -37,7 +37,7 @@ export function* blocksIn(region: Region): Generator<undefined, readonly ListedB
   return [...blocks.values()];
 }
 
-/** Yields all blocks of a region, those without listed tiles too: their tiles may have been removed. */
+/** Yields all blocks of a region, including blocks without listed tiles, because their tiles may have been removed. */
 export function* blocksOf(region: Region, blocks: readonly ListedBlock[]): Generator<ListedBlock> {
   const listed = new Map(blocks.map(([rect, tiles]) => [`${rect.minX}/${rect.minY}`, tiles]));
   const { z, minX, minY, maxX, maxY } = region.rect;

@@ -23,7 +23,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 const Z = 12;
 
-/** A ledger that knows of these tiles, of one level. */
+/** Returns a ledger that contains these tiles of one level. */
 async function ledgerOf(name: string, tiles: readonly { readonly x: number; readonly y: number }[]) {
   const db = openTestDatabase(join(directory, name));
   db.migrate([ledgerMigrations]);
@@ -105,7 +105,7 @@ test("a few tiles of a level of ten million are found without looking at the oth
 });
 
 test("what a count does between two pauses does not grow with the blocks", async () => {
-  /** The most statements that run between two pauses. */
+  /** Returns the most statements that run between two yields. */
   const busiest = async (name: string, blocks: number): Promise<number> => {
     const tiles = Array.from({ length: blocks }, (_, n) => ({ x: n * 128 + 5, y: 0 }));
     (await ledgerOf(name, tiles)).db.close();

@@ -6,15 +6,16 @@ import { BLOCK_SIDE } from "../layer/tile-set.ts";
 import { type Block, blockOf, blockRect } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 
-/** Blocks without tiles that one call reads before it returns: each may have to be read from the database. */
+/** The number of blocks without tiles that one call examines, because each may have to be read from the database. */
 const MOST_LOOKS = 64;
 
 /**
- * Chooses the metatiles of a walk that may have stored tiles. The cost depends on the number of blocks, not on the walk.
+ * Chooses the metatiles of a walk that may have stored tiles. The cost depends on the number of blocks, not on the
+ * length of the walk.
  */
 export class StoredMetatiles implements MetatileChoice {
   readonly #blocks: BlockTable;
-  /** Returns the current id of the tile set, which a truncation changes; undefined: the tile set has no record. */
+  /** Returns the current id of the tile set, which a truncation changes. Undefined if the tile set has no record. */
   readonly #tileSetId: () => number | undefined;
   readonly #walk: MetatileWalk;
 
@@ -109,8 +110,8 @@ export class StoredMetatiles implements MetatileChoice {
 }
 
 /**
- * Counts the selected tiles of a rectangle that are stored. Counts a block whose tiles are all selected by its row in
- * the database.
+ * Counts the selected tiles of a rectangle that are stored. For a block whose tiles are all selected, uses the count in
+ * the block's database row.
  */
 export function* countStored(
   blocks: BlockTable,
@@ -127,7 +128,7 @@ export function* countStored(
         const all = blockRect(block);
         const isWhole = selected.length === BLOCK_SIDE && selected.every(({ spans }) => isAround(spans, all));
         count += BigInt(isWhole ? block.tiles : storedOf(blocks.at(block), all, selected));
-        // Opening a block takes as long as reading a page of rows.
+        // Loading a block takes as long as reading a page of rows.
         yield;
       }
       yield;
@@ -147,7 +148,7 @@ function isAround(spans: readonly Span[], { minX, maxX }: TileRect): boolean {
   return span !== undefined && span.first <= minX && span.last >= maxX;
 }
 
-/** Returns the number of selected tiles of a block that are stored. */
+/** Returns the number of stored tiles of a block that are selected. */
 function storedOf(block: Block, { minX, maxX }: TileRect, selected: readonly SelectedRow[]): number {
   let count = 0;
   for (const { y, spans } of selected) {
@@ -160,7 +161,7 @@ function storedOf(block: Block, { minX, maxX }: TileRect, selected: readonly Sel
   return count;
 }
 
-/** Returns the selected columns of each row of tiles in a row of blocks. Leaves out rows without selected tiles. */
+/** Returns the selected columns of each row of tiles in a row of blocks. Omits rows without selected tiles. */
 function* selectedOf(
   rect: TileRect,
   selection: TileSelection | undefined,

@@ -1,6 +1,7 @@
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
+import { pause } from "../lib/time/pause.ts";
 
-/** The length (ms) of work after which background work sleeps. */
+/** The time in ms that background work runs before it sleeps. */
 const STRETCH_MS = 20;
 
 /** Limits background work to half of the time: it sleeps as long as it has worked. */
@@ -15,12 +16,15 @@ export class Stretch {
   async rest(): Promise<void> {
     const worked = performance.now() - this.#sinceMs;
     if (worked < STRETCH_MS) return;
-    await sleep(worked, undefined, { signal: this.#signal }).catch(() => undefined);
+    await pause(worked, this.#signal);
     await turn();
     this.#sinceMs = performance.now();
   }
 
-  /** Runs work that yields between its steps, with rests in between. Runs on after an abort, without rests. */
+  /**
+   * Runs work that yields between its steps, and sleeps in between. After an abort, runs the work to its end without
+   * sleeping.
+   */
   async run<T>(work: Generator<unknown, T>): Promise<T> {
     for (;;) {
       const { done, value } = work.next();

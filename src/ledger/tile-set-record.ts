@@ -2,7 +2,10 @@ import type { TileSet } from "../layer/tile-set.ts";
 import { type Row, text } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 
-/** Tiles and bytes of one zoom of one tile set; `allocated`: bytes that the tiles take on the store's disk. */
+/**
+ * The number and bytes of the tiles of one zoom of one tile set. `allocated`: the bytes that the store's disk allocates
+ * for the tiles.
+ */
 export interface Sum {
   tiles: bigint;
   bytes: bigint;
@@ -23,19 +26,22 @@ export type TileSetScope = StoredPyramid | { readonly layer: string; readonly gr
 export interface TileSetRecord {
   readonly id: number;
   readonly tileSet: TileSet;
-  /** True: every stored tile has been counted, so a block without a row is empty. */
+  /** Whether every stored tile has been counted, so that a block without a row is empty. */
   complete: boolean;
   readonly sums: Map<number, Sum>;
-  /** The ids of the blocks of levels that were truncated alone. The blocks of other levels have the id of the record. */
+  /**
+   * The ids under which the blocks of separately truncated levels are stored. The blocks of all other levels have the
+   * id of the record.
+   */
   readonly levelIds: Map<number, number>;
-  /** Levels of `levelIds` whose truncated blocks, under the id of the record, may still have rows. */
+  /** Levels of `levelIds` whose truncated blocks may still have rows under the id of the record. */
   readonly unreclaimed: Set<number>;
 }
 
-/** Returns the id under which the blocks of a level are. */
+/** Returns the id under which the blocks of a level are stored. */
 export const blocksId = ({ id, levelIds }: TileSetRecord, z: number): number => levelIds.get(z) ?? id;
 
-/** Returns all ids of a tile set: its own, and those of levels that were truncated alone. */
+/** Returns all ids of a tile set: the id of the record, and the ids of separately truncated levels. */
 export const idsOf = ({ id, levelIds }: TileSetRecord): readonly number[] => [id, ...levelIds.values()];
 
 /** A level of a tile set. */
@@ -44,7 +50,7 @@ export interface TileSetLevel {
   readonly z: number;
 }
 
-/** Returns whether a row is that of a whole tile set; false: it is that of a level that was truncated alone. */
+/** Returns whether a row describes a whole tile set. False if it describes a separately truncated level. */
 export const isOfTileSet = (row: Row): boolean => row["level"] === null;
 
 export const tileSetOf = (row: Row): TileSet => ({

@@ -18,17 +18,17 @@ import {
   tileSetOf,
 } from "./tile-set-record.ts";
 
-/** A pyramid that was set aside, and whether every tile that the store held of it had been counted. */
+/** A pyramid that was set aside, and whether every stored tile of it had been counted. */
 export interface AsidePyramid {
   readonly gridSet: string;
   readonly parametersId: string;
   readonly complete: boolean;
 }
 
-/** A tile set that was set aside and has been restored. */
+/** A restored tile set that had been set aside. */
 export interface RestoredTileSet {
   readonly record: TileSetRecord;
-  /** The tile set of the same name that it has replaced; undefined: there was none. */
+  /** The tile set of the same name that it has replaced. Undefined if it has replaced none. */
   readonly replaced: TileSetRecord | undefined;
 }
 
@@ -38,13 +38,13 @@ const GONE = 1;
 const ASIDE = 2;
 
 /**
- * The tile sets with records, and their sums by zoom, by layer and in all. Always in memory; the database has a copy.
+ * The tile sets with records, and their sums by zoom, by layer and in total. Always in memory; the database has a copy.
  */
 export class TileSetTable {
   readonly #db: Database;
   readonly #store: InventoryStore;
   readonly #byKey = new Map<string, TileSetRecord>();
-  /** The records by the ids of the tile sets and of their truncated levels. */
+  /** The records by the ids of the tile sets and of their separately truncated levels. */
   readonly #byId = new Map<number, TileSetRecord>();
   readonly #byPyramid = new Map<string, Set<TileSetRecord>>();
   readonly #byLayer = new Map<string, Sum>();
@@ -53,7 +53,8 @@ export class TileSetTable {
   /** The records with unreclaimed levels. */
   readonly #unreclaimed = new Set<TileSetRecord>();
   /**
-   * Pyramids that may hold no tile. Each is noted when its record is made and when a zoom of it has lost its last tile.
+   * Pyramids that may have no tile. A pyramid is noted when its record is created, and when one of its zooms has lost
+   * its last tile.
    */
   readonly emptied = new Map<string, StoredPyramid>();
 
@@ -80,7 +81,7 @@ export class TileSetTable {
     }
   }
 
-  /** Makes the records of rows. Returns one per tile set. */
+  /** Makes the records from rows. Returns one per tile set. */
   #adoptAll(rows: readonly Row[], isComplete: (tileSet: TileSet) => boolean): readonly TileSetRecord[] {
     const records = rows.filter(isOfTileSet).map((row) => {
       const tileSet = tileSetOf(row);
@@ -126,7 +127,7 @@ export class TileSetTable {
     return this.#byId.get(id);
   }
 
-  /** Returns the record of the tile set that has a block; undefined: the block was truncated. */
+  /** Returns the record of a block's tile set. Undefined if the block was truncated. */
   ofBlock({ tileSetId, z }: { readonly tileSetId: number; readonly z: number }): TileSetRecord | undefined {
     const record = this.#byId.get(tileSetId);
     return record !== undefined && blocksId(record, z) === tileSetId ? record : undefined;
@@ -137,8 +138,8 @@ export class TileSetTable {
   }
 
   /**
-   * Returns the record of a tile set. A new one is complete if its pyramid is, or if the store holds nothing of its
-   * pyramid.
+   * Returns the record of a tile set. Creates it if missing: a new record is complete if its pyramid is complete, or if
+   * the store contains nothing of its pyramid.
    */
   record(tileSet: TileSet): TileSetRecord {
     const found = this.find(tileSet);
@@ -150,11 +151,11 @@ export class TileSetTable {
         .get(tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId);
       return { id: newId(added), complete: isComplete };
     });
-    // After the commit: a record without a row would lose its tiles at the next start.
+    // Runs after the commit: a record without a row would lose its tiles at the next start.
     return this.#adopt(id, tileSet, complete);
   }
 
-  /** Returns whether every stored tile of a pyramid has been counted; undefined: the pyramid has no record. */
+  /** Returns whether every stored tile of a pyramid has been counted. Undefined if the pyramid has no record. */
   isComplete({ layer, gridSet, parametersId }: StoredPyramid): boolean | undefined {
     const known = this.#db
       .prepare("SELECT complete FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
@@ -162,7 +163,7 @@ export class TileSetTable {
     return known === undefined ? undefined : int(known, "complete") === 1;
   }
 
-  /** Returns the same for all pyramids of a layer with a record, by their keys. */
+  /** Returns, for all pyramids of a layer with a record, by their keys, whether every stored tile has been counted. */
   completeIn(layer: string): ReadonlyMap<string, boolean> {
     const rows = this.#db.prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid WHERE layer = ?");
     return new Map(rows.all(layer).map((row) => [pyramidKey(pyramidIn(row)), pyramidIn(row).complete]));
@@ -181,21 +182,21 @@ export class TileSetTable {
       .run(layer, gridSet, parametersId, complete ? 1 : 0);
   }
 
-  /** Records that every stored tile of a pyramid has been counted. Inside the caller's transaction. */
+  /** Records that every stored tile of a pyramid has been counted. Runs inside the caller's transaction. */
   complete(pyramid: StoredPyramid): void {
     this.#setComplete(pyramid, true);
     for (const record of this.of(pyramid)) record.complete = true;
     this.emptied.set(pyramidKey(pyramid), pyramid);
   }
 
-  /** Returns the records of a pyramid, one per format, or those of a layer. */
+  /** Returns the records of a pyramid, one per format, or all records of a layer. */
   of(scope: TileSetScope): TileSetRecord[] {
     return scope.gridSet === undefined
       ? [...this.all()].filter(({ tileSet }) => tileSet.layer === scope.layer)
       : [...(this.#byPyramid.get(pyramidKey(scope)) ?? [])];
   }
 
-  /** Adds to the sums of a zoom, of its layer, and of all layers. */
+  /** Adds to the sums of a zoom, of the layer, and of all layers. */
   add(record: TileSetRecord, z: number, tiles: number, bytes: number, allocated: number): void {
     this.#change(record, z, { tiles: BigInt(tiles), bytes: BigInt(bytes), allocated: BigInt(allocated) });
     this.#dirty.set(`${record.id}/${z}`, { record, z });
@@ -224,7 +225,7 @@ export class TileSetTable {
     return this.#total;
   }
 
-  /** Removes a zoom from the sums. The caller deletes the row of the database. */
+  /** Removes a zoom from the sums. The caller deletes the row in the database. */
   clearZoom(record: TileSetRecord, z: number): void {
     const sum = record.sums.get(z);
     if (sum !== undefined) this.#change(record, z, { tiles: -sum.tiles, bytes: -sum.bytes, allocated: -sum.allocated });
@@ -233,8 +234,9 @@ export class TileSetTable {
   }
 
   /**
-   * Truncates tile sets in the database. Their rows stay: with `aside` unchanged for `restore` or `discard`, else dead
-   * for `reclaimSome`. Inside the caller's transaction; after its commit the caller calls `remove` for each.
+   * Truncates tile sets in the database without deleting their rows. With `aside` the rows stay unchanged for `restore`
+   * or `discard`; without it they become dead, for `reclaimSome`. Runs inside the caller's transaction; after its
+   * commit the caller calls `remove` for each.
    */
   truncate(records: readonly TileSetRecord[], aside: number | undefined): void {
     const update = this.#db.prepare("UPDATE tile_set SET dead = ?, aside = ? WHERE id = ?");
@@ -242,8 +244,8 @@ export class TileSetTable {
   }
 
   /**
-   * Truncates levels of tile sets in a transaction of its own, in which `also` runs with the new ids of the levels. The
-   * rows of their blocks stay for `reclaimSome`; later blocks of the levels get the new ids.
+   * Truncates levels of tile sets in a separate transaction, in which `also` runs with the new ids of the levels. The
+   * rows of their old blocks stay for `reclaimSome`; later blocks of the levels get the new ids.
    */
   truncateLevels(levels: readonly TileSetLevel[], also: (ids: readonly number[]) => void): void {
     const ids = this.#db.transaction(() => {
@@ -272,20 +274,23 @@ export class TileSetTable {
     }
   }
 
-  /** Returns a level whose truncated blocks may still have rows under the id of the record. */
+  /**
+   * Returns a level whose truncated blocks may still have rows under the id of the record. Undefined if no level has
+   * any.
+   */
   unreclaimedLevel(): TileSetLevel | undefined {
     for (const record of this.#unreclaimed) for (const z of record.unreclaimed) return { record, z };
     return undefined;
   }
 
-  /** Notes that the rows of the truncated blocks of a level have been deleted. */
+  /** Records that the rows of a level's truncated blocks have been deleted. */
   reclaimed({ record, z }: TileSetLevel): void {
     record.unreclaimed.delete(z);
     if (record.unreclaimed.size === 0) this.#unreclaimed.delete(record);
     this.emptied.set(pyramidKey(record.tileSet), pyramidOf(record.tileSet));
   }
 
-  /** Removes a tile set from memory whose rows are deleted or dead. */
+  /** Removes a tile set from memory after its rows were deleted or became dead. */
   remove(record: TileSetRecord): void {
     for (const z of [...record.sums.keys()]) this.clearZoom(record, z);
     this.#byKey.delete(tileSetKey(record.tileSet));
@@ -297,14 +302,14 @@ export class TileSetTable {
     if (formats?.size === 0) this.#byPyramid.delete(key);
   }
 
-  /** Makes the rows of tile sets that were set aside dead, for `reclaimSome`. Inside the caller's transaction. */
+  /** Makes the rows of tile sets that were set aside dead, for `reclaimSome`. Runs inside the caller's transaction. */
   discard(aside: number): void {
     this.#db.prepare("UPDATE tile_set SET dead = ? WHERE dead = ? AND aside = ?").run(GONE, ASIDE, aside);
   }
 
   /**
-   * Restores tile sets that were set aside, unchanged, in a transaction of its own, in which `also` runs first. Removes
-   * the tile sets that have their names now.
+   * Restores tile sets that were set aside, unchanged, in a separate transaction, in which `also` runs first. Removes
+   * the tile sets that now have their names.
    */
   restore(
     layer: string,
@@ -326,7 +331,7 @@ export class TileSetTable {
       for (const row of rows) change.run(ALIVE, int(row, "id"));
       for (const { gridSet, parametersId, complete } of pyramids) {
         const pyramid = { layer, gridSet, parametersId };
-        // The record that the pyramid has now may lack tiles that have not been counted.
+        // The current record of the pyramid may lack tiles that have not been counted.
         const isComplete = complete && this.isComplete(pyramid) !== false;
         completeOf.set(pyramidKey(pyramid), isComplete);
         this.#setComplete(pyramid, isComplete);
@@ -343,7 +348,9 @@ export class TileSetTable {
     return restored;
   }
 
-  /** Deletes all rows of pyramids without tiles. Inside the caller's transaction; the caller then calls `remove`. */
+  /**
+   * Deletes all rows of pyramids without tiles. Runs inside the caller's transaction; the caller then calls `remove`.
+   */
   deleteRows(pyramids: readonly StoredPyramid[]): void {
     const tables = ["block", "mark", "zoom_sum"].map((table) =>
       this.#db.prepare(`DELETE FROM ${table} WHERE tile_set = ?`),
@@ -355,7 +362,10 @@ export class TileSetTable {
     }
   }
 
-  /** Returns whether other tile sets of a layer and parameters id have rows that are set aside or to be reclaimed. */
+  /**
+   * Returns whether tile sets of a layer and parameters id, except `exceptId`, have rows that are set aside or to be
+   * reclaimed.
+   */
   hasTruncated(layer: string, parametersId: string, exceptId = 0): boolean {
     for (const { tileSet } of this.#unreclaimed)
       if (tileSet.layer === layer && tileSet.parametersId === parametersId) return true;
@@ -365,7 +375,7 @@ export class TileSetTable {
     return found !== undefined;
   }
 
-  /** Deletes the records of pyramids. Inside the caller's transaction. */
+  /** Deletes the records of pyramids. Runs inside the caller's transaction. */
   deletePyramids(scope: TileSetScope): void {
     if (scope.gridSet === undefined) this.#db.prepare("DELETE FROM pyramid WHERE layer = ?").run(scope.layer);
     else
@@ -378,7 +388,7 @@ export class TileSetTable {
     return this.#dirty.size > 0;
   }
 
-  /** Writes the changed sums of one zoom of a tile set, or of all. Inside the caller's transaction. */
+  /** Writes the changed sums of one zoom of a tile set, or of all zooms. Runs inside the caller's transaction. */
   write(zoom?: { readonly tileSetId: number; readonly z: number }): void {
     const put = this.#db.prepare(
       `INSERT INTO zoom_sum VALUES (?, ?, ?, ?, ?) ${replacing(["tile_set", "z"], ["tiles", "bytes", "allocated"])}`,
@@ -404,7 +414,7 @@ const pyramidIn = (row: Row): StoredPyramid & { readonly complete: boolean } => 
   complete: int(row, "complete") === 1,
 });
 
-/** Returns the levels of pyramids of a layer in the store; undefined: the layer's part of the store is unavailable. */
+/** Returns the stored levels of pyramids of a layer. Undefined if the layer's part of the store is unavailable. */
 export const levelsIn = (
   store: Pick<InventoryStore, "levelsOf">,
   layer: string,

@@ -13,11 +13,13 @@ import {
 } from "./tile-set-record.ts";
 import { type AsidePyramid, levelsIn } from "./tile-set-table.ts";
 
-/** The records of truncated tiles: deleted, set aside, restored, and reclaimed in the background. */
+/**
+ * Deletes the records of truncated tiles, sets them aside, restores them, and reclaims their rows in the background.
+ */
 export class TruncatedRecords {
   readonly #in: LedgerInternals;
   readonly #emptied: EmptiedPyramids;
-  /** Writes all changes of the ledger. Inside the caller's transaction. */
+  /** Writes all changes of the ledger. Runs inside the caller's transaction. */
   readonly writeAll: () => void;
 
   constructor(internals: LedgerInternals, writeAll: () => void) {
@@ -28,14 +30,15 @@ export class TruncatedRecords {
 
   /**
    * Truncates the records of a layer, or of a pyramid in all its formats, in a time that does not depend on their size.
-   * `aside`: the number under which `restore` can bring the records back; undefined: they are deleted. `also` runs in
-   * the same transaction.
+   * @param aside the number under which `restore` can bring the records back; undefined: they are deleted
+   * @param also runs in the same transaction
    */
   truncate(scope: TileSetScope, aside?: number, also = () => {}): void {
     const { db, tileSets, blocks, marks, doubted } = this.#in;
     const gone = tileSets.of(scope);
     const byId = new Map(gone.flatMap((record) => idsOf(record).map((id) => [id, record.tileSet])));
-    // The record of the truncation is on the disk already: after a loss of power the truncation is carried out again.
+    // Needs no sync: the record of the truncation is already on the disk, so the truncation is repeated after a loss of
+    // power.
     db.unsynced(() => {
       if (aside !== undefined) {
         for (const at of doubted.of((id) => byId.has(id))) {
@@ -78,16 +81,17 @@ export class TruncatedRecords {
   }
 
   /**
-   * Discards the records that a truncation has set aside: they cannot be restored any more. Inside the caller's
-   * transaction.
+   * Discards the records that a truncation has set aside, so that they cannot be restored any more. Runs inside the
+   * caller's transaction.
    */
   discard(aside: number): void {
     this.#in.tileSets.discard(aside);
   }
 
   /**
-   * Brings back the records that were set aside, after their tiles are in the store again. Removes the records that the
-   * same tile sets have now. `also` runs in the same transaction.
+   * Brings back records that were set aside, after their tiles are in the store again. Removes the current records of
+   * the same tile sets.
+   * @param also runs in the same transaction
    */
   restore(layer: string, aside: number, pyramids: readonly AsidePyramid[], also: () => void): void {
     const { db, tileSets, blocks, marks, doubted } = this.#in;
@@ -118,8 +122,8 @@ export class TruncatedRecords {
   }
 
   /**
-   * Truncates the records of some levels of pyramids, in a time that does not depend on their size. `also` runs in the
-   * same transaction.
+   * Truncates the records of some levels of pyramids, in a time that does not depend on their size.
+   * @param also runs in the same transaction
    */
   truncateLevels(levels: readonly { readonly pyramid: StoredPyramid; readonly z: number }[], also = () => {}): void {
     const { tileSets } = this.#in;
@@ -130,16 +134,16 @@ export class TruncatedRecords {
   }
 
   /**
-   * Truncates the records of levels. In a pyramid that is not complete, later blocks of these levels are unknown: their
-   * cells are counted when they are needed.
+   * Truncates the records of levels. In a pyramid that is not complete, later blocks of these levels are unknown, so
+   * their cells are counted when they are needed.
    */
   #truncateLevels(levels: readonly TileSetLevel[], also: () => void): void {
     const { tileSets, blocks, marks } = this.#in;
     const gone = new Map(levels.map(({ record, z }, n) => [`${blocksId(record, z)}/${z}`, { record, n }]));
     const levelOf = ({ tileSetId, z }: BlockAddress) => gone.get(`${tileSetId}/${z}`);
     tileSets.truncateLevels(levels, (ids) => {
-      // A writer with an open cell continues to write into the emptied level, even if this process is killed now: move
-      // its mark to the new id.
+      // A writer with an open cell continues to write into the emptied level, even if this process is killed now. Its
+      // mark moves to the new id.
       for (const block of blocks.inMemory()) {
         const level = block.open ? levelOf(block.at) : undefined;
         const id = level && ids[level.n];
@@ -153,19 +157,17 @@ export class TruncatedRecords {
     );
   }
 
-  /** The number of pyramids that `removeEmptied` has to examine. */
+  /** The number of pyramids that `removeEmptied` must examine. */
   get emptied(): number {
     return this.#emptied.noted;
   }
 
-  /**
-   * Examines up to `limit` pyramids. Removes the rows, directories and descriptions of those that have no tile left.
-   */
+  /** Examines up to `limit` pyramids. Removes the rows, directories and descriptions of pyramids without tiles. */
   removeEmptied(limit: number): void {
     this.#emptied.removeSome(limit);
   }
 
-  /** Deletes records of truncated tiles, up to `limit` blocks at a time. Returns false when none were left. */
+  /** Deletes records of truncated tiles, up to `limit` blocks at a time. Returns false if no such records remained. */
   reclaimSome(limit: number): boolean {
     const level = this.#in.tileSets.unreclaimedLevel();
     if (level === undefined) return this.#reclaimTileSet(limit);
@@ -203,9 +205,9 @@ export class TruncatedRecords {
   }
 
   /**
-   * Truncates the records of levels that were removed from the store by hand. The caller makes sure that no truncation or
-   * undo is unfinished. `layer` limits the check to one layer. Lists each layer once: a layer may have thousands of
-   * pyramids.
+   * Truncates the records of levels that were removed from the store by hand. The caller ensures that no truncation or
+   * undo is unfinished. Lists each layer once, because a layer may have thousands of pyramids.
+   * @param layer limits the check to one layer
    */
   truncateVanished(layer?: string): void {
     const vanished: TileSetLevel[] = [];

@@ -15,12 +15,12 @@ export interface VerificationView {
   readonly repair: boolean;
   readonly startedAt: string;
   readonly endedAt: string | null;
-  /** The number of tiles that were found in the store. */
+  /** The number of tiles found in the store. */
   readonly tiles: number;
-  /** The number of cells that differ; `differences` has the first of them. */
+  /** The number of cells that differ. `differences` contains the first of them. */
   readonly differing: number;
   readonly differences: readonly CellDifference[];
-  /** Why it has failed, or waits at present. */
+  /** Why the verification has failed, or waits at present. Null if it does neither. */
   readonly reason: string | null;
 }
 
@@ -82,7 +82,7 @@ export class Verification {
             if (this.#stop.signal.aborted) return;
           }
         }
-        // Compares the blocks that have rows too: the store may list no tiles there.
+        // Also compares the blocks that only have rows, because the store may list no tiles there.
         const rects = await this.#wait.run(() => [...this.#ledger.caches.blockRects(pyramid, z)]);
         for (const page of pagesOf(rects, POSITIONS_AT_ONCE)) {
           await this.#comparePage(
@@ -114,7 +114,7 @@ export class Verification {
       await stretch.rest();
       if (this.#stop.signal.aborted) return;
       if (difference === undefined) continue;
-      // A cell can be compared again: by the row of its block, and after a wait for the database.
+      // A cell may be compared twice: by the row of its block, and again after a wait for the database.
       const { tileSet, rect: cell } = difference;
       const key = `${tileSetKey(tileSet)}\n${cell.z}/${cell.minX}/${cell.minY}`;
       if (!this.#seen.has(key)) {

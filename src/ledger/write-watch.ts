@@ -7,21 +7,21 @@ import type { LedgerInternals } from "./ledger-internals.ts";
 type Seen = Map<string, CellPosition>;
 
 /**
- * Notes the cells of a layer that are written while a range of the layer is being deleted. Reports of a write and of a
- * delete of one tile can arrive in another order than the store applied them. The noted cells are counted again
- * afterwards.
+ * Records the cells of a layer that are written during the deletion of a range of the layer. Reports of a write and of
+ * a deletion of the same tile can arrive in a different order than the store applied them, so the recorded cells are
+ * counted again afterwards.
  */
 export class WriteWatch {
   readonly #in: LedgerInternals;
   readonly #watches = new Set<{ readonly layer: string; readonly seen: Seen }>();
-  /** Cells of ended watches that could not be counted: the database was away. */
+  /** Cells of ended watches that could not be counted because the database was unavailable. */
   readonly #left: Seen = new Map();
 
   constructor(internals: LedgerInternals) {
     this.#in = internals;
   }
 
-  /** Notes a cell with a writer in the watches of its layer. */
+  /** Records a cell with a writer in the watches of its layer. */
   notice(tileSet: TileSet, block: Block, cell: number): void {
     for (const { layer, seen } of this.#watches) if (layer === tileSet.layer) note(seen, tileSet, block, cell);
   }

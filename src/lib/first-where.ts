@@ -1,6 +1,6 @@
 /**
  * Returns the first number from 0 to before `end` for which a condition holds, by bisection: the condition must hold
- * for all later numbers too. Returns `end` when it holds for none.
+ * for all later numbers too. Returns `end` if it holds for no number.
  */
 export function firstWhere(end: number, holds: (i: number) => boolean): number {
   let [low, high] = [0, end];

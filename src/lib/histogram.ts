@@ -1,11 +1,11 @@
 /** The counts of a histogram of durations at one moment. */
 export interface HistogramView {
-  /** Upper bounds of the buckets in seconds, ascending. One more bucket holds longer times. */
+  /** Upper bounds of the buckets in seconds, ascending. One further bucket counts longer durations. */
   readonly bounds: readonly number[];
   /** Durations in each bucket; not cumulative. */
   readonly buckets: readonly number[];
   readonly count: number;
-  /** The sum of all durations. */
+  /** The sum of all durations in seconds. */
   readonly seconds: number;
 }
 
@@ -22,7 +22,7 @@ export class Histogram {
     this.#buckets = bounds.map(() => 0).concat(0);
   }
 
-  /** Returns the bucket in which the duration was counted. */
+  /** Counts a duration and returns the index of its bucket. */
   observe(ms: number): number {
     const seconds = ms / 1000;
     let at = 0;
@@ -39,8 +39,9 @@ export class Histogram {
 }
 
 /**
- * Returns the duration in seconds that a share of the durations does not exceed, as far as the buckets tell: within a
- * bucket the durations count as evenly spread, and those beyond the last bound as that bound. Undefined: there is none.
+ * Returns the duration in seconds that a share of the durations does not exceed, as far as the buckets tell. Durations
+ * within a bucket count as evenly spread, and durations beyond the last bound count as that bound. Undefined if no
+ * duration was counted.
  */
 export function quantileSeconds(
   { bounds, buckets }: Pick<HistogramView, "bounds" | "buckets">,
@@ -59,7 +60,7 @@ export function quantileSeconds(
   return undefined;
 }
 
-/** Adds up two histograms of the same bounds. */
+/** Adds up two histograms with the same bounds. */
 export const addHistograms = (a: HistogramView, b: HistogramView): HistogramView => ({
   bounds: a.bounds,
   buckets: a.buckets.map((count, i) => count + (b.buckets[i] ?? 0)),

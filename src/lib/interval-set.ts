@@ -5,7 +5,7 @@ import { firstWhere } from "./first-where.ts";
  * few intervals.
  */
 export class IntervalSet {
-  /** Sorted, neither touching nor overlapping. */
+  /** Sorted; no two intervals touch or overlap. */
   readonly #intervals: [bigint, bigint][] = [];
 
   /** Restores a set from the result of `toJSON`. */
@@ -60,7 +60,7 @@ export class IntervalSet {
     this.#intervals.splice(at, 1, ...parts.filter(([first, end]) => first < end));
   }
 
-  /** Returns the smallest number from n on that the set does not contain. */
+  /** Returns the smallest number, at least n, that the set does not contain. */
   nextMissing(n: bigint): bigint {
     const here = this.#intervals[this.#find(n + 1n)];
     return here !== undefined && here[0] <= n ? here[1] : n;

@@ -1,4 +1,4 @@
-/** Wraps a function of an object that never changes. The result is computed once per object. */
+/** Wraps a function of an immutable object so that it computes the result once per object. */
 export function onceEach<K extends object, V extends NonNullable<unknown>>(workOut: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {

@@ -1,7 +1,10 @@
 import { firstBy } from "./first-by.ts";
 import { sortedJson } from "./text/sorted-json.ts";
 
-/** The items of a present list, for the items of a new one of `count` items, whose secrets may be masked. */
+/**
+ * Matches the items of a new list, whose secrets may be masked, to the items of the present list. The new list has
+ * `count` items.
+ */
 export class PresentItems<T> {
   readonly #items: readonly T[];
   readonly #count: number;
@@ -15,8 +18,8 @@ export class PresentItems<T> {
   }
 
   /**
-   * Returns the item that a new item continues: the one that differs in secrets alone, else the one at its place in a list
-   * of the same length.
+   * Returns the present item that a new item replaces: the present item that differs only in secrets, else the present
+   * item at the same index if both lists have the same length. Undefined if no present item matches.
    */
   for(item: T, i: number): T | undefined {
     this.#byShown ??= firstBy(this.#items, (one) => this.#shown(one));

@@ -46,7 +46,7 @@ export interface FieldRefusal extends RefusalNotes {
   readonly value: string;
 }
 
-/** A refusal that a sentence of its own explains. */
+/** A refusal that is a whole sentence. */
 export interface StatedRefusal extends RefusalNotes {
   readonly code: RefusalCode;
   readonly message: string;
@@ -56,14 +56,15 @@ interface RefusalNotes {
   /** Set when the refusal concerns the bounds of the request. */
   readonly isOfBounds?: true;
   /**
-   * Set when the request is valid but the layer has no tiles in it. A request for many layers may then skip this layer.
+   * Set when the request is valid but the layer has no tiles in its range. A request for many layers may then skip this
+   * layer.
    */
   readonly isNothingThere?: true;
-  /** The number of tiles of the request, where the request is refused because of that number. */
+  /** The number of requested tiles, if the request is refused because of this number. */
   readonly tiles?: bigint;
   /** Set when the request is refused because a configuration is not valid. */
   readonly problems?: readonly PlacedProblem[];
-  /** Set when credentials were refused: the name that was given; null: none that can be read. */
+  /** Set when credentials were refused: the given user name, or null if no name can be read. */
   readonly logIn?: string | null;
   /** Further lines of the text. */
   readonly details?: readonly string[];
@@ -79,11 +80,11 @@ export interface PlacedProblem {
   readonly message: string;
 }
 
-/** Returns one sentence. That of a field names the field, what it accepts, and the value. */
+/** Returns the refusal as one sentence. A refusal of a field names the field, what it accepts, and the value. */
 export const refusalMessage = (refusal: Refusal): string =>
   "expected" in refusal ? `${refusal.field}: expected ${refusal.expected}, got ${refusal.value}` : refusal.message;
 
-/** The most characters of a value that a message shows, so that a hostile value cannot flood an answer or a log. */
+/** The most characters of a value in a message, so that a hostile value cannot flood an answer or a log. */
 const MOST_SHOWN = 200;
 
 /**
@@ -126,15 +127,15 @@ export const badField = (
   ...(details === undefined ? {} : { details }),
 });
 
-/** The most characters of a name that a message repeats: more than any name of a layer has. */
+/** The most characters of a name in a message. No layer has a longer name. */
 const MOST_NAME = 300;
 
-/** Returns a name for a message. */
+/** Returns a name, cut to the length that a message allows. */
 export const cutName = (name: string): string => (name.length > MOST_NAME ? `${name.slice(0, MOST_NAME)}…` : name);
 
 /**
- * Returns the refusal of a layer.
- * @param known the existing layers: a second line names the most similar one. Absent: there is no second line
+ * Returns the refusal of an unknown layer.
+ * @param known the existing layers: a second line suggests the most similar one. Absent: no second line
  */
 export function unknownLayer(name: string, known?: ReadonlyMap<string, unknown>): Refusal {
   const near = known === undefined || name.includes("*") ? undefined : nearest(name, known.keys());

@@ -1,4 +1,4 @@
-/** Returns the indexes of the items whose key an earlier item has. */
+/** Returns the indexes of the items that have the key of an earlier item. */
 export function repeats<T>(items: readonly T[], keyOf: (item: T) => unknown): ReadonlySet<number> {
   const keys = new Set<unknown>();
   const found = new Set<number>();

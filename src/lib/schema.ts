@@ -10,15 +10,15 @@ import { masked } from "./text/masked.ts";
 export interface SchemaProblem {
   readonly path: readonly PropertyKey[];
   readonly expected: string;
-  /** The value as given; undefined: absent. */
+  /** The value as given. Undefined if the field is absent. */
   readonly value: unknown;
-  /** True: the schema does not know the field, which is the last element of `path`. */
+  /** Whether the schema does not know the field, which is the last element of `path`. */
   readonly isUnknownField: boolean;
-  /** The refusal of a domain parser that a schema has called; see `parsedBy`. */
+  /** The refusal by a domain parser that the schema called; see `parsedBy`. */
   readonly refusal?: Refusal;
 }
 
-/** The most issues that are read, and the most unknown fields of an object. */
+/** The most issues that are read, and the most unknown fields of an object that are reported. */
 const MOST_PROBLEMS = 100;
 
 /** The key under which an issue carries the refusal of a domain parser. */
@@ -62,7 +62,7 @@ export const fieldName = (path: readonly PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/** Returns the transform of a schema that a domain parser makes. A refusal of the parser names the field itself. */
+/** Returns the transform of a schema that calls a domain parser. The refusal by the parser names the field itself. */
 export const parsedBy =
   <V, T>(parse: (value: V) => Result<T, Refusal>) =>
   (value: V, context: z.RefinementCtx): T => {
@@ -92,8 +92,8 @@ function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): re
 }
 
 /**
- * Returns the problems of the form that the value comes closest to, which is the one that refuses the deepest value. If
- * all forms refuse the value itself, the expectation names all of them.
+ * Returns the problems of the union's form that the value comes closest to: the form that refuses the deepest value. If
+ * all forms refuse the value itself, the expectation names all forms.
  */
 function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): readonly SchemaProblem[] {
   const forms = issue.errors.map((issues) => issues.slice(0, MOST_PROBLEMS).flatMap((one) => problemsOf(one, path)));
@@ -105,12 +105,12 @@ function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: readonly Prope
 }
 
 /**
- * Returns the refused value for a message: messages get into the log and into the list of activities. An absent secret is
- * still absent.
+ * Returns the refused value for a message, with secrets masked: messages reach the log and the list of activities. An
+ * absent secret stays absent.
  */
 const shownValue = ({ input }: z.core.$ZodIssue, path: readonly PropertyKey[]): unknown => masked(input, path);
 
-/** Returns the expectation of a schema that has no words of its own. */
+/** Returns the expectation of a schema that declares no message. */
 function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
@@ -125,7 +125,7 @@ function expectation(issue: z.core.$ZodRawIssue): string | undefined {
     case "invalid_format":
       return issue.pattern === undefined ? issue.format : `text of the form ${issue.pattern}`;
     case "unrecognized_keys":
-      // The names that the object accepts. `problemsOf` reads them: an issue does not have them.
+      // The names that the object accepts, which an issue does not contain. `problemsOf` reads them.
       return JSON.stringify(knownKeys(issue.inst));
     case "invalid_union":
       return "";

@@ -1,4 +1,4 @@
-/** A value for each parameter filter, and the parameters id of the combination in the store. */
+/** A value for each parameter filter, and the parameters id of this combination in the store. */
 export interface Combination {
   readonly parameters: Readonly<Record<string, string>>;
   readonly parametersId: string;
@@ -12,7 +12,8 @@ interface Named {
 }
 
 /**
- * Returns the combinations that a job names, at least one. Undefined: the job is a truncate of all stored combinations.
+ * Returns the combinations that a job names, at least one. Undefined if the job is a truncate of all stored
+ * combinations.
  */
 export function combinationsOf({ parameters, parametersId, combinations }: Named): readonly Combination[] | undefined {
   if (combinations !== undefined) return combinations;

@@ -6,7 +6,7 @@ import { emptyProgress, type JobProgress } from "./job/job-progress.ts";
 import type { JobRequest } from "./job/job-request.ts";
 import type { PlannedJobs } from "./plan-batch.ts";
 
-/** Jobs with their totals, not accepted yet. */
+/** Jobs with their totals, which are not accepted yet. */
 export interface CountedJobs {
   /** At least one. */
   readonly jobs: readonly { readonly request: JobRequest; readonly progress: JobProgress }[];
@@ -16,15 +16,13 @@ export interface CountedJobs {
 
 const noTile = badField("area", "an area that overlaps the layer's coverage", "an area without a tile of it");
 
-/**
- * Counts the tiles of planned jobs, in slices. Jobs of an area without a tile are left out or refused, as `empty` says.
- */
+/** Counts the tiles of planned jobs, in slices. Omits or refuses jobs whose area has no tile, as `empty` says. */
 export async function countPlanned(
   { requests, empty }: PlannedJobs,
   counter: Pick<JobCounter, "count">,
 ): Promise<Result<CountedJobs, Refusal>> {
   const jobs: CountedJobs["jobs"][number][] = [];
-  // Jobs of the same tiles share their ranges. They share their totals too, unless the totals count stored tiles only.
+  // Jobs of the same tiles share their ranges. They also share their totals, unless the totals count only stored tiles.
   const counted = new Map<JobRequest["ranges"], JobCounts>();
   let tiles = 0n;
   for (const request of requests) {
@@ -44,8 +42,8 @@ export async function countPlanned(
 }
 
 /**
- * Returns a refusal if the jobs have more than `mostTiles` tiles and so need a confirmation. `again`: how the client
- * confirms.
+ * Returns a refusal if the jobs have more than `mostTiles` tiles, so that the client must confirm them.
+ * @param again how the client confirms
  */
 export function unconfirmed(
   { jobs, tiles }: CountedJobs,

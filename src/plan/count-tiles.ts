@@ -15,7 +15,7 @@ export function countRanges({ type, ranges, ...request }: Omit<JobRequest, "sele
   return counts;
 }
 
-/** Returns how many times the job renders each tile: once for each combination. */
+/** Returns how many times the job renders each tile, which is once per combination. */
 const timesOf = (request: Parameters<typeof combinationsOf>[0]): bigint => BigInt(combinationsOf(request)?.length ?? 0);
 
 /**
@@ -24,7 +24,7 @@ const timesOf = (request: Parameters<typeof combinationsOf>[0]): bigint => BigIn
  */
 export async function countTiles({ selection, ...request }: JobRequest, slices = new Slices()): Promise<JobCounts> {
   if (selection === undefined) return countRanges(request);
-  // Built in steps for a truncate, too: the job that is made of the request uses the same index.
+  // Built in steps for a truncate too, because the job made from the request uses the same index.
   const index = await slices.run(indexInSteps(selection));
   if (request.type === "truncate") return countRanges(request);
   const counts = new JobCounts();

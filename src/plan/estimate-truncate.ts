@@ -11,8 +11,8 @@ import { NO_GROWTH } from "./store-growth.ts";
 import { coversLevel, selectsStored } from "./truncate-scope.ts";
 
 /**
- * Estimates what a truncate frees: the stored tiles of its range, exactly, and their sizes, by the mean sizes at each
- * level where a level is truncated in part. Yields while it counts blocks.
+ * Estimates the tiles and bytes that a truncate frees: the number of stored tiles in its range, exactly, and their
+ * sizes, by the mean sizes at each level if a level is truncated only partly. Yields while it counts blocks.
  */
 export function* estimateTruncate(
   request: JobRequest,
@@ -29,7 +29,7 @@ export function* estimateTruncate(
       }
   const all = emptySum();
   for (const sum of zooms.values()) addTo(all, sum);
-  // Before all tiles are counted, it is not known how many are stored.
+  // Before all tiles are counted, the number of stored tiles is unknown.
   const keptOf = (tiles: bigint): Pick<Estimated["view"], "tiles" | "kept" | "missing"> =>
     from.isCounted ? { tiles, kept: tiles, missing: 0n } : { tiles, kept: null, missing: null };
   const view = {

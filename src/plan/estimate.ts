@@ -8,20 +8,20 @@ import type { JobCounts } from "./job/job-counts.ts";
 import type { JobRequest, JobView } from "./job/job-request.ts";
 import { type Fits, fitsOf, type Growth, type GrowthLimits, leastAllocated, sizeOf } from "./store-growth.ts";
 
-/** The estimated work of a job. Null: the value cannot be estimated. */
+/** The estimated work of a job. A value is null if it cannot be estimated. */
 export interface EstimateView extends Fits {
   readonly tiles: bigint;
-  /** Stored tiles, expired ones included. */
+  /** Stored tiles, including expired ones. */
   readonly kept: bigint | null;
   readonly missing: bigint | null;
   /**
-   * Bytes of the tiles that the job would render, by the mean size at each level of the stored tiles of its tile sets;
-   * of a truncate: bytes that it would free.
+   * The bytes of the tiles that the job would render, by the mean size, at each level, of the stored tiles of its tile
+   * sets. For a truncate: the bytes that it would free.
    */
   readonly bytes: bigint | null;
-  /** Bytes that these tiles take on the disk. If `bytes` is null: the least, one block per tile. */
+  /** The bytes that the disk allocates for these tiles. If `bytes` is null: the minimum, one block per tile. */
   readonly bytesOnDisk: bigint;
-  /** Files that the job would add; of a truncate: files that it would free. */
+  /** The number of files that the job would add or, for a truncate, free. */
   readonly inodes: bigint;
   /** The rate at which the last jobs of the layer have rendered tiles, at most the rate limit. */
   readonly tilesPerSecond: number | null;
@@ -33,7 +33,7 @@ export interface EstimateSources extends GrowthLimits {
   /** All tiles of the job by zoom. */
   readonly totals: JobCounts;
   readonly ledger: Ledger;
-  /** The layer; undefined: a reload has removed it in the meantime. */
+  /** The layer. Undefined if a reload has removed it since the request. */
   readonly layer: Layer | undefined;
   /** Whether all tiles of the layer have been counted. */
   readonly isCounted: boolean;
@@ -44,15 +44,15 @@ export interface EstimateSources extends GrowthLimits {
 /** A level with at most this many stored tiles is counted block by block, which reads at most this many blocks. */
 const FEW = 10_000n;
 
-/** An estimate, and how much the store would grow. */
+/** An estimate, and the estimated growth of the store. */
 export interface Estimated {
   readonly view: EstimateView;
   readonly growth: Growth;
 }
 
 /**
- * Estimates a seed or reseed by arithmetic and sums, so that the time does not depend on the size of the range. Yields while it counts
- * blocks.
+ * Estimates a seed or reseed by arithmetic and sums, so that the time does not depend on the size of the range. Yields
+ * while it counts blocks.
  */
 export function* estimate(request: JobRequest, from: EstimateSources): Generator<undefined, Estimated> {
   const index = request.selection === undefined ? undefined : yield* indexInSteps(request.selection);
@@ -61,7 +61,7 @@ export function* estimate(request: JobRequest, from: EstimateSources): Generator
   // A seed or reseed has one grid set, so each zoom occurs once.
   for (const rect of request.ranges.flatMap(({ rects }) => rects)) {
     const tiles = from.totals.of(rect.z).total;
-    // A job over existing tiles counts stored tiles only.
+    // A job over existing tiles counts only stored tiles.
     const stored = request.onlyExisting === true ? tiles : yield* storedIn(known, rect, index, from);
     zooms.push({ z: rect.z, tiles, kept: stored, missing: stored === null ? null : tiles - stored });
   }
@@ -90,7 +90,7 @@ export function* estimate(request: JobRequest, from: EstimateSources): Generator
   return { view, growth };
 }
 
-/** Returns the tile sets of a job that the ledger knows. They are all in the job's one grid set. */
+/** Returns the tile sets of a job that are in the ledger. They all belong to the job's one grid set. */
 function tileSetsOf({ layer, gridSet, format, ...request }: JobRequest, ledger: Ledger): readonly KnownTileSet[] {
   const ids = new Set(combinationsOf(request)?.map(({ parametersId }) => parametersId));
   return [...ledger.tileSets()].filter(
@@ -98,11 +98,11 @@ function tileSetsOf({ layer, gridSet, format, ...request }: JobRequest, ledger: 
   );
 }
 
-/** Adds two counts. Null: one of them is unknown. */
+/** Adds two counts. Null if one of them is unknown. */
 export const addCounts = (a: bigint | null, b: bigint | null): bigint | null =>
   a === null || b === null ? null : a + b;
 
-/** Counts the stored tiles in a rectangle. Null: neither the sums nor a few blocks give the number. */
+/** Counts the stored tiles in a rectangle. Null if neither the sums nor a few blocks give the number. */
 function* storedIn(
   known: readonly KnownTileSet[],
   rect: TileRect,
@@ -134,7 +134,7 @@ function* storedOf(
   const all = rectCount(rect);
   if (all === rectCount(matrixRect(subset.gridSet, rect.z))) return sum;
   const coverage = coverageAt(subset, rect.z);
-  // No tile is stored outside the coverage, unless the coverage was larger before: then the sum may exceed the
+  // No tile is stored outside of the coverage, unless the coverage was larger before: then the sum may exceed the
   // rectangle.
   return coverage !== undefined && all === rectCount(coverage) && sum <= all ? sum : null;
 }
@@ -142,7 +142,7 @@ function* storedOf(
 const limitedRate = (rate: number | null, limit: number | null): number | null =>
   limit === null ? rate : Math.min(rate ?? limit, limit);
 
-/** Returns the tiles rendered per second of work. Skipped tiles are not counted, as no render was needed for them. */
+/** Returns the tiles rendered per second of work. Skipped tiles do not count, because they needed no render. */
 function rateOf(jobs: readonly JobView[]): number | null {
   const renderedBy = ({ type, tiles }: JobView): bigint => (type === "truncate" ? 0n : tiles.stored);
   const rendering = jobs.filter((job) => renderedBy(job) > 0n);

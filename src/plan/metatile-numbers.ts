@@ -9,12 +9,16 @@ export interface JobNumbers {
   /** The inverse of `positionOf`. */
   numberOf(position: WalkPosition): bigint;
   /**
-   * Returns a number at or after `n`; no metatile from `n` to before it is wanted. Returns `count` if no more follow.
+   * Returns a number at or after `n` such that no metatile from `n` to before it is wanted. Returns `count` if no
+   * wanted metatile follows.
    */
   next(n: bigint): bigint;
 }
 
-/** Returns the numbering of a job's metatiles. `hot`: see `JobRequest.hot`. */
+/**
+ * Returns the numbering of a job's metatiles.
+ * @param hot see `JobRequest.hot`
+ */
 export function numbersOf(
   walks: readonly JobWalk[],
   order: JobOrder = "by-zoom",

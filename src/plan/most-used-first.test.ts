@@ -10,7 +10,8 @@ const rect = fc.record({ x: span, y: span });
 const factor = fc.integer({ min: 1, max: 5 });
 
 /**
- * Walks over some rectangles, in which metatiles at a fixed interval are chosen, and some of their groups in any order.
+ * Walks over some rectangles, in which metatiles at a fixed interval are chosen, with some of their groups in any
+ * order.
  */
 const walked = fc
   .record({

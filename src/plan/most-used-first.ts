@@ -2,30 +2,31 @@ import { bandOf, groupEnd } from "../grid/metatile.ts";
 import { firstWhere } from "../lib/first-where.ts";
 import { type JobWalk, nextChosen, positionByZoom, type WalkPosition } from "./job/job-walk.ts";
 
-/** Groups of metatiles that are numbered before all others. */
+/** Groups of metatiles that are numbered before all other metatiles. */
 interface Groups {
   /**
-   * `begins[i]` is the number of metatiles in all groups before group `i` in most-used-first order. Has one entry more
-   * than there are groups.
+   * `begins[i]` is the number of metatiles in all groups before group `i` in most-used-first order. It has one entry
+   * more than there are groups.
    */
   readonly begins: Uint32Array;
-  /** The numbers by zoom of the first metatile of each group, ascending. */
+  /** The number by zoom of the first metatile of each group, ascending. */
   readonly sorted: BigUint64Array;
   /** `rank[i]` is the position of group `sorted[i]` in most-used-first order. */
   readonly rank: Uint32Array;
   /**
-   * `before[i]` is the number of metatiles in all groups before `sorted[i]`. Has one entry more than there are groups.
+   * `before[i]` is the number of metatiles in all groups before `sorted[i]`. It has one entry more than there are
+   * groups.
    */
   readonly before: Uint32Array;
 }
 
-/** The most runs of numbers that one call of `next` checks: each check may query the ledger. */
+/** The most runs of numbers that one call of `next` checks, because each check may query the ledger. */
 const MOST_LOOKS = 16;
 
 /**
- * Numbers the metatiles of the most-used groups first, group by group, and then all others by zoom. A group is a run of
- * numbers by zoom, so the remaining metatiles have only a few more gaps than by zoom. Bisection finds the gaps: no
- * metatile is listed.
+ * Numbers the metatiles of the most-used groups first, group by group, and then all other metatiles by zoom. A group is
+ * a run of numbers by zoom, so the remaining metatiles have only a few more gaps than by zoom. Gaps are found by
+ * bisection, without a list of metatiles.
  */
 export class MostUsedFirst {
   readonly count: bigint;
@@ -33,7 +34,7 @@ export class MostUsedFirst {
   readonly #hot: BigUint64Array;
   #known: Groups | undefined;
 
-  /** `hot`: numbers by zoom of the first metatile of each group. */
+  /** @param hot the number by zoom of the first metatile of each group */
   constructor(walks: readonly JobWalk[], count: bigint, hot: BigUint64Array) {
     this.#walks = walks;
     this.count = count;
@@ -79,7 +80,10 @@ export class MostUsedFirst {
     return from;
   }
 
-  /** Returns the number by zoom, and the end of its run of consecutive numbers by zoom, as a number of this order. */
+  /**
+   * Returns the number by zoom of a number in this order, and the end of its run of numbers that are consecutive by
+   * zoom. The end is a number in this order.
+   */
   #runOf(n: bigint): { readonly byZoom: bigint; readonly end: bigint } {
     const { begins, sorted, before } = this.#groups;
     const hot = this.#hotMetatiles;

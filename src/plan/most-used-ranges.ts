@@ -27,7 +27,7 @@ export async function withMostUsedRanges(
   return made;
 }
 
-/** Finds the most-used groups in the ledger's blocks in the range, in slices. */
+/** Finds the most-used groups in the ledger's blocks within the range, in slices. */
 async function mostUsedRanges(
   request: JobRequest,
   ledger: Pick<Ledger, "usedCells">,
@@ -49,7 +49,7 @@ async function mostUsedRanges(
   return mostUsed.numbers();
 }
 
-/** Keeps the numbers with the highest access frequency, from any number of candidates. */
+/** Collects the numbers with the highest access frequency from any number of candidates. */
 class MostUsedRanges {
   readonly #most: number;
   readonly #frequencies = new Map<bigint, number>();
@@ -62,12 +62,12 @@ class MostUsedRanges {
     const before = this.#frequencies.get(number);
     if (before !== undefined && before >= frequency) return;
     this.#frequencies.set(number, frequency);
-    // Trim seldom, but never hold more than twice as many.
+    // Trims seldom, but never holds more than twice the number.
     if (this.#frequencies.size > 2 * this.#most) this.#trim();
   }
 
   /**
-   * Trims to the numbers with the highest frequency. Of numbers with the lowest remaining frequency it deletes those
+   * Trims to the numbers with the highest frequency. Among numbers with the lowest remaining frequency, deletes those
    * that were added last.
    */
   #trim(): void {

@@ -27,7 +27,7 @@ type ParameterSet = ReadonlyMap<string, string>;
  * One request for a job of each layer, grid set and format. It is well-formed, but not validated against the layers.
  */
 export interface BatchRequest {
-  /** The fields that the jobs share. If a choice below is absent, the value in `request` applies. */
+  /** The fields that all jobs share. If a choice below is absent, the value in `request` applies. */
   readonly request: SeedRequest;
   /** At least one pattern. `layersAre` defines whether `*` in a pattern matches any characters. */
   readonly layers: readonly string[];
@@ -35,19 +35,19 @@ export interface BatchRequest {
   readonly gridSets?: readonly string[] | "*";
   readonly formats?: readonly string[] | "*";
   /**
-   * "*": for a truncate all stored combinations, else all combinations of values that the filters list. A choice of
-   * values selects among these.
+   * "*": all stored combinations for a truncate, otherwise all combinations of values that the filters list. A choice
+   * of values selects among these.
    */
   readonly parameterSets?: readonly RequestedSet[] | "*";
 }
 
-/** The jobs of one request. Either all of them are accepted or none. */
+/** The jobs of one request. Either all are accepted or none. */
 export interface PlannedJobs {
   /** At least one. Jobs of the same tiles share ranges and selection. */
   readonly requests: readonly JobRequest[];
   /**
-   * A job without tiles in the range: refuse the request if its layer and grid set were named, leave the job out if a
-   * wildcard matched them.
+   * How to handle a job without tiles in the range: refuse the request if its layer and grid set were named, omit the
+   * job if a wildcard matched them.
    */
   readonly empty: "refused" | "left out";
 }
@@ -55,8 +55,8 @@ export interface PlannedJobs {
 /** The most combinations of grid set, format and parameters in all jobs of one request. */
 const MOST_TILE_SETS = 1000;
 /**
- * The most corners or tiles in the selections of one request: each job at work has its own index, 64 MiB in all, 8
- * bytes for each number.
+ * The most corners or tiles in the selections of one request: each working job has a separate index, with 8 bytes per
+ * number and 64 MiB in total.
  */
 const MOST_NUMBERS = 2 ** 23;
 
@@ -70,10 +70,10 @@ interface Choices {
   readonly requestedSets?: readonly ChosenSet[];
 }
 
-/** The stored combinations, including those with keys that the layer no longer has. */
+/** Selects the stored combinations, including combinations with keys that the layer no longer has. */
 type StoredSets = "stored";
 
-/** The values of each key. Every combination of them is selected. */
+/** The values of each key. Selects every combination of them. */
 type Spread = readonly (readonly [string, readonly string[]])[];
 
 interface Selected extends Pick<Choices, "requestedSets"> {
@@ -83,15 +83,15 @@ interface Selected extends Pick<Choices, "requestedSets"> {
 /** The circumstances in which a request is planned. */
 export interface Moment {
   readonly options: JobOptions;
-  /** The time from which ages count back, the same for all jobs. */
+  /** The time from which ages are subtracted, the same for all jobs. */
   readonly nowMs: number;
-  /** Absent: levels that the grid sets do not have are refused. */
+  /** Absent: a request with levels that a grid set lacks is refused. */
   readonly missingLevels?: "reduced";
   /** Aborts the planning. Absent: never. */
   readonly signal?: AbortSignal;
 }
 
-/** A request whose ages are resolved to times. */
+/** A request whose ages have been converted to times. */
 type ResolvedRequest = Omit<BatchRequest, "parameterSets"> & { readonly parameterSets?: readonly ChosenSet[] | "*" };
 
 /** Plans a batch: validates all combinations against their layers, or returns the first refusal. */
@@ -130,14 +130,14 @@ export async function planBatch(
   const misplaced = selectionInOneUnit(many.request, subsets);
   if (misplaced !== undefined) return refuse(misplaced);
   const isReduced = at.missingLevels === "reduced";
-  // The grid sets that a wildcard matches may have different levels, so each is planned with its own.
+  // Grid sets that a wildcard matches may have different levels, so each is planned with its levels.
   const missing = empty === "left out" && !isReduced ? levelOfNone(many.request, subsets) : undefined;
   if (missing !== undefined) return refuse(missing);
   const planned = await planAll(many, chosen, empty === "left out" ? { ...at, missingLevels: "reduced" } : at, empty);
   return planned.ok ? ok({ requests: planned.value, empty }) : planned;
 }
 
-/** Returns whether the request has a wildcard. Matches of a wildcard that have no tile in the range are left out. */
+/** Returns whether the request has a wildcard. Matches of a wildcard without tiles in the range are omitted. */
 const isOpen = ({ layers, layersAre, gridSets }: ResolvedRequest): boolean =>
   gridSets === "*" || (layersAre === "patterns" && layers.some((pattern) => pattern.includes("*")));
 
@@ -162,7 +162,7 @@ function chosenLayers(
   return ok([...found]);
 }
 
-/** Returns the layers with a name or that match a pattern. Empty: there is no such layer. */
+/** Returns the layers with a name, or all layers that match a pattern. Empty if there is no such layer. */
 export function layersNamed(
   name: string,
   layersAre: BatchRequest["layersAre"],
@@ -178,7 +178,9 @@ export function layersNamed(
 const hasSelection = ({ bounds, area, tiles }: SeedRequest): boolean =>
   bounds !== undefined || area !== undefined || tiles !== undefined;
 
-/** Returns whether each grid set needs a job of its own. A truncate of all places covers all grid sets in one job. */
+/**
+ * Returns whether each grid set needs a separate job. A truncate without a selection covers all grid sets in one job.
+ */
 const isEachGridSet = ({ request, gridSets }: ResolvedRequest): boolean =>
   gridSets === "*" && (request.type !== "truncate" || hasSelection(request));
 
@@ -248,9 +250,7 @@ const unlisted = (instead: string, filter: ParameterFilter, given: unknown): Ref
 
 const sizeOfSpread = (spread: Spread): number => spread.reduce((size, [, values]) => size * values.length, 1);
 
-/**
- * Returns the number of tile sets for a layer. Computed by arithmetic, as filters may have any number of combinations.
- */
+/** Returns the number of tile sets for a layer, by arithmetic, because filters may have any number of combinations. */
 function countOf(many: ResolvedRequest, layer: Layer, { spreads }: Selected): number {
   const { request, gridSets, formats } = many;
   const sets = spreads === "stored" ? 1 : spreads.reduce((sum, spread) => sum + sizeOfSpread(spread), 0);
@@ -287,7 +287,7 @@ function combinations(spread: Spread): readonly ParameterSet[] {
   return sets;
 }
 
-/** Refuses bounds that apply to several CRS, and tiles that apply to several grid sets. */
+/** Refuses bounds that apply to several CRSs, and tiles that apply to several grid sets. */
 function selectionInOneUnit(request: SeedRequest, subsets: readonly GridSubset[]): Refusal | undefined {
   const { bounds, tiles } = request;
   if (bounds === undefined && tiles === undefined) return undefined;
@@ -303,7 +303,7 @@ function selectionInOneUnit(request: SeedRequest, subsets: readonly GridSubset[]
   return undefined;
 }
 
-/** Refuses levels that none of the grid sets has. */
+/** Refuses levels that every grid set lacks. */
 function levelOfNone(request: SeedRequest, subsets: readonly GridSubset[]): Refusal | undefined {
   if (subsets.length === 0) return undefined;
   const first = Math.min(...subsets.map(({ zoomStart }) => zoomStart));
@@ -311,7 +311,7 @@ function levelOfNone(request: SeedRequest, subsets: readonly GridSubset[]): Refu
   return missingLevel(request, subsets, `${first} to ${last}`);
 }
 
-/** Returns the grid sets of the jobs of one layer. Those that planning refuses are left out. */
+/** Returns the grid sets of the jobs of one layer. Omits grid sets that planning refuses. */
 const subsetsOf = (request: SeedRequest, { layer, gridSets }: Choices): readonly GridSubset[] =>
   gridSets.flatMap((id) => {
     const subsets = chooseSubsets(id === undefined ? request : { ...request, gridSetId: id }, layer, API_RULES);
@@ -354,7 +354,7 @@ async function planAll(
   return nothing !== undefined && planned.size === 0 ? refuse(nothing) : ok([...planned.values()]);
 }
 
-/** Plans the jobs of one layer in one grid set, one for each format. The ranges are computed once. */
+/** Plans the jobs of one layer in one grid set, one for each format. Computes the ranges once. */
 function* planLayer(
   request: SeedRequest,
   { layer, formats, parameters, requestedSets }: Choices,

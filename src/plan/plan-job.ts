@@ -42,42 +42,45 @@ const FAILURE_LIMIT = 1000;
 
 /**
  * The rules of an interface for the name of the grid set, for a request without a grid set, and for levels that the
- * grid set does not have.
+ * grid set lacks.
  */
 export interface PlanRules {
   /** The name of the grid set field in the client's protocol, for refusals. */
   readonly gridSetField: string;
-  /** The grid set of a seed or reseed that names none. */
+  /** Returns the grid set of a seed or reseed that names none. */
   readonly defaultSubset: (layer: Layer) => GridSubset | undefined;
-  /** Levels that none of the grid sets has. */
+  /** How levels are handled that every grid set lacks. */
   readonly missingLevels: "reduced" | "refused";
 }
 
-/** The classic interface does as GeoWebCache (`docs/reference/wire-format.md`, Seed request). */
+/** The classic interface behaves like GeoWebCache (`docs/reference/wire-format.md`, Seed request). */
 const CLASSIC_RULES: PlanRules = {
   gridSetField: "gridSetId",
   defaultSubset: ({ gridSubsets }) => gridSubsets[0],
   missingLevels: "reduced",
 };
 
-/** Under `/api/v1` a level too many is a mistake: each level has four times the tiles of the one before. */
+/**
+ * Under `/api/v1` a level too many is treated as a mistake, because each level has four times the tiles of the previous
+ * level.
+ */
 export const API_RULES: PlanRules = { gridSetField: "gridSet", defaultSubset, missingLevels: "refused" };
 
 /** The interface and the time of the client's request. */
 interface Asking {
-  /** The rules of the interface; absent: those of the classic interface. */
+  /** The rules of the interface. Absent: those of the classic interface. */
   readonly rules?: PlanRules;
-  /** The time from which an age counts back. */
+  /** The time from which an age is subtracted. */
   readonly nowMs?: number;
 }
 
-/** Runs `planSeedInSteps` without pauses: without an area the planning takes no time. */
+/** Runs `planSeedInSteps` without yielding: without an area, planning is fast. */
 export const planSeed = (requested: SeedRequest, layer: Layer, options: JobOptions): Result<JobRequest, Refusal> =>
   atOnce(planSeedInSteps(requested, layer, options, {}));
 
 /**
- * Validates a seed request against its layer. Returns the exact work, or a refusal that names the field. Yields at
- * intervals. Pure.
+ * Validates a seed request against its layer. Returns the exact work, or a refusal that names the field. Yields
+ * regularly. Pure.
  */
 export function* planSeedInSteps(
   requested: SeedRequest,
@@ -121,7 +124,7 @@ export function* planSeedInSteps(
       request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
     retryCount: request.tileFailureRetryCount ?? RETRIES,
     retryWaitMs: request.tileFailureRetryWaitMs ?? RETRY_WAIT_MS,
-    // A percentage alone should limit jobs of any size, so the default number does not apply.
+    // A percentage alone limits jobs of any size, so the default number does not apply.
     failureLimit:
       request.totalFailuresBeforeAborting ??
       (request.maxFailurePercent === undefined ? FAILURE_LIMIT : NO_FAILURE_LIMIT),
@@ -143,7 +146,7 @@ export function inFormat(
   return ok({ ...planned, format: format.value, metatile: metatileFor(layer, format.value) });
 }
 
-/** Returns the same job in several combinations of parameters. Equal combinations are merged. Pure. */
+/** Returns the same job for several combinations of parameters. Merges equal combinations. Pure. */
 export function inCombinations(
   planned: JobRequest,
   sets: readonly SeedRequest["parameters"][],
@@ -169,7 +172,7 @@ const tilesIn = (ranges: JobRequest["ranges"]): bigint =>
 const aboveMost = (tiles: bigint): Refusal | undefined =>
   tiles > MAX_TOTAL ? badField("zoomStop", `at most ${MAX_TOTAL} tiles in all`, `${tiles} tiles`) : undefined;
 
-/** Plans a `truncateExtent`: all formats and parameters of one grid set inside the bounds. Pure. */
+/** Plans a `truncateExtent`: all formats and parameters of one grid set within the bounds. Pure. */
 export function planExtentTruncate(
   request: Extract<MassTruncateRequest, { type: "truncateExtent" }>,
   layer: Layer,
@@ -192,7 +195,7 @@ export function planExtentTruncate(
 const isGridSetGiven = (request: SeedRequest): boolean => request.gridSetId !== undefined || request.srs !== undefined;
 const gridSetNames = (layer: Layer): string => layer.gridSubsets.map((s) => s.gridSet.id).join(", ");
 
-/** Returns the grid sets of a request: one, or for a truncate that names none all of the layer. */
+/** Returns the grid sets of a request: one, or all grid sets of the layer for a truncate that names none. */
 export function chooseSubsets(
   request: SeedRequest,
   layer: Layer,
@@ -203,7 +206,7 @@ export function chooseSubsets(
     if (subset !== undefined) return ok([subset]);
     const names = layer.gridSubsets.map(({ gridSet }) => gridSet.id);
     const srsOf = (id: string): number | undefined => findSubset(layer, id)?.gridSet.srs;
-    // The message of the classic interface stays as it was.
+    // The classic interface has no such hint, because its messages are fixed.
     const hint = gridSetField === "gridSet" ? gridSetHint(request.gridSetId, names, srsOf).replace(/^; /, " (") : "";
     const end = hint === "" ? "" : `${hint})`;
     return refuse(badField(gridSetField, `one of ${gridSetNames(layer)}${end}`, request.gridSetId));
@@ -255,25 +258,30 @@ function chooseParameters(
     return parsed.ok ? ok({ parameters: parsed.value.values, parametersId: parsed.value.id }) : parsed;
   }
   const parsed = parseTruncatedParameters(filters, request.parameters);
-  // A truncate accepts parameters that the filters do not allow any more, so that leftover tiles can be removed.
+  // A truncate accepts parameters that the filters no longer allow, so that leftover tiles can be removed.
   const { id, values } = parsed.ok ? parsed.value : verbatimParameters(request.parameters);
   return ok({ parameters: values, parametersId: id });
 }
 
-/** Returns a combination and its id as the client gave it, without the layer's filters. */
+/** Returns a combination and its id as the client gave it, ignoring the layer's filters. */
 export function verbatimParameters(given: ReadonlyMap<string, string>): { id: string; values: Record<string, string> } {
   const values = Object.fromEntries([...given].map(([key, value]) => [key.toUpperCase(), value]));
   return { id: parametersId(values), values };
 }
 
-/** Replaces an area by bounds if it is a box in the grid set too: bounds may have any size at any level. */
+/**
+ * Replaces an area by bounds if it is also a box in the grid set's CRS, because bounds may have any size at any level.
+ */
 function withBounds(request: SeedRequest, [subset]: readonly GridSubset[]): SeedRequest {
   const { area, ...others } = request;
   const bounds = area === undefined || subset === undefined ? undefined : boxIn(area, subset.gridSet.srs);
   return bounds === undefined ? request : { ...others, bounds };
 }
 
-/** Leaves out the levels whose tiles are not stored, except of a truncate: an earlier configuration may have stored them. */
+/**
+ * Omits the levels whose tiles are not stored, except for a truncate, because an earlier configuration may have stored
+ * them.
+ */
 function withStoredLevels(
   { type, zoomStart, zoomStop }: SeedRequest,
   ranges: LimitedRanges,
@@ -297,7 +305,7 @@ interface LimitedRanges extends Ranges {
   readonly selection?: Selection;
 }
 
-/** Limits the ranges to an area or a list of tiles. With either there is exactly one grid set. */
+/** Limits the ranges to an area or a list of tiles. In both cases there is exactly one grid set. */
 function* limitRanges(
   request: SeedRequest,
   ranges: Ranges,
@@ -330,7 +338,9 @@ interface Ranges {
   readonly byGridSet: JobRequest["ranges"];
 }
 
-/** Returns the refusal of the first level of a request that none of the grid sets has. */
+/**
+ * Returns the refusal of the first level of a request that every grid set lacks. Undefined if there is no such level.
+ */
 export function missingLevel(
   requested: Pick<SeedRequest, "zoomStart" | "zoomStop">,
   subsets: readonly GridSubset[],
@@ -384,7 +394,7 @@ function chooseRanges(
   return refuse({ ...badField(field, `a level of the layer: ${levels}`, level), isNothingThere: true });
 }
 
-/** Returns a readable text of the coverage with which bounds are compared. */
+/** Returns a readable text of the coverage, with which bounds are compared. */
 export const coverageText = (subsets: readonly GridSubset[]): string =>
   `the layer's coverage, ${subsets.map((s) => `${extentText(subsetExtent(s))} in ${s.gridSet.id}`).join("; ")}`;
 

@@ -102,14 +102,14 @@ test("straight edges become the curves that they are in the grid set", () => {
   if (request.selection === undefined) throw new Error("the selection is missing");
   const index = indexOf(request.selection);
   const { forward } = proj4(ATLAS);
-  // Points along the edges, dense enough that each tile that an edge crosses has one.
+  // Points along the edges, dense enough that every tile that an edge crosses contains one.
   const { minX, minY, maxX } = tileExtent(atlas, { z: 6, x: 0, y: 0 });
   for (const [i, [x, y]] of corners.entries()) {
     const [nextX, nextY] = corners[(i + 1) % corners.length] ?? [x, y];
     for (let part = 0; part < 1; part += 1 / 500) {
       const [east, north] = forward([x + (nextX - x) * part, y + (nextY - y) * part]);
       const [column, row] = [(east - minX) / (maxX - minX), (north - minY) / (maxX - minX)];
-      // This near to a tile border a quarter of a pixel decides.
+      // This near to a tile border, a quarter of a pixel decides.
       const near = (n: number): boolean => Math.abs(n - Math.round(n)) < 0.25 / 256;
       if (near(column) || near(row)) continue;
       expect([i, part, isSelected(index, 6, Math.floor(column), Math.floor(row))]).toEqual([i, part, true]);

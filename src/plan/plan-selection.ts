@@ -26,23 +26,23 @@ export interface Limits {
   readonly selection: Selection;
   /** The bounds around the selection. */
   readonly bounds: Extent;
-  /** Ascending by zoom, at least one: around the selection, cut to the coverage. */
+  /** The rectangles around the selection, clipped to the coverage. Ascending by zoom, at least one. */
   readonly rects: readonly TileRect[];
 }
 
 /** The largest error of a reprojected edge, in pixels of the deepest level. */
 const PIXELS_OFF = 0.25;
-/** The most corners of the area in the grid set's CRS: 16 bytes each in memory and in the database. */
+/** The most corners of the area in the grid set's CRS. A corner takes 16 bytes in memory and in the database. */
 const MOST_CORNERS = 250_000;
-/** The most intersections of edges with rows of tiles that are computed: this many take some ten seconds, in slices. */
+/** The most intersections of edges with rows of tiles that are computed. This many take some ten seconds, in slices. */
 export const MOST_STEPS = 2 ** 27;
-/** The number of corners or tiles between two pauses: about a millisecond of work. */
+/** The number of corners or tiles between two yields: about a millisecond of work. */
 const PER_PAUSE = 1_024;
 const FULL_TURN = 360;
-/** The largest longitude that is accepted: a full turn beyond the date line. */
+/** The largest accepted longitude: a full turn beyond the date line. */
 const MOST_EAST = 540;
 
-/** Validates an area against a grid subset. Yields at intervals. Pure. */
+/** Validates an area against a grid subset. Yields regularly. Pure. */
 export function* planArea(
   requested: RequestedArea,
   subset: GridSubset,
@@ -78,14 +78,14 @@ export function* planArea(
 }
 
 /**
- * Returns the bounds of an area in a CRS, if the client gave the area as bounds and they are a rectangle in that CRS
- * too. Undefined: the area is no rectangle there.
+ * Returns the bounds of an area in a CRS, if the client gave the area as bounds and they are also a rectangle in that
+ * CRS. Undefined if the area is not a rectangle there.
  */
 export function boxIn({ bounds, srs: from }: RequestedArea, to: number): Extent | undefined {
   if (bounds === undefined || from === "grid_set") return undefined;
   if (!sameSrs(from, to) && !(isRolledOut(from) && isRolledOut(to))) return undefined;
   const { minX, minY, maxX, maxY } = bounds;
-  // The part beyond the date line also lies at the other edge of the map, so it is not one box.
+  // The part beyond the date line appears at the opposite edge of the map, so the area is not one box.
   const half = FULL_TURN / 2;
   if (isGeographic(from) && (minX < -half || maxX > half || minY < -half / 2 || maxY > half / 2)) return undefined;
   const transform = transformBetween(from, to);
@@ -100,8 +100,8 @@ export function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {
 }
 
 /**
- * Reprojects an area to the CRS of the grid set. On a map that spans the globe, the part beyond the date line is placed
- * at the other edge.
+ * Reprojects an area to the CRS of the grid set. On a map of the whole globe, the part beyond the date line is moved to
+ * the opposite edge.
  */
 function* projectedPolygons(
   requested: RequestedArea,
@@ -149,7 +149,7 @@ function unknownSystem(from: number, { gridSet }: GridSubset): Refusal {
   return badField("areaCrs", `${own}, or the EPSG code of a projected CRS or of one in degrees`, from);
 }
 
-/** Refuses degrees that are out of range, and edges that two readers may understand differently. */
+/** Refuses degrees that are out of range, and edges that readers may interpret differently. */
 function* doubtfulDegrees(polygons: RequestedArea["polygons"]): Generator<undefined, Refusal | undefined> {
   let looks = 0;
   for (const ring of polygons.flat()) {
@@ -174,7 +174,8 @@ function* doubtfulDegrees(polygons: RequestedArea["polygons"]): Generator<undefi
 }
 
 /**
- * Returns copies of a polygon, each shifted by a full turn, that overlap the map: the polygon may cross the date line.
+ * Returns copies of a polygon, each shifted by a full turn, that overlap the map, because the polygon may cross the
+ * date line.
  */
 function turnsOf(polygon: readonly (readonly Position[])[]): (readonly (readonly Position[])[])[] {
   let west = Number.POSITIVE_INFINITY;
@@ -193,7 +194,7 @@ function turnsOf(polygon: readonly (readonly Position[])[]): (readonly (readonly
   });
 }
 
-/** Validates a list of tiles against a grid subset: each must be one of its tiles. Yields at intervals. Pure. */
+/** Validates a list of tiles against a grid subset, of which each must be a tile. Yields regularly. Pure. */
 export function* planTiles(
   requested: readonly RequestedTile[],
   subset: GridSubset,

@@ -12,14 +12,14 @@ import { levelOf, MOST_STEPS } from "./plan-selection.ts";
 import type { JobType } from "./seed-request.ts";
 
 /**
- * The tiles around those that a changed area touches: symbols and labels reach over the edges of tiles. GeoWebCache
- * takes every tile whose middle is nearer than one and a half tiles.
+ * The number of tiles around the tiles that a changed area touches, because symbols and labels extend over the edges of
+ * tiles. GeoWebCache takes every tile whose centre is nearer than one and a half tiles.
  */
 const BUFFER = 1;
 
 /**
- * Plans the jobs that follow when the data of a layer has changed in an area: a truncate of all parameters, and then
- * seeds of the default ones. Returns none if no tile of the layer is there. Pure.
+ * Plans the jobs after a change of a layer's data in an area: a truncate of all parameters, and then seeds of the
+ * default parameters. Returns no jobs if the layer has no tile there. Pure.
  * @param polygons in units of the source's grid set
  */
 export function planUpdate(
@@ -51,7 +51,9 @@ export function planUpdate(
   return ok(jobs);
 }
 
-/** Limits a planned job of a whole grid set to the tiles in an area and around it; undefined: there are none. */
+/**
+ * Limits a planned job of a whole grid set to the tiles in an area and around it. Undefined if there are no such tiles.
+ */
 function inArea(planned: JobRequest, polygons: readonly Polygon[], layer: Layer): JobRequest | undefined {
   const [range] = planned.ranges;
   const subset = range && findSubset(layer, range.gridSet);
@@ -81,6 +83,6 @@ function inArea(planned: JobRequest, polygons: readonly Polygon[], layer: Layer)
     zoomStop: Math.max(...zooms),
     ranges: [{ gridSet: range.gridSet, rects }],
   };
-  // An area with too many edges is taken as the box around it.
+  // An area with too many edges is replaced by the box around it.
   return stepsOf(area) > MOST_STEPS ? limited : { ...limited, limit: area.kind, selection: area };
 }

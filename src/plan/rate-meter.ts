@@ -1,7 +1,7 @@
-/** The time left, and the confidence in it. */
+/** The time left, and the confidence in this estimate. */
 export interface TimeLeft {
   readonly seconds: number;
-  /** The end is about as likely as not between these two. `most` is null if there is no upper estimate. */
+  /** The end lies between these two about as likely as not. `most` is null if there is no upper estimate. */
   readonly least: number;
   readonly most: number | null;
   readonly confidence: "low" | "medium" | "high";
@@ -13,25 +13,25 @@ interface Sample {
 }
 
 /**
- * The least time between samples, and the number of samples: the rate is that of the last two minutes, or longer
- * if progress is slow.
+ * The least time between samples, and the number of samples. The rate covers the last two minutes, or a longer time if
+ * progress is slow.
  */
 const THROTTLE_MS = 1_000;
 const SAMPLES = 120;
-/** The spread of the rate is unknown with fewer intervals. */
+/** With fewer intervals the spread of the rate is unknown. */
 const INTERVALS_TO_JUDGE = 5;
 const HIGH = 0.1;
 const MEDIUM = 0.35;
 
 /**
- * Measures the rate of a job. The measurement begins with the first progress and not with the start, because renderers
+ * Measures the rate of a job. The measurement begins with the first progress, not with the start, because renderers
  * must start and an upstream may be slow at first.
  */
 export class RateMeter {
   #samples: Sample[] = [];
   #base: bigint | undefined;
 
-  /** Discards all samples: after a pause the rate may differ. */
+  /** Discards all samples, because after a pause the rate may differ. */
   reset(): void {
     this.#samples = [];
     this.#base = undefined;
@@ -46,7 +46,7 @@ export class RateMeter {
     if (this.#samples.length > SAMPLES) this.#samples.shift();
   }
 
-  /** Returns the tiles per second. Undefined while unknown. */
+  /** Returns the tiles per second. Undefined if unknown. */
   rate(ms: number, processed: bigint): number | undefined {
     const first = this.#samples[0];
     return first === undefined ? undefined : rateBetween(first, { ms, processed });
@@ -67,8 +67,8 @@ export class RateMeter {
   }
 
   /**
-   * Returns the possible error of the rate as a share of the rate, by chance or by a recent change. Undefined: too few
-   * samples.
+   * Returns the possible error of the rate as a share of the rate, by chance or by a recent change. Undefined if there
+   * are too few samples.
    */
   #spread(mean: number): number | undefined {
     const rates: number[] = [];

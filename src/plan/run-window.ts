@@ -2,15 +2,18 @@ import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 
 /**
- * The hours of a day in which a job may work, in minutes since midnight. `endMinute` is the first minute outside, and
- * may be on the next day.
+ * The hours of a day in which a job may work, in minutes since midnight. `endMinute` is the first minute after the
+ * window, and may be on the next day.
  */
 export interface RunWindow {
   readonly startMinute: number;
   readonly endMinute: number;
 }
 
-/** Parses a window of two times such as `22:00`. `fields`: the names of the fields in refusals. */
+/**
+ * Parses a window of two times such as `22:00`.
+ * @param fields the names of the fields in refusals
+ */
 export function parseWindow(
   start: unknown,
   end: unknown,
@@ -52,8 +55,8 @@ export function windowText(window: RunWindow): string {
 }
 
 /**
- * Returns whether a name is a time zone. Offsets are refused, though Node accepts some: they have no daylight saving
- * time.
+ * Returns whether a name is a time zone. Refuses offsets, although Node accepts some, because they have no daylight
+ * saving time.
  */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
@@ -64,13 +67,16 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** Parses the name of a time zone. `field`: the name of the field in a refusal. */
+/**
+ * Parses the name of a time zone.
+ * @param field the name of the field in a refusal
+ */
 export const parseTimeZone = (name: string, field: string): Result<string, Refusal> =>
   isTimeZone(name)
     ? ok(name)
     : refuse(badField(field, "a time zone of the IANA database, such as Europe/Zurich", name));
 
-/** The clocks of the time zones in use. A formatter is far more expensive to build than to use. */
+/** The clocks of the time zones in use. Building a formatter is far more expensive than using it. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
@@ -90,7 +96,7 @@ export const isOpen = (window: RunWindow, timeZone: string, atMs: number): boole
 const includes = ({ startMinute, endMinute }: RunWindow, minute: number): boolean =>
   startMinute < endMinute ? startMinute <= minute && minute < endMinute : startMinute <= minute || minute < endMinute;
 
-/** A time in which a window is open, in ms since 1970; `toMs` is the first moment outside. */
+/** A time in which a window is open, in ms since 1970. `toMs` is the first moment after it. */
 export interface OpenTime {
   readonly fromMs: number;
   readonly toMs: number;
@@ -101,7 +107,9 @@ const DAY_MINUTES = 1_440;
 /** No window is open for longer: a day, and an hour by which clocks are set back. */
 const LONGEST_MS = 26 * 60 * MINUTE_MS;
 
-/** Yields the times in which a window is open from a moment on, without end. The first may have begun before. */
+/**
+ * Yields the times in which a window is open, without end. The first time ends after `afterMs` and may begin before it.
+ */
 export function* openTimes(window: RunWindow, timeZone: string, afterMs: number): Generator<OpenTime, never> {
   let atMs = Math.floor((afterMs - LONGEST_MS) / MINUTE_MS) * MINUTE_MS;
   for (;;) {
@@ -118,11 +126,11 @@ function changeAfter(window: RunWindow, timeZone: string, atMs: number): number 
   const isOpenNow = includes(window, minute);
   const target = isOpenNow ? window.endMinute : window.startMinute;
   const ahead = (target - minute + DAY_MINUTES) % DAY_MINUTES;
-  /** Whether the clock has run evenly from `atMs` to so many minutes later. */
+  /** Returns whether the clock runs evenly from `atMs` to this many minutes later. */
   const isEven = (minutes: number): boolean =>
     minuteAt(timeZone, atMs + minutes * MINUTE_MS) === (minute + minutes) % DAY_MINUTES;
   if (isEven(ahead)) return atMs + ahead * MINUTE_MS;
-  // The clock is set forward or back before: find the minute at which it is.
+  // The clock is set forward or back before that: find the minute.
   let [before, after] = [0, ahead];
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);

@@ -31,32 +31,34 @@ export interface SeedRequest extends DecodedFields {
   readonly gridSetId?: string;
   /** EPSG code; never 0 (0 means not given). */
   readonly srs?: number;
-  /** minx, miny, maxx, maxy; four finite numbers, their order not yet checked. */
+  /** minx, miny, maxx, maxy: four finite numbers, whose order is not checked yet. */
   readonly bounds?: Extent;
   /** At most one of bounds, area and tiles is given. */
   readonly area?: RequestedArea;
   /** At least one. Excludes zoomStart and zoomStop. */
   readonly tiles?: readonly RequestedTile[];
-  /** Whole numbers of any sign. */
+  /** Whole numbers, which may be negative. */
   readonly zoomStart?: number;
   readonly zoomStop?: number;
   readonly format?: string;
   readonly threadCount?: number;
-  /** Keys as given, any case; empty when absent. */
+  /** Keys as given, in any case. Empty if absent in the request. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** -1 in the request means the default, and is absent here. */
+  /** -1 in the request means the default and is absent here. */
   readonly tileFailureRetryCount?: number;
   readonly tileFailureRetryWaitMs?: number;
   readonly totalFailuresBeforeAborting?: number;
   /** Absent: the standard terms. */
   readonly terms?: JobTerms;
-  /** Kill older seeds and reseeds within this job's range. Never set for a seed, or with an area or tiles. */
+  /**
+   * Whether older seeds and reseeds within this job's range are killed. Never set for a seed, or with an area or tiles.
+   */
   readonly supersede?: true;
 }
 
 /** A mass truncate request as decoded (`docs/reference/wire-format.md`, Mass truncate). */
 export type MassTruncateRequest =
-  /** Every layer. `isForm`: GeoWebCache's HTML form was sent, and a browser shows the answer. */
+  /** Truncates every layer. `isForm`: GeoWebCache's HTML form was sent, and a browser shows the answer. */
   | { readonly type: "truncateAll"; readonly isForm: boolean }
   | { readonly type: "truncateLayer"; readonly layer: string }
   | { readonly type: "truncateOrphans"; readonly layer: string }

@@ -6,16 +6,16 @@ import { countedSize } from "../quota/quota-count.ts";
 import { spaceOnDisk } from "../quota/space-on-disk.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 
-/** Bytes of tiles, and bytes that they take on the disk. */
+/** The bytes of tiles, and the bytes that the disk allocates for them. */
 export interface TilesSize {
   readonly bytes: bigint;
   readonly allocated: bigint;
 }
 
-/** How much a job adds to the store. */
+/** The growth of the store by a job. */
 export interface Growth {
   readonly files: bigint;
-  /** The size of the new tiles; null: there is no stored tile to estimate it from. */
+  /** The size of the new tiles. Null if there is no stored tile to estimate it from. */
   readonly size: TilesSize | null;
 }
 
@@ -34,20 +34,20 @@ export interface GrowthLimits {
   readonly ledger: Pick<Ledger, "sumOf" | "total">;
   readonly quota: QuotaConfiguration;
   readonly options: Pick<EvictionOptions, "count" | "minFreeMiB" | "minFreeInodes">;
-  /** The space on the disk; undefined: the file system has never answered. */
+  /** The space on the disk. Undefined if the file system has never answered. */
   readonly space: DiskSpace | undefined;
-  /** The bytes that the smallest tile takes on the disk. */
+  /** The bytes that the disk allocates for the smallest tile. */
   readonly blockBytes: number;
 }
 
-/** Whether the store can grow. Null: unknown, and for a quota also that none is enforced. */
+/** Whether the store can grow. Null if unknown; for a quota also if no quota is enforced. */
 export interface Fits {
   readonly fitsQuota: boolean | null;
   readonly fitsDisk: boolean | null;
   readonly fitsInodes: boolean | null;
 }
 
-/** Returns the least that files take on the disk: a block each. */
+/** Returns the minimum that the disk allocates for files: a block each. */
 export const leastAllocated = (files: bigint, { blockBytes }: Pick<GrowthLimits, "blockBytes">): bigint =>
   files * BigInt(blockBytes);
 
@@ -76,7 +76,7 @@ function fitsQuotas(growths: ReadonlyMap<string, Growth>, all: Growth, limits: G
   return answers.includes(null) ? null : true;
 }
 
-/** Returns whether a growth is at most `left`. A growth of an unknown size does not fit if a block per file does not. */
+/** Returns whether a growth is at most `left`. A growth of unknown size does not fit if one block per file does not. */
 function fits(
   { files, size }: Growth,
   count: EvictionOptions["count"],
@@ -94,12 +94,12 @@ interface Stored extends TilesSize {
 }
 
 /**
- * The number of tiles that gives a reliable mean size. If a level has fewer, and fewer than the job would render there,
- * the nearest levels are added to the sample.
+ * The number of tiles that gives a reliable mean size. If a level has fewer tiles, and fewer than the job would render
+ * there, the nearest levels are added to the sample.
  */
 const SAMPLE = 100n;
 
-/** Returns the size of tiles by the mean sizes of stored tiles. Null: none is stored. */
+/** Returns the size of tiles by the mean sizes of stored tiles. Null if no tile is stored. */
 export function sizeOf(
   zooms: readonly Pick<Stored, "z" | "tiles">[],
   known: readonly Pick<KnownTileSet, "sums">[],
@@ -117,8 +117,8 @@ export function sizeOf(
 }
 
 /**
- * Returns the tiles and sizes of the nearest levels, as many as the sample needs: sizes at deep levels say little about
- * high ones.
+ * Returns the tiles and sizes of the nearest levels, as many as the sample needs, because sizes at deep levels say
+ * little about high levels.
  */
 function sampleAt(z: number, wanted: bigint, stored: readonly Stored[]): Omit<Stored, "z"> {
   const nearest = [...stored].sort((a, b) => Math.abs(a.z - z) - Math.abs(b.z - z));

@@ -4,7 +4,7 @@ import { combinationsOf } from "./combination.ts";
 import type { JobRequest } from "./job/job-request.ts";
 import { chooser } from "./value-choice.ts";
 
-/** Returns whether a newer job renders again or truncates everything that an older seed or reseed renders. */
+/** Returns whether a newer job renders again or truncates all tiles that an older seed or reseed renders. */
 export function isSuperseded(older: JobRequest, newer: JobRequest, filters: readonly ParameterFilter[]): boolean {
   return (
     older.type !== "truncate" &&

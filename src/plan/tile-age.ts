@@ -40,25 +40,25 @@ export function parseAge(text: string): RequestedAge | undefined {
   };
 }
 
-/** Returns whether the day of a time exists: `Date` converts February 30 to a day in March. */
+/** Returns whether the day of a time exists. `Date` would convert February 30 to a day in March. */
 export function isDateOf(text: string): boolean {
   const day = text.slice(0, "2026-11-01".length);
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return Number.isFinite(midnight) && new Date(midnight).toISOString().startsWith(day);
 }
 
-/** Returns the time that an age means at `nowMs`, ms since 1970; NaN if it lies before what a `Date` holds. */
+/** Returns the time that an age means at `nowMs`, ms since 1970. NaN if it is earlier than a `Date` can represent. */
 export const timeOf = (age: RequestedAge, nowMs: number): number =>
   age.kind === "moment" ? age.ms : monthsBefore(nowMs, age.months) - age.ms;
 
-/** Returns the time that an age of tiles means at `nowMs`. Pure. */
+/** Returns the time that an age of tiles means at `nowMs`, or a refusal. Pure. */
 export function momentOf(age: RequestedAge, nowMs: number): Result<number, Refusal> {
   const ms = timeOf(age, nowMs);
   if (ms > nowMs) return refuse(badField("olderThan", "a time that has passed", age.text));
   return Number.isFinite(ms) && ms >= 0 ? ok(ms) : refuse(badField("olderThan", "a time in 1970 or later", age.text));
 }
 
-/** Returns the same day and time of an earlier month, or the last day of that month. */
+/** Returns the same day and time in an earlier month, or the last day of that month. */
 function monthsBefore(ms: number, months: number): number {
   if (months === 0) return ms;
   const date = new Date(ms);

@@ -5,8 +5,8 @@ import type { JobRequest } from "./job/job-request.ts";
 import { chooser } from "./value-choice.ts";
 
 /**
- * Returns whether a truncate of stored combinations selects the combination of a parameters id. The store knows the
- * values behind the id.
+ * Returns whether a truncate of stored combinations selects the combination of a parameters id. The store has the
+ * values of the id.
  */
 export function selectsStored(
   { layer: name, parametersChosen }: Pick<JobRequest, "layer" | "parametersChosen">,

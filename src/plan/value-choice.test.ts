@@ -69,7 +69,7 @@ describe("stored combinations", () => {
   test.each<[Readonly<Record<string, string>>, ChosenSet, boolean]>([
     [{ STYLES: "day", TIME: "2026-11-14" }, new Map([["TIME", before]]), true],
     [{ STYLES: "day", TIME: "2026-11-16" }, new Map([["TIME", before]]), false],
-    // A key that a set does not name has its default.
+    // A key that is not in a set has its default.
     [{ STYLES: "night", TIME: "2026-11-14" }, new Map([["TIME", before]]), false],
     [
       { STYLES: "night", TIME: "2026-11-14" },
@@ -84,7 +84,7 @@ describe("stored combinations", () => {
     [{}, new Map([["STYLES", any]]), true],
     [{}, new Map([["TIME", before]]), false],
     [{ STYLES: "night", TIME: "" }, new Map([["STYLES", { kind: "any of", values: ["NIGHT"] } as const]]), true],
-    // A key that the layer no longer has selects nothing unless a set names it.
+    // A combination with a key that the layer no longer has is selected only if the set names the key.
     [{ STYLES: "day", TIME: "", ELEVATION: "3" }, new Map([["STYLES", any]]), false],
     [{ STYLES: "day", TIME: "", ELEVATION: "3" }, new Map([["elevation", any]]), true],
     [{ STYLES: "day", TIME: "" }, new Map([["ELEVATION", any]]), false],

@@ -5,23 +5,23 @@ import { wildcard } from "../lib/text/wildcard.ts";
 import { isoTime } from "../lib/time/iso-time.ts";
 import { isDateOf, momentOf, type RequestedAge } from "./tile-age.ts";
 
-/** A choice of values of one parameter. A string selects itself. */
+/** A choice of values of one parameter. A string selects exactly itself. */
 export type ValueChoice =
   | string
   | { readonly kind: "any of"; readonly values: readonly string[] }
   /** `*` in the pattern matches any characters. */
   | { readonly kind: "like"; readonly pattern: string }
-  /** At least one end. Both ends are included, a time in full (a day until midnight). */
+  /** At least one end. Both ends are included; a time is included as a whole (a day until midnight). */
   | { readonly kind: "range"; readonly from?: string; readonly to?: string }
   /** Selects times only. */
   | { readonly kind: "before"; readonly ms: number };
 
-/** A choice as requested, in which an age is not yet resolved to a time. */
+/** A choice as requested, in which an age is not yet converted to a time. */
 export type RequestedChoice =
   | Exclude<ValueChoice, { kind: "before" }>
   | { readonly kind: "older"; readonly than: RequestedAge };
 
-/** A parameter that is not named has its default. */
+/** A parameter that is not in the set has its default. */
 export type ChosenSet = ReadonlyMap<string, ValueChoice>;
 export type RequestedSet = ReadonlyMap<string, RequestedChoice>;
 
@@ -33,7 +33,10 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 /** ISO 8601-1 as in WMS (06-042, annex D.2): any precision, UTC if no zone is given. */
 const TIME = /^(\d{4}(?:-\d\d(?:-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)?)?)?)(Z|[+-]\d\d:\d\d)?$/i;
 const FIRST_INSTANT = "0000-01-01T00:00:00";
-/** Functions that return the first instant after a time, in ms since 1970, by the written precision of the time. */
+/**
+ * Functions that return the first instant after a time, in ms since 1970, by the precision in which the time is
+ * written.
+ */
 const AFTER: readonly (readonly [written: string, after: (start: Date) => number])[] = [
   ["2026", (start) => start.setUTCFullYear(start.getUTCFullYear() + 1)],
   ["2026-11", (start) => start.setUTCMonth(start.getUTCMonth() + 1)],
@@ -43,7 +46,7 @@ const AFTER: readonly (readonly [written: string, after: (start: Date) => number
   ["2026-11-01T00:00:00", (start) => start.setUTCSeconds(start.getUTCSeconds() + 1)],
 ];
 
-/** Returns the first and the last millisecond of a time. Undefined: the text is not a time. */
+/** Returns the first and the last millisecond of a time. Undefined if the text is not a time. */
 function timeSpan(text: string): readonly [first: number, last: number] | undefined {
   const [, local, zone = "Z"] = TIME.exec(text.trim().toUpperCase()) ?? [];
   if (local === undefined) return undefined;
@@ -54,7 +57,7 @@ function timeSpan(text: string): readonly [first: number, last: number] | undefi
   return [first, after === undefined ? first : after(new Date(first)) - 1];
 }
 
-/** Returns the first instant of a time, ms since 1970. Undefined: the text is not a time. */
+/** Returns the first instant of a time, ms since 1970. Undefined if the text is not a time. */
 export const timeOf = (text: string): number | undefined => timeSpan(text)?.[0];
 
 function numberOf(text: string): number | undefined {
@@ -75,11 +78,11 @@ function limitsOf({ from, to }: Ends, first: typeof timeOf, last: typeof timeOf)
   return least === undefined || most === undefined || least > most ? undefined : [least, most];
 }
 
-/** The limits of a range as numbers and as times; a year is both. */
+/** The limits of a range as numbers and as times. A year can be both. */
 const numberLimits = (ends: Ends): Limits | undefined => limitsOf(ends, numberOf, numberOf);
 const timeLimits = (ends: Ends): Limits | undefined => limitsOf(ends, timeOf, (text) => timeSpan(text)?.[1]);
 
-/** Returns whether a range has at least one end, and two ends are numbers or times in ascending order. */
+/** Returns whether a range has at least one end, and both ends are numbers or times in ascending order. */
 export const isRange = (ends: Ends): boolean =>
   (ends.from !== undefined || ends.to !== undefined) && (numberLimits(ends) ?? timeLimits(ends)) !== undefined;
 
@@ -88,7 +91,10 @@ const lies = (at: number | undefined, within: Limits | undefined): boolean =>
 
 type Selected = (value: string) => boolean;
 
-/** Returns the function that tells whether a value matches a choice. `rule`: how the filter changes the case of values. */
+/**
+ * Returns a function that tells whether a value matches a choice.
+ * @param rule how the filter changes the case of values
+ */
 function matcher(choice: Exclude<ValueChoice, string | { kind: "any of" }>, rule: CaseRule | undefined): Selected {
   switch (choice.kind) {
     case "like":
@@ -106,7 +112,7 @@ function matcher(choice: Exclude<ValueChoice, string | { kind: "any of" }>, rule
 const ruleOf = (filter: ParameterFilter | undefined): CaseRule | undefined =>
   filter?.type === "string" || filter?.type === "regex" ? filter.normalize : undefined;
 
-/** Returns the values that a choice selects: those that it names, or the known values that match it. */
+/** Returns the values that a choice selects: the values that it names, or the known values that match it. */
 export function selectedValues(
   choice: ValueChoice,
   known: readonly string[],
@@ -116,7 +122,7 @@ export function selectedValues(
   return choice.kind === "any of" ? choice.values : known.filter(matcher(choice, ruleOf(filter)));
 }
 
-/** Resolves the ages in requested sets to times. */
+/** Converts the ages in requested sets to times. */
 export function resolveSets(sets: readonly RequestedSet[], nowMs: number): Result<readonly ChosenSet[], Refusal> {
   const all: ChosenSet[] = [];
   for (const set of sets) {
@@ -138,7 +144,7 @@ export function resolveSets(sets: readonly RequestedSet[], nowMs: number): Resul
 }
 
 /**
- * Returns a function that returns whether one of the sets selects a stored combination, which may have keys of former
+ * Returns a function that tells whether one of the sets selects a stored combination, which may have keys of former
  * filters. The choices are prepared once, because there may be thousands of sets and of combinations.
  */
 export function chooser(
@@ -157,7 +163,7 @@ export function chooser(
   return (stored) =>
     named.some(
       (selected) =>
-        // A key that the layer no longer has selects nothing unless a set names it.
+        // A combination with a key that the layer no longer has is selected only if the set names the key.
         Object.keys(stored).every((key) => selected.has(key)) &&
         [...selected].every(([key, isSelected]) => {
           const value = stored[key] ?? byKey.get(key)?.default;

@@ -57,7 +57,7 @@ test("an answer decides for a while after the file system has begun to hang, and
   expect(await disk.last(), "for people to look at").toEqual(space(500));
   requested[1]?.answer(space(400));
   await settled();
-  // The request was made long ago, so its answer is equally old.
+  // The request was made long ago, so its answer is as old.
   expect(disk.now()).toBeUndefined();
 });
 

@@ -2,34 +2,33 @@ import type { StoredSize } from "../render/admission.ts";
 import { type DiskSpace, StoreError } from "../store/tile-store.ts";
 
 export interface DiskSpaceMonitorParts {
-  /** Asks the file system for its free space. The answer may take long, or never come. */
+  /** Reads the free space from the file system. May take long, or never return. */
   readonly read: () => Promise<DiskSpace>;
-  /** Monotonic, ms. */
+  /** Returns the monotonic time in ms. */
   readonly now: () => number;
-  /** Resolves after so many ms, or when the signal fires. */
+  /** Resolves after this many ms, or when the signal fires. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** A younger reading is as good as a new one. */
+/** A reading younger than this is as good as a new reading. */
 const FRESH_MS = 100;
-/** An older reading is renewed, but remains valid until the new one arrives. */
+/** A reading older than this is renewed, but remains valid until the new reading arrives. */
 const OLD_MS = 1_000;
-/** An older reading is not used: other programs may have filled the disk. */
+/** A reading older than this is not used, because other programs may have filled the disk. */
 const TOO_OLD_MS = 5_000;
-/** How long a caller waits for the file system, and how long a question may take before it counts as hanging. */
+/** The longest time that a caller waits for the file system. A request that takes longer counts as hanging. */
 const LONGEST_WAIT_MS = 1_000;
 
 /**
- * Knows the free space on the store's disk. The file system is queried in the background, one request at a time. Bytes
- * that are written meanwhile are subtracted from its last answer. A network file system that hangs delays only its own
- * request.
+ * Reports the free space on the store's disk. Queries the file system in the background, one request at a time.
+ * Subtracts the bytes written since the last request. A network file system that hangs delays only this request.
  */
 export class DiskSpaceMonitor {
   readonly #parts: DiskSpaceMonitorParts;
   #reading: { readonly space: DiskSpace; readonly requestedMs: number } | undefined;
-  /** Written since the request of the last reading. */
+  /** The sizes written since the request of the last reading. */
   #since = { bytes: 0, files: 0 };
-  /** Written since the request that is not answered yet. */
+  /** The sizes written since the unanswered request. */
   #sinceRequested = { bytes: 0, files: 0 };
   #pending: { readonly sinceMs: number; readonly answered: Promise<void> } | undefined;
   #again: Promise<void> | undefined;
@@ -47,39 +46,39 @@ export class DiskSpaceMonitor {
     }
   }
 
-  /** Returns the free space that is known at this moment; undefined: it is not known. */
+  /** Returns the free space as known now. Undefined if it is unknown. */
   now(): DiskSpace | undefined {
     const ageMs = this.#ageMs;
     if (ageMs > OLD_MS && this.#pending === undefined) void this.#request();
     return ageMs > TOO_OLD_MS ? undefined : this.#left();
   }
 
-  /** Returns the free space by the last answer of the file system, however old; undefined: there was none. */
+  /** Returns the free space by the last answer of the file system, however old. Undefined if there was no answer. */
   async last(): Promise<DiskSpace | undefined> {
     await this.fresh();
     return this.#left();
   }
 
-  /** Returns a fresh reading; undefined: the file system does not answer in time. */
+  /** Returns a fresh reading. Undefined if the file system does not answer in time. */
   async fresh(): Promise<DiskSpace | undefined> {
     return this.#ageMs <= FRESH_MS ? this.now() : await this.again();
   }
 
   /**
-   * Returns a reading that is requested after this call, such as after files were removed; undefined: the file system
-   * does not answer in time.
+   * Returns a reading that is requested after this call, for example after files were removed. Undefined if the file
+   * system does not answer in time.
    */
   async again(): Promise<DiskSpace | undefined> {
     const before = this.#pending?.answered;
     this.#again ??= Promise.resolve(before).then(async () => {
       this.#again = undefined;
-      // Only one request runs at a time. A request that another caller has started in between is recent enough.
+      // Only one request runs at a time. A request that another caller has started since this call is recent enough.
       await (this.#pending?.answered ?? this.#request());
     });
     return (await this.#wait(this.#again)) ? this.now() : undefined;
   }
 
-  /** The reason why the free space is not known. */
+  /** Why the free space is unknown. */
   get reason(): string {
     return this.#fault ?? "the file system of the store does not answer";
   }
@@ -113,8 +112,8 @@ export class DiskSpaceMonitor {
   }
 
   /**
-   * Waits for a reading. Returns false when the file system does not answer in time. Does not wait at all for a request
-   * that has been unanswered for long.
+   * Waits for a reading. Returns false if the file system does not answer in time. Does not wait for a request that has
+   * already been unanswered for too long.
    */
   async #wait(answered: Promise<void> | undefined): Promise<boolean> {
     const waitedMs = this.#pending === undefined ? 0 : this.#parts.now() - this.#pending.sinceMs;

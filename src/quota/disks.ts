@@ -4,22 +4,22 @@ import { DiskSpaceMonitor, type DiskSpaceMonitorParts } from "./disk-space-monit
 
 /** The disks of several stores. */
 export interface StoreDisks {
-  /** Returns the disk that has the tiles of a layer. */
+  /** Returns the disk that contains the tiles of a layer. */
   diskOf(layer: string): string;
   spaceOf(disk: string): Promise<DiskSpace>;
-  /** True: there is one store. */
+  /** Whether there is only one store. */
   readonly isOne?: boolean;
 }
 
-/** Knows the free space on each disk that has tiles. Stores on one disk share its space. */
+/** Reports the free space on each disk that contains tiles. Stores on the same disk share its space. */
 export class Disks {
-  /** All disks as one: the least of each. It alone is asked where there is one store. */
+  /** All disks as one, with the least free space of all. With one store, only this monitor is used. */
   readonly all: DiskSpaceMonitor;
   readonly #stores: StoreDisks | undefined;
   readonly #parts: Pick<DiskSpaceMonitorParts, "now" | "sleep">;
   readonly #byDisk = new Map<string, DiskSpaceMonitor>();
 
-  /** `stores` undefined: there is one store. */
+  /** @param stores undefined if there is one store */
   constructor(parts: DiskSpaceMonitorParts, stores: StoreDisks | undefined) {
     this.all = new DiskSpaceMonitor(parts);
     this.#parts = parts;
@@ -30,7 +30,7 @@ export class Disks {
     return this.#stores?.isOne === true ? undefined : this.#stores;
   }
 
-  /** Returns the disk that has the tiles of a layer. */
+  /** Returns the monitor of the disk that contains the tiles of a layer. */
   of(layer: string): DiskSpaceMonitor {
     const stores = this.#several;
     if (stores === undefined) return this.all;
@@ -50,8 +50,8 @@ export class Disks {
   }
 
   /**
-   * Returns the function that tells whether the tiles of a layer are on the same disk as those of this one. Undefined:
-   * the tiles of all layers are.
+   * Returns a function that tells whether the tiles of another layer are on the same disk as the tiles of this one.
+   * Undefined if the tiles of all layers are.
    */
   sharing(layer: string): ((other: string) => boolean) | undefined {
     const stores = this.#several;

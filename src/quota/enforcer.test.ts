@@ -39,7 +39,7 @@ const bytes = (value: number): QuotaConfiguration => ({
 
 /** The bytes of a block of the disk. */
 const BLOCK = 64;
-/** The size of files of `bytes` in all, each of which takes whole blocks of the disk. */
+/** The size of files of `bytes` in total. The disk allocates whole blocks for each file. */
 const sized = (bytes: number, files: number): StoredSize => ({
   bytes,
   allocated: Math.ceil(bytes / BLOCK) * BLOCK,
@@ -87,7 +87,7 @@ function quotaOf(
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   const at = (layer: string) => ({ layer, gridSet: "g", format: "image/png", parametersId: "" });
-  /** Stores one tile in a cell of its own under a reservation, as a renderer does. */
+  /** Stores one tile in a separate cell under a reservation, as a renderer does. */
   const write = async (reservation: Reservation, n: number, size: number): Promise<void> => {
     const tile = { x: 16 * n, y: 0, z: 14 };
     const tileSet = at(reservation.layer);
@@ -130,7 +130,7 @@ test.each(QUOTA_COUNTS)(
                 else reservation.release();
               }),
             );
-            // Only what waits for the others has not been answered after this.
+            // After this turn only requests that wait for other writers are unanswered.
             await new Promise(setImmediate);
           } else {
             const [writer] = given.splice(one.which % Math.max(1, given.length), 1);
@@ -140,7 +140,7 @@ test.each(QUOTA_COUNTS)(
           }
           expect(held(quota)).toBeLessThanOrEqual(BigInt(LIMIT));
         }
-        // No writer waits for ever: the last of the others frees space, or there is none.
+        // No writer waits forever: the last of the other writers frees space, or there is no space.
         let all = false;
         void Promise.all(requested).then(() => {
           all = true;
@@ -152,10 +152,10 @@ test.each(QUOTA_COUNTS)(
         }
         for (const { reservation } of given) reservation.release();
         expect(quota.reservations.sumOf(undefined)).toEqual({ bytes: 0n, allocated: 0n, files: 0 });
-        // A connection of PostgreSQL and its thread are not kept for each run.
+        // Closes the connection to PostgreSQL and its thread after each run.
         databases.pop()?.close();
       }),
-      // To open a database takes a second there on a busy machine.
+      // Opening a database takes a second in PostgreSQL on a busy machine.
       { numRuns: inPostgres ? 15 : 60 },
     );
   },
@@ -336,7 +336,7 @@ test("a full disk refuses only the layers whose tiles are there, and evicts only
   expect(await store("b", 1, 150)).toBe("store");
   expect(await store("a", 1, 150)).toBe("store");
   expect(await store("b", 2, 5000)).toBe("store");
-  // 200 bytes are free beyond the reserve of 1,000: the tile of `a` is evicted, which frees nothing on this disk.
+  // 200 bytes are free beyond the reserve of 1,000. The tile of `a` is evicted, which frees nothing on this disk.
   expect(await store("a", 2, 201)).not.toBe("store");
   expect([ledger.sumOf("a").tiles, ledger.sumOf("b").tiles]).toEqual([0n, 2n]);
 });

@@ -21,18 +21,18 @@ export interface EnforcerParts {
   readonly disks: Pick<Disks, "of" | "sharing">;
   readonly configuration: () => QuotaConfiguration;
   readonly options: () => EvictionOptions;
-  /** ms by a clock that never steps: the period between clean-ups is a duration. */
+  /** Returns the monotonic time in ms: the period between clean-ups is a duration. */
   readonly monotonicNow: () => number;
   readonly log: Logger;
 }
 
 /** The parts that are built after the enforcer, because they reserve space through it. */
 export interface EnforcerSources {
-  /** Returns the ranges that running seeds store. */
+  /** Returns the ranges that running seeds are storing. */
   readonly seedRanges: () => readonly SeedRange[];
   /** Reclaims the space of truncations of the chosen layers that could still be undone. */
   readonly giveUpTruncated: (isChosen: (layer: string) => boolean) => void;
-  /** Returns whether space of truncations is being reclaimed at the moment. */
+  /** Returns whether space of truncations is being reclaimed. */
   readonly isReclaiming: () => boolean;
 }
 
@@ -40,7 +40,7 @@ export interface EnforcerSources {
 export interface EnforcerCounts {
   readonly evictedTiles: number;
   readonly evictedBytes: number;
-  /** Renders whose tiles were served but not stored. */
+  /** The number of renders whose tiles were served but not stored. */
   readonly notStored: number;
   readonly cleanUps: number;
 }
@@ -51,11 +51,11 @@ const UNIT_MS: Readonly<Record<CleanUpUnit, number>> = {
   HOURS: 3_600_000,
   DAYS: 86_400_000,
 };
-/** The most cells that a user's write evicts. A write that needs more is not stored. */
+/** The most cells that are evicted for a user's write. A write that needs more is not stored. */
 const CELLS_FOR_USER = 64;
 /** The most cells that are evicted between two turns of the event loop, with one commit of their marks. */
 const CELLS_PER_TURN = CELLS_IN_HAND / 2;
-/** Free space that is never reserved ahead: a thousand waiting users may reserve this much. */
+/** The free space that is never reserved ahead. A thousand waiting users may reserve this much. */
 const NOT_AHEAD_BYTES = 64 * 2 ** 20;
 const NOT_AHEAD_FILES = 1_000;
 
@@ -63,20 +63,21 @@ const STORE: Admission = { kind: "store" };
 
 /**
  * Keeps the store within its quotas. A writer reserves the size that it is about to add; usage and reservations
- * together never pass a limit. If they would, the coldest cells are evicted, whole, and never more than needed. A
- * clean-up evicts in the same way when a limit was lowered, and at the configured frequency.
+ * together never pass a limit. If a reservation would pass a limit, the least used cells are evicted, each as a whole,
+ * and no more than needed. A clean-up evicts in the same way after a limit was lowered, and at the configured
+ * frequency.
  */
 export class Enforcer {
   readonly #parts: EnforcerParts;
   #sources: EnforcerSources | undefined;
-  /** Renders whose tiles were served but not stored. */
+  /** The number of renders whose tiles were served but not stored. */
   notStored = 0;
   #cleanUps = 0;
-  /** The period between two clean-ups, and the time of the next one by the monotonic clock. */
+  /** The period between two clean-ups, and the time of the next one on the monotonic clock. */
   #periodMs = 0;
   #nextMs = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
-  /** Clean-ups that were requested. */
+  /** The number of requested clean-ups. */
   #requested = 0;
   #closed = false;
 
@@ -96,8 +97,8 @@ export class Enforcer {
   }
 
   /**
-   * Applies a configuration that may have changed. A new clean-up period starts now. An equal period continues: a tool
-   * that puts the same configuration repeatedly must not postpone the clean-up for ever.
+   * Applies a configuration that may have changed. A changed clean-up period starts now. An unchanged period continues,
+   * so that a tool that repeatedly puts the same configuration does not postpone the clean-up forever.
    */
   schedule(): void {
     const { cacheCleanUpFrequency, cacheCleanUpUnits } = this.#parts.configuration();
@@ -108,7 +109,7 @@ export class Enforcer {
     this.#nextMs = this.#parts.monotonicNow() + periodMs;
   }
 
-  /** Begins a clean-up when a period has passed since the last one. Called several times a second. */
+  /** Begins a clean-up if a period has passed since the last one. Called several times a second. */
   tick(): void {
     if (this.#running !== undefined || this.#closed || this.#parts.monotonicNow() < this.#nextMs) return;
     void this.cleanUp().finally(() => {
@@ -123,7 +124,7 @@ export class Enforcer {
 
   // ---- at a write
 
-  /** Reserves a size if it fits without eviction. Returns whether it does. */
+  /** Reserves a size if it fits without eviction. Returns whether it fits. */
   tryReserve(reservation: Reservation, size: StoredSize): boolean {
     if (!reservation.isOpen || this.#obstacle(reservation.layer, size) !== undefined) return false;
     reservation.refused = undefined;
@@ -132,8 +133,8 @@ export class Enforcer {
   }
 
   /**
-   * Reserves a size before the writer knows its need, only while much more space is free: a size that is reserved ahead
-   * must not keep other writers from storing. Returns whether the size is reserved.
+   * Reserves a size before the writer knows how much it needs, only while much more space is free, because a size that
+   * is reserved ahead must not keep other writers from storing. Returns whether the size was reserved.
    */
   reserveAhead(reservation: Reservation, size: StoredSize): boolean {
     const ample = {
@@ -147,8 +148,8 @@ export class Enforcer {
   }
 
   /**
-   * Reserves a size, and evicts cells for it if necessary. A size of 0 is granted while there is any space. A seed
-   * without a reserved size waits until other writers have counted or released theirs.
+   * Reserves a size, and evicts cells for it if necessary. Grants a size of 0 while there is any space. A seed without
+   * a reserved size waits until other writers have counted or released their reservations.
    */
   async reserve(reservation: Reservation, size: StoredSize): Promise<Admission> {
     let cells = 0;
@@ -193,7 +194,7 @@ export class Enforcer {
     // Other writers may have released their space during the search for cells. Then no event would end the wait below.
     if (this.#excess(limit, size) <= 0n) return 0;
     if (this.#used(limit) + needed > limit.bytes) return full;
-    // The size fits beside the stored tiles, so only the reservations of other writers are in the way.
+    // The size would fit beside the stored tiles, so only the reservations of other writers prevent it.
     if (writer === "user" || this.#counted(reservation.size) > 0)
       return { kind: "busy", reason: "other writers hold the room in the store" };
     await this.#parts.reservations.less();
@@ -221,7 +222,7 @@ export class Enforcer {
         ? global
         : {
             ...global,
-            // The order of the cells to evict is kept under the name.
+            // The order of the cells to evict is cached under this name.
             name: `the disk of ${layer}`,
             stages: global.stages.map((isStage) => (other: string) => isStage(other) && isThere(other)),
           };
@@ -231,7 +232,7 @@ export class Enforcer {
     return evicted;
   }
 
-  /** Returns the part of a size that the quotas count. */
+  /** Returns the part of a size that the quotas count: bytes or allocated bytes. */
   #counted<T>(size: { readonly bytes: T; readonly allocated: T }): T {
     return countedSize(size, this.#parts.options().count);
   }
@@ -241,7 +242,7 @@ export class Enforcer {
     return this.#counted(layer === undefined ? ledger.total : ledger.sumOf(layer));
   }
 
-  /** Returns the limit under which a size does not fit at this moment, or the disk; undefined: it fits. */
+  /** Returns the limit, or the disk, that a size would exceed now. Undefined if the size fits. */
   #obstacle(layer: string, size: StoredSize): Limit | "disk" | undefined {
     const { disks, configuration } = this.#parts;
     const space = disks.of(layer).now();
@@ -252,7 +253,7 @@ export class Enforcer {
     return (own === undefined ? [global] : [own, global]).find((limit) => this.#excess(limit, size) > 0n);
   }
 
-  /** Returns the bytes that have to be evicted before a size fits under a limit; 0 or less: it fits. */
+  /** Returns the bytes to evict before a size fits under a limit; 0 or less if it fits. */
   #excess(limit: Limit, size: StoredSize): bigint {
     const counted = this.#counted(size);
     const reserved = this.#counted(this.#parts.reservations.sumOf(limit.layer));
@@ -260,8 +261,8 @@ export class Enforcer {
   }
 
   /**
-   * Returns the bytes that have to be evicted before a size fits beside the reserve of the disk; undefined: it fits.
-   * `isThere`: whether the tiles of a layer are on the disk; undefined: all are.
+   * Returns the bytes to evict before a size fits beside the reserve of the disk. Undefined if it fits.
+   * @param isThere returns whether the tiles of a layer are on the disk; undefined: the tiles of all layers are
    */
   #excessOnDisk(
     space: DiskSpace,
@@ -306,7 +307,10 @@ export class Enforcer {
     await this.#cleanUp(global, configuration);
   }
 
-  /** Cleans up for one limit. Ends early when the configuration changes, as the change requests the next clean-up. */
+  /**
+   * Runs a clean-up for one limit. Ends early if the configuration changes, because the change requests the next
+   * clean-up.
+   */
   async #cleanUp(limit: Limit, configuration: QuotaConfiguration): Promise<void> {
     const { eviction, options, log } = this.#parts;
     const { high, low: target } = waterMarks(limit, options());

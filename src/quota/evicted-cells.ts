@@ -2,9 +2,9 @@ import { intersectRects, type TileIndex, type TileRect } from "../grid/grid-set.
 import { CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { EvictedCell } from "../ledger/cells/cell-eviction.ts";
 
-/** How long the eviction of a tile is remembered. */
+/** The time for which the eviction of a tile is remembered. */
 const REMEMBERED_MS = 3_600_000;
-/** The most cells that are remembered: some 3 MB. */
+/** The most cells that are remembered, which take some 3 MB. */
 const MOST_CELLS = 10_000;
 
 type TilePosition = Pick<TileIndex, "x" | "y">;
@@ -18,15 +18,15 @@ interface Remembered {
 }
 
 /**
- * Remembers which tiles have been evicted in the last hour: those of the last 10,000 evicted cells, and of each cell
- * those of its last eviction. The memory does not outlast a restart.
+ * Remembers the tiles evicted in the last hour: the tiles of the last 10,000 evicted cells, and for each cell the tiles
+ * of its last eviction. A restart loses them.
  */
 export class EvictedCells {
   readonly #now: () => number;
   /** The cells in the order of their evictions. */
   readonly #cells = new Map<string, Remembered>();
 
-  /** @param now ms since 1970 */
+  /** @param now returns ms since 1970 */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -52,7 +52,7 @@ export class EvictedCells {
         yield { rect: cell.rect, tiles: () => tilesOf(cell) };
   }
 
-  /** Returns when a tile was evicted, ms since 1970; undefined: not in the last hour, as far as it is remembered. */
+  /** Returns when a tile was evicted, ms since 1970. Undefined if no eviction of the tile is remembered. */
   evictedAt(tileSet: TileSet, tile: TileIndex): number | undefined {
     this.#removeOld();
     const cell = this.#cells.get(cellKey(tileSet, tile));

@@ -2,7 +2,7 @@ import { type Extent, intersectRects, type TileRect } from "../grid/grid-set.ts"
 import type { TileSet } from "../layer/tile-set.ts";
 import type { QuotaCount } from "./quota-count.ts";
 
-/** Tiles of one grid subset, a rectangle per level. */
+/** Tiles of one grid subset, one rectangle per level. */
 export interface Area {
   readonly layer: string;
   readonly gridSet: string;
@@ -16,23 +16,27 @@ export interface Pin extends Area {
   readonly zoomStop: number;
 }
 
-/** Options of eviction beside the quota configuration of the classic interface. */
+/** Options of eviction that are not part of the classic interface's quota configuration. */
 export interface EvictionOptions {
   /** The size that quotas, floors and evictions count. */
   readonly count: QuotaCount;
   /** A clean-up begins above the high-water share of a quota, and ends at or below the low-water share. */
   readonly highWaterPercent: number;
   readonly lowWaterPercent: number;
-  /** Free space on the store's disk below which nothing is stored. Absent: 5 % of it, 64 MiB and 1000 files at most. */
+  /**
+   * The free space on the store's disk below which nothing is stored. Absent: 5 % of the disk, at most 64 MiB and 1000
+   * files.
+   */
   readonly minFreeMiB?: number;
   readonly minFreeInodes?: number;
   readonly pins: readonly Pin[];
-  /** Bytes that a layer keeps even if other layers need space. */
+  /** The bytes that a layer keeps even if other layers need space. */
   readonly floors: readonly { readonly layer: string; readonly bytes: bigint }[];
 }
 
 /**
- * Returns how much of a rectangle of a tile set the areas cover. A single rectangle has to cover all of it for "all".
+ * Returns how much of a rectangle of a tile set the areas cover. "all" only if a single rectangle of an area covers all
+ * of it.
  */
 export function covered(tileSet: TileSet, rect: TileRect, by: Iterable<Area>): "all" | "some" | "none" {
   let answer: "some" | "none" = "none";

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 const tileSetOf = (layer: string) => ({ layer, gridSet: "g", format: "image/png", parametersId: "" });
-/** Cell `n` of a layer. Each lies in a block of its own. */
+/** Cell `n` of a layer. Each cell lies in a separate block. */
 const rectOf = (n: number) => ({ z: Z, minX: 128 * n, minY: 0, maxX: 128 * n + 15, maxY: 15 });
 const areaOf = (layer: string, n: number) => ({ layer, gridSet: "g", rects: [rectOf(n)] });
 

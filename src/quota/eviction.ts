@@ -9,7 +9,7 @@ import type { Limit } from "./limits.ts";
 import { countedSize } from "./quota-count.ts";
 import type { Writer } from "./reservations.ts";
 
-/** Tiles that running seeds store or count as stored. They are not evicted while other tiles can be. */
+/** Tiles that running seeds store or count as stored. They are evicted only if no other tiles can be. */
 export interface SeedRange extends Area {
   readonly format: string;
   readonly parametersId: string;
@@ -24,20 +24,22 @@ export interface EvictionParts {
 }
 
 /**
- * Which cells may be evicted, outside of pinned areas and the floors of layers. "any": all others, in the order of the
- * policy. "cold": cells that no running seed stores and that are used less than a cell written at this moment, so no
+ * Which cells may be evicted, outside of pinned areas and the floors of layers. "any": all cells, in the order of the
+ * policy. "cold": only cells that no running seed stores and that are used less than a cell written now, so that no
  * tile in them was read again recently.
  */
 type Choice = "any" | "cold";
 
-/** An order of cells is cached for this time. It lacks the cells that were written since it was made. */
+/**
+ * The time for which an order of cells is cached. A cached order lacks the cells that were written after it was made.
+ */
 const ORDER_MS = 5_000;
-/** Cells are evicted in one step until they have this many tiles together. The deletion of a tile takes some 15 µs. */
+/** One step evicts cells until they have this many tiles together. Deleting a tile takes some 15 µs. */
 const TILES_AT_ONCE = 512;
 
 /**
- * Evicts cells from the store, the coldest first, and counts the evicted tiles and bytes. Evictions run one after the
- * other. A search for cells may look at many blocks, so it yields to other work. The needed size is determined again
+ * Evicts cells from the store, the least used first, and counts the evicted tiles and bytes. Evictions run one after
+ * the other. A search for cells may examine many blocks, so it yields to other work. The needed size is computed again
  * when the cells are found.
  */
 export class Eviction {
@@ -63,8 +65,8 @@ export class Eviction {
   }
 
   /**
-   * Evicts cells for a writer until `excess` returns 0, at most `most` cells. A user's tile replaces the coldest cell,
-   * however often it is used. A seed's tile replaces only a cell that is not in use.
+   * Evicts cells for a writer until `excess` returns 0 or less, at most `most` cells. A user's tile replaces the least
+   * used cell, however often that cell is used. A seed's tile replaces only a cell that is not in use.
    * @returns the number of evicted cells; undefined: no cell can be evicted
    */
   freeSpace(limit: Limit, writer: Writer, excess: () => bigint, most: number): Promise<number | undefined> {
@@ -73,7 +75,7 @@ export class Eviction {
       try {
         const evicted = await this.#evictFrom(this.#order(key, limit, writer), excess, most);
         if (evicted !== undefined) return evicted;
-        // The cached order may lack cells that were written since it was made. Make a new order, and try once more.
+        // The cached order may lack cells that were written after it was made. Makes a new order, and tries once more.
         this.#orders.delete(key);
         return await this.#evictFrom(this.#order(key, limit, writer), excess, most);
       } catch (error) {
@@ -92,9 +94,9 @@ export class Eviction {
     return order;
   }
 
-  /** Returns a function that evicts one batch of cells for a clean-up towards a limit, as `freeSpace` does. */
+  /** Returns a function that evicts one batch of cells for a clean-up of a limit, like `freeSpace`. */
   cleanUp(limit: Limit): (excess: () => bigint, most: number) => Promise<number | undefined> {
-    // While seeds run, unused cells are evicted first, so that seeds neither evict their own tiles nor tiles in use.
+    // While seeds run, unused cells are evicted first, so that seeds evict neither their own tiles nor tiles in use.
     const victims = this.#victims(limit, this.#seedRanges().length > 0 ? ["cold", "any"] : ["any"]);
     return (excess, most) => this.#queue.add(() => this.#evictFrom(victims, excess, most));
   }
@@ -102,18 +104,18 @@ export class Eviction {
   async #evictFrom(victims: Victims, excess: () => bigint, most: number): Promise<number | undefined> {
     const found = await new Slices().run(this.#take(victims, excess(), most));
     if (found.length === 0) return undefined;
-    // Writers may have released space during the search. Cells that stay are found again from the start, as they may be
-    // used or pinned by then.
+    // Writers may have released space during the search. The search restarts so that it finds the remaining cells
+    // again, which may be used or pinned by then.
     const needed = found.slice(0, this.#cellsFor(excess(), found));
     if (needed.length < found.length) victims.restart();
     this.#evict(needed);
     return needed.length;
   }
 
-  /** Takes the coldest cells until their counted sizes are `bytes` together, and at least one. */
+  /** Takes the least used cells until their counted sizes add up to `bytes`, but at least one cell. */
   *#take(victims: Victims, bytes: bigint, most: number): Generator<undefined, ColdCell[]> {
     const batch: ColdCell[] = [];
-    // A layer's floor is compared with the stored tiles, so a cell has to be evicted before the next one is chosen.
+    // A layer's floor is compared with the stored tiles, so a cell must be evicted before the next cell is chosen.
     const largest = this.#parts.options().floors.length > 0 ? 1 : most;
     let tiles = 0;
     do {
@@ -172,8 +174,8 @@ export class Eviction {
   }
 
   /**
-   * Returns how many of the cells, from the first one on, have to be evicted to free `bytes`. Returns one more than
-   * there are cells if all cells together hold less.
+   * Returns how many of the cells, beginning with the first, must be evicted to free `bytes`. Returns one more than the
+   * number of cells if all cells together are smaller.
    */
   #cellsFor(bytes: bigint, cells: readonly ColdCell[]): number {
     const { count } = this.#parts.options();
@@ -188,7 +190,7 @@ export class Eviction {
   }
 }
 
-/** Yields the cells of several eviction orders in sequence. Each order is made when the previous one is exhausted. */
+/** Yields the cells of several eviction orders in sequence. Makes each order when the previous one is exhausted. */
 class Victims {
   readonly #makers: readonly (() => EvictionOrder)[];
   #made = 0;

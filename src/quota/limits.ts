@@ -6,7 +6,7 @@ import type { ExpirationPolicy, LayerQuota, QuotaConfiguration } from "./quota-c
 /** A limit, and the layers whose tiles are evicted for it, stage by stage. */
 export interface Limit {
   readonly name: string;
-  /** The layer that the limit applies to; undefined: all layers. */
+  /** The layer that the limit applies to. Undefined if it applies to all layers together. */
   readonly layer: string | undefined;
   readonly bytes: bigint;
   readonly policy: ExpirationPolicy;
@@ -21,7 +21,7 @@ const layerLimit = ({ layer, expirationPolicyName, quota }: LayerQuota): Limit =
   stages: [(other) => other === layer],
 });
 
-/** Returns the usage above which a clean-up for a limit begins, and that at which it ends. */
+/** Returns the usage above which a clean-up for a limit begins, and the usage at which it ends. */
 export function waterMarks(
   { bytes }: Limit,
   { highWaterPercent, lowWaterPercent }: Pick<EvictionOptions, "highWaterPercent" | "lowWaterPercent">,
@@ -30,7 +30,7 @@ export function waterMarks(
   return { high: share(highWaterPercent), low: share(lowWaterPercent) };
 }
 
-/** Returns the limits of a configuration, the same object for the same configuration. */
+/** Returns the limits of a configuration. Returns the same object for the same configuration. */
 export const limitsOf = onceEach(({ globalQuota, globalExpirationPolicyName, layerQuotas }: QuotaConfiguration) => {
   const ofLayer: ReadonlyMap<string, Limit> = new Map(layerQuotas.map((quota) => [quota.layer, layerLimit(quota)]));
   const global: Limit = {
@@ -38,7 +38,8 @@ export const limitsOf = onceEach(({ globalQuota, globalExpirationPolicyName, lay
     layer: undefined,
     bytes: quotaBytes(globalQuota),
     policy: globalExpirationPolicyName,
-    // Tiles of layers without a quota of their own are evicted first, others only when that is not enough.
+    // Tiles of layers without a layer quota are evicted first. Tiles of other layers are evicted only if that is not
+    // enough.
     stages: [(layer) => !ofLayer.has(layer), (layer) => ofLayer.has(layer)],
   };
   return { ofLayer, global };

@@ -1,10 +1,10 @@
 import type { Logger } from "../lib/process/logger.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 
-/** The disk or the quota is nearly full when no more than this share is left. */
+/** The disk or the quota is nearly full if at most this share is left. */
 const LEAST_LEFT = 0.05;
 
-/** Returns whether no more than a twentieth of a whole is left. */
+/** Returns whether at most a twentieth of a whole is left. */
 export const isNearlyFull = (left: number, whole: number): boolean => whole > 0 && left <= LEAST_LEFT * whole;
 
 /** Logs when the disk of the tiles becomes nearly full, and when it has space again. */
@@ -16,7 +16,10 @@ export class DiskFullLog {
     this.#log = log;
   }
 
-  /** Logs a change. `space` undefined: the file system does not answer. */
+  /**
+   * Logs a change.
+   * @param space undefined if the file system does not answer
+   */
   look(space: DiskSpace | undefined): void {
     if (space === undefined) return;
     const { freeBytes, totalBytes, freeInodes, totalInodes } = space;

@@ -11,10 +11,7 @@ const BYTES: Readonly<Record<StorageUnit, bigint>> = {
 /** The maximum of a quota in bytes: 2^63 - 1 (`docs/reference/wire-format.md`, Bodies). */
 export const MAX_QUOTA_BYTES = (1n << 63n) - 1n;
 
-/**
- * Returns a quota in whole bytes, exact, without a fraction of a byte. The value is a plain decimal
- * (`parseQuotaValue`).
- */
+/** Returns a quota in whole bytes, rounded down, exactly. The value is a plain decimal (`parseQuotaValue`). */
 export function quotaBytes(quota: Quota): bigint {
   const [whole = "", fraction = ""] = quota.value.split(".");
   return (BigInt(`0${whole}${fraction}`) * BYTES[quota.units]) / 10n ** BigInt(fraction.length);

@@ -3,7 +3,10 @@ export type StorageUnit = "B" | "KiB" | "MiB" | "GiB" | "TiB";
 export type CleanUpUnit = "SECONDS" | "MINUTES" | "HOURS" | "DAYS";
 export type ExpirationPolicy = "LRU" | "LFU";
 
-/** `value` is a decimal as given (an exponent written out), so that declarative tools get back what they put. */
+/**
+ * `value` is a decimal as given (with an exponent written out), so that declarative tools read back the value that they
+ * put.
+ */
 export interface Quota {
   readonly value: string;
   readonly units: StorageUnit;
@@ -37,7 +40,7 @@ export const QUOTA_FIELDS = [
   "layerQuotas",
 ] as const satisfies readonly (keyof QuotaConfiguration)[];
 
-/** The fields that a PUT contains. In globalQuota, value or units may be absent and then keep the current setting. */
+/** The fields of a PUT. In globalQuota, value or units may be absent; then the current setting applies. */
 export type QuotaChange = {
   readonly [K in Exclude<keyof QuotaConfiguration, "globalQuota">]?: QuotaConfiguration[K];
 } & { readonly globalQuota?: Partial<Quota> };

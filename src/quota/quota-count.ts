@@ -1,5 +1,6 @@
 /**
- * The sizes of tiles that a quota can count (`diskQuota.count`): the blocks on the disk, or the bytes of the content.
+ * The sizes of tiles that a quota can count (`diskQuota.count`): the blocks allocated on the disk, or the bytes of the
+ * content.
  */
 export const QUOTA_COUNTS = ["allocated", "content"] as const;
 export type QuotaCount = (typeof QUOTA_COUNTS)[number];

@@ -2,23 +2,20 @@ import { isoTime } from "../lib/time/iso-time.ts";
 import type { LayerQuota, Quota, QuotaConfiguration } from "./quota-configuration.ts";
 import type { OverruledQuota } from "./quota-store.ts";
 
-/** The most settings in one line of the log: a request may change the quotas of all layers. */
+/** The most settings in one log line, because a request may change the quotas of all layers. */
 const MOST_SETTINGS = 50;
 
 type Settings = Readonly<Record<string, string | number | boolean | null>>;
 
-/**
- * The settings that differ between two configurations, by name. Null: the setting did not exist before, or does not
- * exist now.
- */
+/** The settings that differ between two configurations, by name. Null if the setting does not exist in one of them. */
 export interface QuotaDifference {
   readonly before: Settings;
   readonly after: Settings;
-  /** The number of further settings. Absent: none. */
+  /** The number of further settings. Absent if all are listed. */
   readonly more?: number;
 }
 
-/** Returns the settings that a change has changed, with their old and new values. */
+/** Returns the settings that differ, with their old and new values. */
 export function quotaDifference(before: QuotaConfiguration, after: QuotaConfiguration): QuotaDifference {
   const [old, changed] = [settingsOf(before), settingsOf(after)];
   const names = [...new Set([...old.keys(), ...changed.keys()])].filter((name) => old.get(name) !== changed.get(name));
@@ -41,7 +38,7 @@ const sizeText = ({ value, units }: Quota): string => `${value} ${units}`;
 const layerText = ({ quota, expirationPolicyName }: LayerQuota): string => `${sizeText(quota)} ${expirationPolicyName}`;
 
 /**
- * Returns the sentence that tells which quota counts.
+ * Returns a sentence that says which quota applies.
  * @param current the quota that was set over HTTP
  */
 export function overruledText({ sinceMs, by, ofFile }: OverruledQuota, current: QuotaConfiguration): string {

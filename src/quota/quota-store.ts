@@ -15,11 +15,11 @@ export const quotaMigrations: Migrations = {
 export interface QuotaOrigin {
   /** ms since 1970. */
   readonly sinceMs: number;
-  /** The account; null: the server had no users. */
+  /** The account. Null if the server had no users. */
   readonly by: string | null;
 }
 
-/** The quota of the configuration file that does not count, because another one was set over HTTP. */
+/** The quota of the configuration file, which does not apply because another quota was set over HTTP. */
 export interface OverruledQuota extends QuotaOrigin {
   readonly ofFile: QuotaConfiguration;
 }
@@ -29,8 +29,8 @@ interface Persisted extends QuotaOrigin {
 }
 
 /**
- * Stores the quota configuration that was put last. Until the first PUT, and after a reset, the configuration file's
- * applies. A quota of a file that is written with each PUT always applies.
+ * Stores the quota configuration of the last PUT. Until the first PUT, and after a reset, the quota of the
+ * configuration file applies. If each PUT writes the quota to a file, that file always applies.
  */
 export class QuotaStore {
   readonly #db: Database;
@@ -38,7 +38,7 @@ export class QuotaStore {
   #initial: QuotaConfiguration;
   #ofFile: QuotaConfiguration | undefined;
 
-  /** @param ofFile the quota of the file that each PUT writes; undefined: there is none */
+  /** @param ofFile the quota of the file that each PUT writes; undefined: no such file */
   constructor(db: Database, initial: QuotaConfiguration, ofFile: QuotaConfiguration | undefined) {
     this.#db = db;
     this.#initial = initial;
@@ -57,7 +57,10 @@ export class QuotaStore {
     return this.#ofFile ?? this.#persisted?.configuration ?? this.#initial;
   }
 
-  /** The quota of the configuration file that another one overrules; undefined: it counts, or the file has none. */
+  /**
+   * The quota of the configuration file, if a quota set over HTTP overrules it. Undefined if the file's quota applies,
+   * or the file has no quota.
+   */
   get overruled(): OverruledQuota | undefined {
     if (this.#ofFile !== undefined || this.#persisted === undefined) return undefined;
     const { configuration, sinceMs, by } = this.#persisted;
@@ -65,7 +68,7 @@ export class QuotaStore {
     return isSame ? undefined : { sinceMs, by, ofFile: this.#initial };
   }
 
-  /** Saves a configuration that was put. It is persisted when this returns. */
+  /** Saves the configuration of a PUT. It is persisted when this method returns. */
   save(configuration: QuotaConfiguration, { sinceMs, by }: QuotaOrigin): QuotaConfiguration {
     this.#db
       .prepare(
@@ -77,21 +80,27 @@ export class QuotaStore {
     return configuration;
   }
 
-  /** Replaces the configuration by one of the same origin. That of the configuration file is not persisted. */
+  /**
+   * Replaces the configuration by a corrected one of the same origin. A configuration from the configuration file is
+   * not persisted.
+   */
   correct(configuration: QuotaConfiguration): void {
     if (this.#ofFile !== undefined) this.#ofFile = configuration;
     if (this.#persisted === undefined) this.#initial = configuration;
     else this.save(configuration, this.#persisted);
   }
 
-  /** Removes the configuration that was put. Returns that of the configuration file, which counts from now on. */
+  /**
+   * Removes the configuration of the last PUT. Returns the configuration of the configuration file, which applies from
+   * now on.
+   */
   reset(): QuotaConfiguration {
     this.#db.prepare("DELETE FROM quota_configuration").run();
     this.#persisted = undefined;
     return this.current;
   }
 
-  /** The configuration as a reset would leave it. */
+  /** The configuration that would apply after a reset. */
   get afterReset(): QuotaConfiguration {
     return this.#initial;
   }

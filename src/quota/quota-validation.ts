@@ -6,7 +6,7 @@ export const STORAGE_UNITS: readonly StorageUnit[] = ["B", "KiB", "MiB", "GiB", 
 export const CLEAN_UP_UNITS: readonly CleanUpUnit[] = ["SECONDS", "MINUTES", "HOURS", "DAYS"];
 export const EXPIRATION_POLICIES: readonly ExpirationPolicy[] = ["LRU", "LFU"];
 
-/** The further units of GeoWebCache's `StorageUnit`, which its file may have: as powers of 1024 TiB. */
+/** Further units of GeoWebCache's `StorageUnit`, which GeoWebCache's file may contain, as powers of 1024 TiB. */
 export const LARGE_UNITS: ReadonlyMap<string, number> = new Map([
   ["PiB", 1],
   ["EiB", 2],
@@ -14,14 +14,14 @@ export const LARGE_UNITS: ReadonlyMap<string, number> = new Map([
   ["YiB", 4],
 ]);
 
-/** The further units of Java's `TimeUnit`, which GeoWebCache's file may have: how many of them are a second. */
+/** Further units of Java's `TimeUnit`, which GeoWebCache's file may contain: the number of units per second. */
 export const SHORT_TIMES: ReadonlyMap<string, number> = new Map([
   ["MILLISECONDS", 1e3],
   ["MICROSECONDS", 1e6],
   ["NANOSECONDS", 1e9],
 ]);
 
-/** Returns a quota in a unit of GeoWebCache's file in the units of a quota, at most the largest quota. */
+/** Converts a quota in a unit of GeoWebCache's file to the units of a quota, limited to the largest quota. */
 export function quotaFromFile(value: string, units: string): Quota {
   const power = LARGE_UNITS.get(units);
   const known = power === undefined ? (STORAGE_UNITS.find((unit) => unit === units) ?? "B") : "TiB";
@@ -39,12 +39,12 @@ function timesPower(value: string, power: number): string {
   return end === point ? digits.slice(0, point) : `${digits.slice(0, point)}.${digits.slice(point, end)}`;
 }
 
-/** More digits than any quota below 2^63 needs; an exponent could otherwise ask for a gigabyte of zeros. */
+/** A quota below 2^63 needs fewer digits. Without the limit an exponent could request a gigabyte of zeros. */
 const MAX_DIGITS = 100;
 
 /**
- * Parses a quota's value, a decimal >= 0. The text stays as it is, except for an exponent, which is written out (`1e3` is
- * `1000`, `1.50` stays), a plus sign, and a point without a digit on one side (`.5` is `0.5`). Returns undefined for
+ * Parses a quota's value, a decimal >= 0. Preserves the text, except that an exponent is written out (`1e3` is `1000`,
+ * `1.50` stays), a plus sign is removed, and a missing digit beside the point is added (`.5` is `0.5`). Undefined for
  * any other text, or beyond 100 digits.
  */
 export function parseQuotaValue(text: string): string | undefined {
@@ -63,14 +63,14 @@ export function parseQuotaValue(text: string): string | undefined {
   return rest === "" ? shifted : `${shifted}.${rest}`;
 }
 
-/** Parses a size such as `20GiB` or `1.5 TiB`; undefined for any other text. */
+/** Parses a size such as `20GiB` or `1.5 TiB`. Undefined for any other text. */
 export function parseQuotaSize(text: string): Quota | undefined {
   const [, value, unit] = /^(\d{1,50}(?:\.\d{1,50})?) ?([KMGT]iB|B)$/.exec(text.trim()) ?? [];
   const units = STORAGE_UNITS.find((known) => known === unit);
   return value === undefined || units === undefined ? undefined : { value, units };
 }
 
-/** Returns why a quota is too large; undefined: it is not. */
+/** Returns why a quota is too large. Undefined if it is not. */
 export function checkQuotaSize(field: string, quota: Quota): StatedRefusal | undefined {
   return quotaBytes(quota) <= MAX_QUOTA_BYTES
     ? undefined
@@ -81,8 +81,8 @@ export function checkQuotaSize(field: string, quota: Quota): StatedRefusal | und
 }
 
 /**
- * Checks a configuration after a change was applied. A value and units that are valid one by one can pass the limit
- * together, when the change contains only one of them.
+ * Checks a configuration after a change was applied. If a change contains only the value or only the units, each may be
+ * valid alone while both together pass the limit.
  */
 export const checkQuotaConfiguration = (quota: QuotaConfiguration): StatedRefusal | undefined =>
   checkQuotaSize("globalQuota", quota.globalQuota);

@@ -65,7 +65,7 @@ class Change implements fc.Command<Model, Reservations> {
     if (opened === undefined) return;
     const { kind, size } = this;
     opened.reservation[kind](size);
-    // The counted size is never more than the reserved one, and a tile that replaced a larger one frees nothing.
+    // The counted size is never more than the reserved size, and a tile that replaced a larger tile frees nothing.
     const changed = (key: keyof StoredSize): number =>
       opened.size[key] + (kind === "grow" ? size[key] : -Math.min(opened.size[key], size[key]));
     opened.size = { bytes: changed("bytes"), allocated: changed("allocated"), files: changed("files") };
@@ -86,7 +86,7 @@ class Release implements fc.Command<Model, Reservations> {
     const { reservation } = opened;
     model.open.splice(model.open.indexOf(opened), 1);
     reservation.release();
-    // A writer whose client has gone may still grow, count or release: that changes nothing.
+    // A writer whose client has disconnected may still grow, count or release, without effect.
     reservation.grow({ bytes: 7, allocated: 7, files: 1 });
     reservation.count({ bytes: 7, allocated: 7, files: 1 });
     reservation.release();

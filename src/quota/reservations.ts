@@ -1,14 +1,14 @@
 import { NO_SIZE, type SpaceRefusal, type StoredSize } from "../render/admission.ts";
 
-/** The kind of writer for which a metatile is stored. */
+/** The kind of request for which a metatile is stored. */
 export type Writer = "user" | "seed";
 
 /** Called with the change after the reserved size has changed, and after the release. */
 type Changed = (reservation: Reservation, by: StoredSize) => void;
 
 /**
- * Space in the store that is reserved for one writer. A size is reserved from `grow` until it is counted as usage or the
- * reservation is released, whichever comes first.
+ * Space in the store that is reserved for one writer. A size is reserved from `grow` until it is counted as usage or
+ * the reservation is released, whichever happens first.
  */
 export class Reservation {
   readonly id: number;
@@ -17,7 +17,7 @@ export class Reservation {
   readonly #changed: Changed;
   #size = NO_SIZE;
   #isOpen = true;
-  /** Why the writer's last request for space was refused; undefined: it was granted. */
+  /** Why the writer's last request for space was refused. Undefined if it was granted. */
   refused: SpaceRefusal | undefined;
 
   constructor(id: number, layer: string, writer: Writer, changed: Changed) {
@@ -27,12 +27,12 @@ export class Reservation {
     this.#changed = changed;
   }
 
-  /** The size that is reserved now. */
+  /** The currently reserved size. */
   get size(): StoredSize {
     return this.#size;
   }
 
-  /** False: the reservation was released, and reserves nothing any more. */
+  /** False after the release, when the reservation reserves nothing any more. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -43,7 +43,8 @@ export class Reservation {
   }
 
   /**
-   * Converts a part of the reserved size to usage. A size below 0, of a tile that replaced a larger one, changes nothing.
+   * Converts a part of the reserved size to usage. A negative size, of a tile that replaced a larger tile, changes
+   * nothing.
    */
   count({ bytes, allocated, files }: StoredSize): void {
     const counted = {
@@ -84,10 +85,10 @@ interface Reserved {
 
 const NOTHING: Readonly<Reserved> = { bytes: 0n, allocated: 0n, files: 0 };
 
-/** All reservations, with their sums. In memory only, as a process that has ended writes nothing more. */
+/** All open reservations, with their sums. In memory only, because a process that has ended writes nothing more. */
 export class Reservations {
   readonly #open = new Map<number, Reservation>();
-  /** Has no entry for a layer without a reserved size. */
+  /** Contains no entry for a layer without a reserved size. */
   readonly #byLayer = new Map<string, Reserved>();
   readonly #all: Reserved = { ...NOTHING };
   #next = 1;
@@ -100,17 +101,17 @@ export class Reservations {
     return reservation;
   }
 
-  /** Returns an open reservation; undefined: it was released. */
+  /** Returns an open reservation. Undefined if it was released. */
   find(id: number): Reservation | undefined {
     return this.#open.get(id);
   }
 
-  /** Returns the sizes that are reserved: for one layer, or (undefined) for all. */
+  /** Returns the sum of reserved sizes for one layer, or (undefined) for all layers. */
   sumOf(layer: string | undefined): Readonly<Reserved> {
     return layer === undefined ? this.#all : (this.#byLayer.get(layer) ?? NOTHING);
   }
 
-  /** Returns the sizes that are reserved for the chosen layers, or (undefined) for all. */
+  /** Returns the sum of reserved sizes for the chosen layers, or (undefined) for all layers. */
   sumWhere(isChosen: ((layer: string) => boolean) | undefined): Readonly<Reserved> {
     if (isChosen === undefined) return this.#all;
     const sum = { ...NOTHING };
@@ -123,7 +124,7 @@ export class Reservations {
     return sum;
   }
 
-  /** Waits until less is reserved for a writer than now. */
+  /** Waits until the reserved size of any writer decreases. */
   less(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }

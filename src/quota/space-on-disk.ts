@@ -1,18 +1,18 @@
 import type { DiskSpace } from "../store/tile-store.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
 
-/** The reserve that no tile takes, unless the configuration sets another: a share of the disk, at most so much. */
+/** The default reserve that no tile may use: a share of the disk, limited to a number of bytes. */
 const RESERVED_SHARE = 0.05;
 const MOST_RESERVED_BYTES = 64 * 2 ** 20;
 const MOST_RESERVED_INODES = 1_000;
 
-/** The space of the store's disk that tiles may take. `files` is `Infinity` where the disk does not count files. */
+/** The space of the store's disk that tiles may use. `files` is `Infinity` if the disk does not count files. */
 export interface SpaceOnDisk {
   readonly bytes: bigint;
   readonly files: number;
 }
 
-/** Returns the free space beyond the reserve of the disk. Below 0: the reserve is not free. */
+/** Returns the free space beyond the reserve of the disk. Negative if the reserve is not free. */
 export function spaceOnDisk(
   { freeBytes, totalBytes, freeInodes, totalInodes }: DiskSpace,
   { minFreeMiB, minFreeInodes }: Pick<EvictionOptions, "minFreeMiB" | "minFreeInodes">,

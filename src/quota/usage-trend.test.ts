@@ -34,12 +34,12 @@ test("the history has the last sample of each step, of all layers and of each, f
     { atMs: 104 * HOUR + 50 * MINUTE, ...usage(129) },
     { atMs: 105 * HOUR + 50 * MINUTE, ...usage(135) },
   ]);
-  // The layers are sampled once an hour. One that a sample lacks had no tiles.
+  // The layers are sampled once an hour. A layer that a sample lacks had no tiles.
   const ofLayer = (name: string) => trend.samples(name, 103 * HOUR, HOUR);
   const hours = [103, 104, 105].map((hour) => hour * HOUR);
   expect(ofLayer("a")).toEqual([18, 24, 30].map((tiles, i) => ({ atMs: hours[i], ...usage(tiles) })));
   expect(ofLayer("b")).toEqual(hours.map((atMs) => ({ atMs, ...usage(0) })));
-  // Another process goes on where this one has stopped.
+  // A new process continues where this one has stopped.
   new UsageTrend(db).sample(usage(1), new Map([["a", usage(1)]]), 105 * HOUR + 59 * MINUTE);
   expect(trend.samples("a", 0, MINUTE)).toHaveLength(6);
   expect(trend.samples(undefined, 0, MINUTE)).toHaveLength(36);

@@ -2,7 +2,7 @@ import { bigInt, type Database, int, type Migrations } from "../state/database.t
 import { replacing } from "../state/dialect.ts";
 import { countedSize, type QuotaCount } from "./quota-count.ts";
 
-/** `usage_sample.layers` is the number of layers that were sampled with the sample; null: none was. */
+/** `usage_sample.layers` is the number of layers that were sampled with the sample; null if no layers were sampled. */
 export const usageTrendMigrations: Migrations = {
   module: "usage trend",
   steps: [
@@ -17,7 +17,7 @@ export const usageTrendMigrations: Migrations = {
   ],
 };
 
-/** The usage of all layers, or of one. */
+/** The usage of all layers together, or of one layer. */
 interface Usage {
   readonly tiles: bigint;
   readonly bytes: bigint;
@@ -29,7 +29,7 @@ export interface Trend {
   readonly bytesPerDay: number;
 }
 
-/** The usage at one time. */
+/** The usage at a time. */
 export interface UsageSample extends Usage {
   readonly atMs: number;
 }
@@ -39,11 +39,11 @@ const LAYERS_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
 const STORED_MS = 30 * DAY_MS;
 
-/** The layers of one sample: those with the most bytes. Thirty days of so many layers take some 15 MB. */
+/** The most layers of one sample: the layers with the most bytes. Thirty days of this many layers take some 15 MB. */
 const MOST_LAYERS = 300;
 
 /**
- * Records how usage grows: one sample every ten minutes, and one of the layers every hour, for thirty days.
+ * Records the growth of usage: one sample every ten minutes, and one sample of the layers every hour, for thirty days.
  */
 export class UsageTrend {
   readonly #db: Database;
@@ -60,7 +60,7 @@ export class UsageTrend {
     this.#lastLayersMs = last("layers IS NOT NULL");
   }
 
-  /** Adds a sample inside the caller's transaction. Does nothing while the last sample is young. */
+  /** Adds a sample. Runs inside the caller's transaction. Does nothing if the last sample is recent. */
   sample({ tiles, bytes, allocated }: Usage, byLayer: ReadonlyMap<string, Usage>, nowMs: number): void {
     if (nowMs - this.#lastMs < SAMPLE_MS) return;
     this.#lastMs = nowMs;
@@ -89,8 +89,8 @@ export class UsageTrend {
   }
 
   /**
-   * Returns the last sample of each step since a time, oldest first. A layer that a sample lacks had no tiles, unless
-   * the sample has the most layers: then its usage is not known, and it is left out.
+   * Returns the last sample of each step since a time, oldest first. A layer without a value in a sample had no tiles.
+   * But if the sample has the most layers that fit, the layer's usage is unknown, and the result omits the sample.
    * @param layer undefined: all layers together
    */
   samples(layer: string | undefined, sinceMs: number, stepMs: number): readonly UsageSample[] {
@@ -117,8 +117,7 @@ export class UsageTrend {
   }
 
   /**
-   * Returns the trend of what the quota counts, since the oldest sample of the last day; undefined in the first ten
-   * minutes.
+   * Returns the trend of the counted size since the oldest sample of the last day. Undefined in the first ten minutes.
    */
   view(usage: Usage, count: QuotaCount, nowMs: number): Trend | undefined {
     const column = count === "content" ? "bytes" : "allocated";
@@ -129,7 +128,7 @@ export class UsageTrend {
       .get(nowMs - DAY_MS);
     if (row === undefined) return undefined;
     const sinceMs = int(row, "at_ms");
-    // A change within a few minutes is no trend.
+    // A change within a few minutes is not a trend.
     if (nowMs - sinceMs < SAMPLE_MS) return undefined;
     const grown = countedSize(usage, count) - bigInt(row, "size");
     return { sinceMs, bytesPerDay: (Number(grown) / (nowMs - sinceMs)) * DAY_MS };

@@ -34,7 +34,7 @@ test("the excess over the global quota is evicted, in what the quota counts", ()
   expect(wouldEvict(quota(1_000), OPTIONS, USED)).toEqual(tiles(30));
   expect(wouldEvict(quota(0), OPTIONS, USED)).toEqual(tiles(40));
   expect(wouldEvict(quota(39 * 4096), { ...OPTIONS, count: "allocated" }, USED)).toEqual(tiles(1));
-  // Half a tile is a whole one.
+  // Half a tile counts as a whole tile.
   expect(wouldEvict(quota(3_950), OPTIONS, USED)).toMatchObject({ tiles: 1n, bytes: 50n });
 });
 

@@ -18,9 +18,9 @@ const plus = (a: Usage, b: Usage): Usage => ({
 });
 
 /**
- * Returns what a clean-up would evict under a quota. The size that the quota counts is exact to a cell; the other
- * numbers assume tiles of the average size of the layers concerned. The result ignores pins and floors, which may
- * protect tiles that are counted here.
+ * Returns the tiles and bytes that a clean-up would evict under a quota. The size that the quota counts is exact to a
+ * cell; the other numbers assume tiles of the average size of the affected layers. Ignores pins and floors, which may
+ * protect some of the counted tiles.
  * @param byLayer the usage of each layer with tiles
  */
 export function wouldEvict(
@@ -30,7 +30,7 @@ export function wouldEvict(
 ): Usage {
   if (!quota.enabled) return NOTHING;
   const counted = (usage: Usage): bigint => countedSize(usage, options.count);
-  /** Returns the part of a usage whose counted size is `size`, at most all of it. */
+  /** Returns the part of a usage whose counted size is `size`, at most the whole usage. */
   const part = (usage: Usage, size: bigint): Usage => {
     const whole = counted(usage);
     if (size >= whole) return usage;

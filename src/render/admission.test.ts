@@ -14,7 +14,7 @@ test("space that was reserved before is used without a request, and the rest is 
   };
   expect(await allowance.take(one(60), unused)).toBe(true);
   expect(requested).toEqual([]);
-  // 40 are left, and 10 of the 70 replace others.
+  // 40 are left, and 10 of the 70 replace stored bytes.
   expect(await allowance.take(one(70), () => one(60))).toBe(true);
   expect(await allowance.take(one(5), () => one(5))).toBe(true);
   expect(requested).toEqual([

@@ -1,8 +1,8 @@
-/** The memory tiers of all processes that serve. Each call takes effect before a later read is answered. */
+/** The memory tiers of all processes that answer HTTP. A call takes effect before any later read is answered. */
 export interface MemoryTiles {
   clear(layer: string): void;
   /** Removes tiles by their `tileKey`. */
   remove(keys: readonly string[]): void;
-  /** Marks the tiles of the layer that were written before this time as expired; ms since 1970. */
+  /** Marks the tiles of the layer that were written before a time (ms since 1970) as expired. */
   expireBefore(layer: string, beforeMs: number): void;
 }

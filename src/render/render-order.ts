@@ -5,75 +5,83 @@ import type { TraceContext } from "../lib/http/trace-context.ts";
 import type { FailureClass } from "../source/source.ts";
 import type { Leave } from "./admission.ts";
 
-/** One metatile to render and store. The coordinator, the server and the renderers send orders to one another. */
+/** One metatile to render and store. Coordinator, server and renderers send orders to each other. */
 export interface RenderOrder {
   readonly tileSet: TileSet;
-  /** MIME types of further tile sets that are encoded from the same picture. The same tiles of each are stored. */
+  /** The MIME types of further tile sets that are encoded from the same picture. The same tiles of each are stored. */
   readonly beside?: readonly string[];
   /** All values of the layer's filters; empty for the defaults. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The tiles to render, inside the layer's coverage. */
   readonly rect: TileRect;
   /**
-   * One byte for each tile of the rectangle, row by row from the lower left: 1 if the tile is to be stored. null: store
-   * all tiles.
+   * One byte per tile of the rectangle, row by row from the lower left: 1 if the tile is to be stored. Null: all tiles
+   * are stored.
    */
   readonly wanted: Uint8Array | null;
   /**
-   * Tiles written before this time were truncated softly, ms since 1970. A tile that is rendered unchanged gets a new
-   * time.
+   * A time, ms since 1970. Tiles written before it were truncated softly, so a tile that is rendered unchanged gets a
+   * new time.
    */
   readonly expiredBeforeMs?: number;
-  /** The renderer reports the written tiles with their digests. */
+  /** Whether the renderer reports the written tiles with their digests. */
   readonly watched?: true;
-  /** A tile that is rendered unchanged gets a new time, even where tiles do not expire. */
+  /** Whether a tile that is rendered unchanged gets a new time even if tiles do not expire. */
   readonly renewed?: true;
-  /** The order must not join a render that began at or before this time, ms since 1970. */
+  /** A time, ms since 1970. The order must not join a render that began at or before it. */
   readonly sinceMs?: number;
-  /** The server knows of no stored tile of the order, so the renderer does not compare its tiles with stored ones. */
+  /**
+   * Set if the server knows of no stored tile of the order, so that the renderer does not compare its tiles with stored
+   * tiles.
+   */
   readonly isNew?: true;
-  /** The node of a cluster that asks for a user's tile. It renders the tile if it can. */
+  /** The node of a cluster that requests a user's tile. That node renders the tile if it can. */
   readonly near?: string;
   /** The trace of the request of the user who missed the tile. */
   readonly trace?: TraceContext;
   /**
-   * The job's reservation under which the tiles are stored. The orders of a batch share one. Absent: nothing may be
-   * stored.
+   * The job's reservation under which the tiles are stored. The orders of a batch share one reservation. Absent:
+   * nothing may be stored.
    */
   readonly leave?: Leave;
 }
 
-/** Returns whether an order stores a tile of its rectangle. `wanted`: as in the order. */
+/**
+ * Returns whether an order stores a tile of its rectangle.
+ * @param wanted as in the order
+ */
 export const isWanted = (wanted: Uint8Array | null, rect: TileRect, x: number, y: number): boolean =>
   wanted === null || wanted[(y - rect.minY) * (rect.maxX - rect.minX + 1) + (x - rect.minX)] === 1;
 
-/** A metatile with all tile sets that its render fills. */
+/** A metatile with all tile sets that one render of it fills. */
 export type FilledMetatile = Pick<RenderOrder, "tileSet" | "beside" | "rect">;
 
-/** Returns the tile sets that an order fills, its own first. */
+/** Returns the tile sets that an order fills, beginning with its `tileSet`. */
 export const tileSetsOf = ({ tileSet, beside = [] }: Omit<FilledMetatile, "rect">): readonly TileSet[] =>
   beside.length === 0 ? [tileSet] : [tileSet, ...beside.map((format) => ({ ...tileSet, format }))];
 
-/** A tile that was written, or that the store already held unchanged. */
+/** A tile that was written, or that the store already had unchanged. */
 export interface WrittenTile extends TileReport {
-  /** A digest of the bytes, present only if the order was watched. */
+  /** A digest of the bytes. Present only if the order was watched. */
   readonly digest?: string;
 }
 
-/** How long a batch of one job may use its connection and its renderer before others have their turn, ms. */
+/**
+ * How long, in ms, a batch of one job may use its connection and its renderer before other requests have their turn.
+ */
 export const BATCH_MS = 100;
 
 export interface RenderFailure {
   readonly kind: "failed";
   readonly failure: FailureClass;
-  /** The upstream's own words, without its address or credentials. */
+  /** The upstream's message, without its address or credentials. */
   readonly message: string;
   readonly retryAfterMs: number | undefined;
-  /** The same request would fail again. */
+  /** Set if the same request would fail again. */
   readonly isPermanent?: true;
   /**
-   * Time since the last good answer of the upstream to any request. Absent: there was none, or the outcome is of a
-   * batch.
+   * The time in ms since the upstream's last good answer to any request. Absent if there was no good answer, or if the
+   * outcome belongs to a batch.
    */
   readonly answeredMsAgo?: number;
 }
@@ -81,8 +89,8 @@ export interface RenderFailure {
 export type RenderOutcome =
   /**
    * `bytes` is the size of the written tiles. `upstreamMs` is the time that the upstream took for the picture.
-   * `unchanged` lists the tiles that the store already held unchanged. `written` is present if the order was watched.
-   * `hasNoTile`: the upstream has answered that there is no tile, and the store holds that answer.
+   * `unchanged` lists the tiles that the store already had unchanged. `written` is present if the order was watched.
+   * `hasNoTile`: the upstream has answered that it has no tile, and the store contains marks of this answer.
    */
   | {
       readonly kind: "stored";
@@ -96,7 +104,7 @@ export type RenderOutcome =
   | { readonly kind: "stale" }
   /** The metatile was rendered, but the store had no space for it. */
   | { readonly kind: "full"; readonly reason: string }
-  /** The metatile was rendered, but the store, or the layer's part of the store, cannot be written at the moment. */
+  /** The metatile was rendered, but the store, or the layer's part of it, cannot be written at present. */
   | { readonly kind: "store_away"; readonly reason: string }
   | RenderFailure
   /** A reload has removed the layer. */

@@ -83,7 +83,7 @@ export function toOutcome(
   }
 }
 
-/** Returns the outcome of a render whose tiles the store did not keep. */
+/** Returns the outcome of a render whose tiles the store did not take. */
 function notStored({ code, message }: StoreFailure): RenderOutcome {
   switch (code) {
     case "full":

@@ -13,18 +13,18 @@ export type RendererResult =
   | ({ readonly kind: "rendered"; readonly processorMs?: number } & RenderedMetatile)
   | (Omit<RenderFailure, "answeredMsAgo"> & { readonly upstreamMs: number })
   | { readonly kind: "cancelled" }
-  /** The renderer died. Which tiles it wrote last is not known. */
+  /** The renderer died. It is unknown which tiles it wrote last. */
   | { readonly kind: "lost" };
 
-/** The server's side of a render in a renderer. */
+/** The server's side of one render. */
 export interface RenderClient {
-  /** Users and jobs have renderers of their own. */
+  /** Renders for users and renders for jobs run in separate renderers. */
   readonly who: "user" | "job";
-  /** The tile that a user waits for; undefined: no user has joined yet. */
+  /** The tile that a user waits for. Undefined if no user has joined yet. */
   readonly missed: TileIndex | undefined;
   /**
    * Opens the cells of the metatile. Called once, after the order was sent. Resolves with the reservation under which
-   * the tiles are stored, or with undefined when they may not be stored. Never rejects. If this field is undefined, the
+   * the tiles are stored, or with undefined if they may not be stored. Never rejects. If this field is undefined, the
    * reservation of the order applies.
    */
   readonly openCells: (() => Promise<Leave | undefined>) | undefined;
@@ -34,7 +34,7 @@ export interface RenderClient {
   readonly whenUserJoins: (report: (missed: TileIndex) => void) => void;
 }
 
-/** The server's side of a batch in a renderer. Orders are named by their position in the batch. */
+/** The server's side of a batch. An order is identified by its position in the batch. */
 export interface BatchClient {
   readonly report: (order: number, tiles: EarlyTiles) => void;
   readonly whenUserJoins: (report: (order: number, missed: TileIndex) => void) => void;
@@ -43,8 +43,8 @@ export interface BatchClient {
 /** The server's interface to the renderers. */
 export interface Renderers {
   /**
-   * Renders one metatile. For a user, the tiles are reported as they are stored, the missed tile first. So they are for
-   * a user who joins before the picture has arrived.
+   * Renders one metatile. For a user, the tiles are reported as they are stored, the missed tile first. The same
+   * applies to a user who joins before the picture has arrived.
    */
   renderMetatile(
     order: RenderOrder,
@@ -53,8 +53,8 @@ export interface Renderers {
     signal: AbortSignal,
   ): Promise<RendererResult>;
   /**
-   * Renders metatiles for a job in sequence, until one is not stored or `BATCH_MS` have passed. Returns one result for
-   * each metatile that the batch reached. `raiseGeneration` ends a batch, too.
+   * Renders metatiles for a job one after the other, until one is not stored or `BATCH_MS` have passed. Returns one
+   * result for each metatile that the batch reached. `raiseGeneration` ends a batch too.
    */
   renderBatch(
     orders: readonly RenderOrder[],
@@ -63,18 +63,18 @@ export interface Renderers {
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]>;
   /**
-   * Raises the generation of a layer: from now on renderers store no tile of the layer that was rendered under an older
-   * generation. Resolves once every store phase that began before has ended and has been reported.
+   * Raises the generation of a layer: from now on renderers do not store tiles of the layer that were rendered under an
+   * older generation. Resolves when every store phase that began before has ended and has been reported.
    */
   raiseGeneration(layer: string, generation: number): Promise<void>;
-  /** Asks the upstream of a layer a question. The signal ends the request. */
+  /** Sends a question to the upstream of a layer. The signal ends the request. */
   query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
-  /** Asks the upstream of a layer for one tile, which is not stored. The signal ends the request. */
+  /** Requests one tile, which is not stored, from the upstream of a layer. The signal ends the request. */
   probe(layer: string, signal: AbortSignal): Promise<ProbeResult>;
   /** Renders one tile, which is not stored. The signal ends the request. */
   test(order: TestOrder, signal: AbortSignal): Promise<TestResult>;
   /**
-   * Reclaims the space that truncations left in the store.
+   * Reclaims the remains of truncations in the store.
    * @throws Error when the renderer died
    */
   sweep(signal: AbortSignal): Promise<void>;
@@ -85,7 +85,7 @@ export interface Renderers {
   compose(composition: Composition, signal: AbortSignal): Promise<Composed | MapRefused>;
 }
 
-/** Too many maps are being composed: another one would wait too long. */
+/** Too many maps are being composed, so a further map would wait too long. */
 export interface MapRefused {
   readonly kind: "refused";
   readonly retryAfterSeconds: number;

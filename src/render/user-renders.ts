@@ -7,15 +7,15 @@ import type { InfoResult } from "./renderers.ts";
 import type { PermitRefusal } from "./upstream/upstream-limit.ts";
 
 export type UserRender =
-  /** `isStale`: a newer generation of the layer has begun, so no memory tier may take the tiles. */
+  /** `isStale`: a newer generation of the layer has begun, so the memory tiers must not take the tiles. */
   | { readonly kind: "rendered"; readonly tiles: readonly RenderedTile[]; readonly isStale?: true }
   /** The tile has just been stored. */
   | { readonly kind: "stored" }
   | ({ readonly kind: "refused" } & PermitRefusal)
   | RenderFailure
   /**
-   * The metatile failed, just now or shortly before. The upstream gets no other request for the metatile before
-   * `retryAfterSeconds`.
+   * The metatile failed, just now or shortly before. The upstream gets no further request for the metatile before
+   * `retryAfterSeconds` have passed.
    */
   | {
       readonly kind: "remembered";
@@ -23,7 +23,7 @@ export type UserRender =
       readonly retryAfterSeconds: number;
       readonly failed: "just now" | "before";
     }
-  /** A reload has removed the layer since the request came. */
+  /** A reload has removed the layer since the request arrived. */
   | { readonly kind: "layer_removed" }
   | { readonly kind: "cancelled" };
 
@@ -31,13 +31,14 @@ export type UserRender =
 export interface UserRenders {
   /**
    * Renders for a user who missed one tile of the metatile. If `gone` fires before a renderer has the order and no
-   * other user waits for the render, the render is cancelled. Later the render continues, as its tiles serve the next
-   * request. `client`: as of `Requester`.
+   * other user waits for the render, the render is cancelled. After that moment the render continues, because its tiles
+   * serve the next request.
+   * @param client as in `Requester`
    */
   renderForUser(order: RenderOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserRender>;
   /**
-   * Asks the upstream for something other than tiles. The question takes a connection of the upstream as a user's
-   * render does, and ends with `gone`.
+   * Sends a question, which requests something other than tiles, to the upstream. The question takes a connection of
+   * the upstream like a user's render, and ends when `gone` fires.
    */
   queryUpstream(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer>;
   /** Returns the state of the renders of a metatile, for diagnosis. */
@@ -53,11 +54,14 @@ export type UserAnswer =
 /** The state of the renders of a metatile and its layer. */
 export interface RenderStatus {
   readonly drawing: boolean;
-  /** The failure for which the metatile is not requested until `untilMs`, ms since 1970; undefined: there is none. */
+  /**
+   * The failure because of which the metatile is not requested until `untilMs`, ms since 1970. Undefined if there is no
+   * such failure.
+   */
   readonly failing: { readonly message: string; readonly untilMs: number } | undefined;
   /**
-   * The time of the last truncation of the layer, or of a part of it, ms since 1970; undefined: none since the server
-   * started.
+   * The time, ms since 1970, of the last truncation of the layer or a part of it. Undefined if it was not truncated
+   * since the server started.
    */
   readonly truncatedMs: number | undefined;
 }

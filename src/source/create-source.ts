@@ -3,8 +3,8 @@ import type { ReportHealth } from "./http/http-source.ts";
 import type { Source } from "./source.ts";
 
 /**
- * Creates the source of the kind that its options name. Loads only the code of that kind, as renderers start while a
- * user waits.
+ * Creates the source for its options. Loads only the code of that kind of source, because renderers start while a user
+ * waits.
  */
 export async function createSource(options: SourceOptions, report: ReportHealth): Promise<Source> {
   switch (options.type) {

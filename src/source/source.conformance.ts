@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** Starts an upstream of the running test, and returns its origin. */
+/** Starts an upstream for the running test and returns its origin. */
 export async function serve(handler: RequestListener): Promise<string> {
   const { origin, close } = await startOrigin(handler);
   open.push(close);
@@ -62,7 +62,7 @@ export const TILE = tileRequest("EPSG:900913", [2, 1, 2]);
 
 export const never = (): AbortSignal => new AbortController().signal;
 
-/** Returns the failure of a render. @throws when the render succeeds, or fails with something else */
+/** Returns the failure of a render. @throws when the render succeeds, or fails with another error than a SourceError */
 export async function failureOf(source: Source, request = TILE, signal = never()): Promise<SourceError> {
   const failure: unknown = await source.render(request, signal).then(
     () => undefined,
@@ -78,7 +78,7 @@ async function rasterOf(source: Source, request: RenderRequest): Promise<Raster>
   return image.kind === "raster" ? image.raster : await decodePicture(image.bytes, request);
 }
 
-/** Describes what every source of pictures does. `create` is called by the tests. */
+/** Tests the behaviour of every source of pictures. The tests call `create`. */
 export function describeSource(kind: string, create: () => Promise<Source> | Source): void {
   const tiles = [TILE, tileRequest("EPSG:900913", [1, 1, 1]), tileRequest("EPSG:900913", [0, 0, 0])];
 
@@ -112,7 +112,7 @@ export function describeSource(kind: string, create: () => Promise<Source> | Sou
   });
 }
 
-/** Describes what every source over HTTP does. `create` gets the addresses of servers, without a path. */
+/** Tests the behaviour of every source over HTTP. `create` takes the addresses of servers, without a path. */
 export function describeHttpSource(kind: string, create: (origins: readonly string[]) => Source): void {
   const sourceAt = (...origins: string[]): Source => closedAtEnd(create(origins));
 
@@ -176,7 +176,7 @@ export function describeHttpSource(kind: string, create: (origins: readonly stri
   });
 }
 
-/** Describes the cases of every source over HTTP that has vector tiles. */
+/** Tests the behaviour of every source over HTTP that has vector tiles. */
 export function describeVectorTiles(kind: string, create: (origins: readonly string[]) => Source): void {
   const request = { ...TILE, format: formatNamed("application/vnd.mapbox-vector-tile") };
 

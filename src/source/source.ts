@@ -5,25 +5,28 @@ import type { FormatModifier } from "../layer/format-modifier.ts";
 import type { RasterFilter } from "../layer/request-filter.ts";
 import type { TraceContext } from "../lib/http/trace-context.ts";
 
-/** One image to render: a metatile with its gutter, or one tile. */
+/** One picture to render: a metatile with its gutter, or one tile. */
 export interface RenderRequest {
   readonly gridSet: GridSet;
-  /** The area of the whole image, including the gutter. */
+  /** The area of the whole picture, including the gutter. */
   readonly extent: Extent;
   readonly width: number;
   readonly height: number;
-  /** The tile that the image is exactly; y from the bottom. Undefined: the image is a metatile, or has a gutter. */
+  /**
+   * The single tile that the picture shows; y from the bottom. Undefined if the picture is a metatile or has a gutter.
+   */
   readonly tile?: TileIndex | undefined;
   readonly format: TileFormat;
   /** The modifier of the format, for a WMS. */
   readonly modifier?: FormatModifier | undefined;
-  /** Values of the layer's parameter filters (all of them, defaults filled in). */
+  /** The values of all parameter filters of the layer, including defaults. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 /**
- * The result of a render: pixels rendered here, an encoded image that has still to be checked by decoding it, or, for
- * formats that are no images, a tile to store unchanged. `none`: the upstream has answered that it has no tile there.
+ * The result of a render. Pixels rendered here; or an encoded picture that must still be checked by decoding it; or,
+ * for formats that are not pictures, a tile to store unchanged. `none`: the upstream has answered that it has no tile
+ * there.
  */
 export type RenderedImage =
   | { readonly kind: "none" }
@@ -31,10 +34,10 @@ export type RenderedImage =
   | { readonly kind: "raster"; readonly raster: Raster }
   | { readonly kind: "encoded"; readonly bytes: Uint8Array };
 
-/** A request to an upstream for something other than tiles. Its answer is passed on and never stored. */
+/** A request to an upstream for something other than tiles. The answer is passed on and never stored. */
 export type Question = (FeatureInfoRequest | LegendRequest | MaskRequest) & { readonly trace?: TraceContext };
 
-/** A request for the features under a pixel of an image that could be rendered. */
+/** A request for the features at a pixel of a picture that could be rendered. */
 export interface FeatureInfoRequest
   extends Pick<RenderRequest, "gridSet" | "extent" | "width" | "height" | "parameters"> {
   readonly kind: "feature_info";
@@ -46,23 +49,23 @@ export interface FeatureInfoRequest
   readonly featureCount: number | undefined;
 }
 
-/** A request for the image that explains a style (OGC 05-078r4, 12). */
+/** A request for the picture that explains a style (OGC 05-078r4, 12). */
 export interface LegendRequest {
   readonly kind: "legend";
-  /** The name of the style; "": the upstream's default. */
+  /** The name of the style; "" for the upstream's default. */
   readonly style: string;
   /** MIME type. */
   readonly format: string;
-  /** Further parameters, keys in upper case, as given. */
+  /** Further parameters as given, with keys in upper case. */
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** A request for the raster of a request filter. The answer of a renderer is the bits of a `Mask`. */
+/** A request for the raster of a request filter. A renderer answers with the bits of a `Mask`. */
 export interface MaskRequest extends Pick<RenderRequest, "gridSet" | "extent" | "width" | "height"> {
   readonly kind: "mask";
   readonly filter: RasterFilter;
   readonly z: Zoom;
-  /** The picture of the raster. Absent: that of the filter's file or WMS. */
+  /** The picture of the raster. Absent: the picture is read from the filter's file or WMS. */
   readonly picture?: Uint8Array;
 }
 
@@ -73,27 +76,27 @@ export interface UpstreamDocument {
 }
 
 /**
- * Renders missing tiles. Lives in a renderer.
- * @throws SourceError, and nothing else
+ * Renders missing tiles. A source lives in a renderer.
+ * @throws only SourceError
  */
 export interface Source extends AsyncDisposable {
-  /** @param watch its methods are called with the requests to the upstream and their answers */
+  /** @param watch receives the requests to the upstream and their answers */
   render(request: RenderRequest, signal: AbortSignal, watch?: RenderWatch): Promise<RenderedImage>;
-  /** Absent for an upstream that can only render images. */
+  /** Absent for an upstream that can only render pictures. */
   query?(question: Question, signal: AbortSignal): Promise<UpstreamDocument>;
 }
 
-/** Receives the requests to an upstream and their answers. A source without requests does not call it. */
+/** Receives the requests to an upstream and their answers. A source without requests never calls it. */
 export interface RenderWatch {
   /** @param request the path and query, without secrets */
   requested(request: string): void;
   answered(status: number, contentType: string, bytes: number): void;
 }
 
-/** The message of `no_tile` for an answer of an upstream. */
+/** The message of `no_tile` if an upstream has answered that it has no tile. */
 export const UPSTREAM_HAS_NONE = "the map server has none";
 
-/** Classes of failure, as counted in `errors` of a job. */
+/** Classes of failure, as counted in a job's `errors`. */
 export type FailureClass =
   | "refused" // no connection
   | "unknown_host" // the name of the host cannot be resolved
@@ -115,7 +118,9 @@ export type FailureClass =
 export class SourceError extends Error {
   readonly failure: FailureClass;
   readonly retryAfterMs: number | undefined;
-  /** Whether the same request would fail again: the upstream knows neither the layer nor the user, for example. */
+  /**
+   * Whether the same request would fail again, for example because the upstream does not know the layer or the user.
+   */
   readonly isPermanent: boolean;
   constructor(
     failure: FailureClass,
@@ -130,7 +135,7 @@ export class SourceError extends Error {
   }
 }
 
-/** Returns whether a failure looks like an outage: no answer came from the upstream, or only a server error. */
+/** Returns whether a failure looks like an outage: the upstream did not answer, or answered with a server error. */
 export const isOutage = (failure: FailureClass): boolean => OUTAGES.has(failure);
 
 const OUTAGES: ReadonlySet<FailureClass> = new Set([

@@ -11,13 +11,13 @@ import {
 } from "./source.conformance.ts";
 import type { Source } from "./source.ts";
 
-/** Describes what every source of single tiles over HTTP does. */
+/** Tests the behaviour of every source of single tiles over HTTP. */
 export function describeTileSource(
   kind: string,
   parts: {
-    /** Gets the addresses of servers, without a path. */
+    /** Takes the addresses of servers, without a path. */
     readonly create: (origins: readonly string[]) => Source;
-    /** Path and query of the request for `TILE`. */
+    /** The path and query of the request for `TILE`. */
     readonly path: string;
   },
 ): void {

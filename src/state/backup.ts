@@ -8,7 +8,7 @@ import { isStateFile, StateError } from "./data-directory.ts";
 import { isWriteAheadLog, RunningMark } from "./running-mark.ts";
 import { copiedAtMs, stamp } from "./state-copies.ts";
 
-/** A server under load replaces its write-ahead log every few seconds. */
+/** A server under load restarts its write-ahead log every few seconds, which makes the copy begin again. */
 const MOST_ATTEMPTS = 20;
 const PAUSE_MS = 250;
 const CHUNK_BYTES = 1024 * 1024;
@@ -19,18 +19,18 @@ export interface BackupOptions {
   readonly target: string;
   /** Whether an existing target is replaced. */
   readonly replace: boolean;
-  /** Called after each part of the database that has been copied. */
+  /** Called after each part of the database, with the copied and the total bytes. */
   readonly progress: (copied: number, total: number) => void;
-  /** Ends the backup before its file appears. */
+  /** Ends the backup before the target file appears. */
   readonly signal: AbortSignal;
 }
 
 type Copying = Pick<BackupOptions, "progress" | "signal">;
 
 /**
- * Writes a consistent copy of the state database to a file that only the owner can read, and returns its size in bytes.
- * Reads the files of the database and takes no lock, so that a server may run on the data directory. The copy is
- * stamped, and appears under its name when it is complete and on the disk.
+ * Writes a consistent copy of the state database to a file that only the owner can read, and returns the size of the
+ * copy in bytes. Reads the database's files and takes no lock, so a server may run on the data directory. The copy gets
+ * a time stamp. It appears under its name when it is complete and synced to the disk.
  * @throws StateError, errors of the file system, and the reason of the signal
  */
 export async function backUp({ dataDir, target, replace, ...copying }: BackupOptions): Promise<number> {
@@ -88,9 +88,9 @@ function refuseExisting(target: string, replace: boolean): void {
 }
 
 /**
- * Copies the database and then its write-ahead log. While the server keeps one generation of the log, the log contains
- * every page that a checkpoint wrote into the database during the copy. The two copies are then consistent: SQLite
- * reads these pages from the log. A new generation of the log begins with a new header, and the copy is repeated.
+ * Copies the database and then its write-ahead log. While the server uses one generation of the log, the log contains
+ * every page that a checkpoint wrote into the database during the copy. The two copies are then consistent, because
+ * SQLite reads these pages from the log. A new generation of the log has a new header: the copy is then repeated.
  */
 async function copyConsistently(dataDir: string, copy: string, copying: Copying): Promise<void> {
   const source = join(dataDir, "state.db");
@@ -131,7 +131,7 @@ async function isSqlite(path: string): Promise<boolean> {
   }
 }
 
-/** Returns a text that changes when the write-ahead log begins again; without a log, when the database changes. */
+/** Returns a text that changes when the write-ahead log restarts or, if there is no log, when the database changes. */
 async function generationOf(source: string): Promise<string> {
   const { ino, size, mtimeNs } = statSync(source, { bigint: true });
   const log = `${source}-wal`;
@@ -145,7 +145,7 @@ async function generationOf(source: string): Promise<string> {
   }
 }
 
-/** Copies a file that may grow or shrink meanwhile: reads up to its end. */
+/** Copies a file to its end. The file may grow or shrink during the copy. */
 async function copyFile(from: string, to: string, { progress, signal }: Copying): Promise<void> {
   const source = await open(from, "r");
   try {
@@ -171,8 +171,8 @@ async function copyFile(from: string, to: string, { progress, signal }: Copying)
 }
 
 /**
- * Moves the write-ahead log into the copy, checks the copy and stamps it.
- * @throws StateError when the database is damaged or is no database of Nuthatch
+ * Applies the write-ahead log to the copy, checks the copy and stamps it.
+ * @throws StateError when the database is damaged or is not a database of Nuthatch
  */
 function complete(copy: string, source: string): void {
   try {
@@ -193,7 +193,7 @@ function complete(copy: string, source: string): void {
       cause: error,
     });
   }
-  // The stamp is in the file itself only if no write-ahead log is left.
+  // The stamp is readable in the file only if no write-ahead log remains.
   if (copiedAtMs(copy) === undefined) throw unavailable(`the write-ahead log of ${source} could not be merged`);
 }
 

@@ -6,12 +6,12 @@ export const clockMigrations: Migrations = {
   steps: ["CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), latest_ms INTEGER NOT NULL);"],
 };
 
-/** A file may be written this long (ms) after the latest `note`, by the clock of that time. */
+/** A file may be written up to this long (ms) after the latest `note`, by the wall clock at that time. */
 const NOTE_MARGIN_MS = 2_000;
 
 /**
- * Records the latest time that the wall clock has shown, across restarts. A clock that was set back then does not make
- * old files look new: a file that was written before is not younger than `latestMs`.
+ * Records the latest time that the wall clock has shown, across restarts. If the clock was later set back, older files
+ * do not look new: a file that was written before the change is not younger than `latestMs`.
  */
 export class ClockRecord {
   readonly #db: Database;
@@ -27,12 +27,12 @@ export class ClockRecord {
     this.#latestMs = Math.max(now(), row === undefined ? 0 : int(row, "latest_ms"));
   }
 
-  /** Returns the present time, or a later one that the clock has shown before; ms since 1970. */
+  /** Returns the current time, or a later time that the clock has shown before; ms since 1970. */
   latestMs(): number {
     return Math.max(this.#now(), this.#latestMs);
   }
 
-  /** Stores the latest time while the clock is behind it. The caller calls this about once a second. */
+  /** Stores the latest shown time while the clock is behind it. The caller calls this about once a second. */
   note(): void {
     const now = this.#now();
     if (now >= this.#latestMs) {

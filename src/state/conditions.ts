@@ -1,6 +1,6 @@
 /**
- * Returns the conditions of a query whose values are given, such as `["layer = ?", filter.layer]`. A condition with the
- * value undefined is left out.
+ * Returns the SQL conditions whose values are given, such as `["layer = ?", filter.layer]`. Omits a condition whose
+ * value is undefined.
  */
 export function conditionsOf(
   requested: readonly (readonly [condition: string, value: string | number | undefined])[],

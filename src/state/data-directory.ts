@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Sqlite from "libsql";
 import { codeOf } from "../lib/error-code.ts";
 
-/** The state cannot be used. The message names the remedy. */
+/** The state cannot be used. The message names a remedy. */
 export class StateError extends Error {
   override readonly name = "StateError";
   readonly code: "in_use" | "misconfigured" | "other_version" | "unavailable";
@@ -19,15 +19,15 @@ export const inUse = (directory: string, cause: unknown): StateError =>
 const unusable = (lockFile: string, cause: unknown): StateError =>
   new StateError("unavailable", `the lock file ${lockFile} cannot be opened: ${String(cause)}`, { cause });
 
-/** The files of the state. They contain the history and names of accounts. */
+/** The files of the state. They contain the history and the names of accounts. */
 const STATE_FILES = /^(?:state\.db|lock\.db|users|running$|reserve$)/;
 
-/** Returns whether a file of this name in the data directory belongs to the state, or is a copy of it. */
+/** Returns whether a file of this name in the data directory belongs to the state or is a copy of it. */
 export const isStateFile = (name: string): boolean => STATE_FILES.test(name);
 
 /**
- * Creates the data directory, and makes it and its state files accessible to the owner alone.
- * @param databases the names of the databases that are in it
+ * Creates the data directory, and restricts it and its state files to the owner.
+ * @param databases the names of the databases in the directory
  */
 export function secureDataDirectory(directory: string, databases = ["state.db", "lock.db"]): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -41,15 +41,15 @@ function restrict(path: string, mode: number): void {
   try {
     chmodSync(path, mode);
   } catch (error) {
-    // A directory that belongs to another user, but is writable for this one, is for its owner to restrict.
+    // A directory that belongs to another user but is writable for this one must be restricted by its owner.
     if (codeOf(error) !== "EPERM" && codeOf(error) !== "EROFS" && codeOf(error) !== "ENOENT") throw error;
   }
 }
 
 /**
- * Locks the data directory for this process by an open exclusive transaction on a lock database: the lock ends with its
- * process, and no stale pid file can remain. A lock file that is not a database is created again. If the file was
- * damaged under a running server, the lock of the state database keeps the second server out.
+ * Locks the data directory for this process by an open exclusive transaction on a lock database. The lock ends with its
+ * process, so no stale pid file can remain. Creates the lock file again if it is not a database. If the file was
+ * damaged while a server ran, the lock of the state database keeps the second server out.
  * @throws StateError
  */
 export function lockDataDirectory(directory: string, lockFile: string): { release(): void } {

@@ -1,6 +1,6 @@
 import type { Dialect, MigrationStep } from "./dialect.ts";
 
-/** A value that can be bound or read. Integers come as numbers, or as bigints from a statement made with `bigints`. */
+/** A value that can be bound or read. Integers are numbers, or bigints in a statement made with `bigints`. */
 export type SqlValue = number | bigint | string | Uint8Array | null;
 export type Row = Readonly<Record<string, SqlValue>>;
 
@@ -26,31 +26,43 @@ export interface Database {
   prepare(sql: string, options?: { readonly bigints: boolean }): Statement;
   exec(sql: string): void;
   /**
-   * Runs `body` in one transaction, which is synced to the disk when this returns. Rolls back when `body` throws.
-   * Transactions cannot be nested.
+   * Runs `body` in one transaction, which is synced to the disk when this method returns. Rolls back when `body`
+   * throws. Transactions cannot be nested.
    */
   transaction<T>(body: () => T): T;
   /**
-   * Runs `body` in one transaction without the sync. A kill of the process loses none of its changes. A loss of power
-   * can lose them until the next `transaction`. In PostgreSQL this is the same as `transaction`: a kill of PostgreSQL
-   * would lose them, and this process would go on without noticing.
+   * Runs `body` in one transaction without the sync. A kill of this process loses no change of it; a loss of power can
+   * lose the changes until the next `transaction`. In PostgreSQL this is the same as `transaction`, because a kill of
+   * PostgreSQL would lose the changes without this process noticing.
    */
   unsynced<T>(body: () => T): T;
   /** Registers a function that restores values in memory if the current transaction is rolled back. */
   onRollback(undo: () => void): void;
   /**
-   * Runs the steps that the database has not had yet. Copies the file of an older version first.
-   * @throws StateError when the database was written by a newer version
+   * Runs the migration steps that the database does not have yet. Before it changes the file of an older version, it
+   * copies the file.
+   * @throws StateError when a newer version wrote the database
    */
   migrate(migrations: readonly Migrations[]): void;
   /** Moves the write-ahead log into the database where possible, and closes the connection. */
   close(): void;
 }
 
+/** The parts of a migration that depend on where the database is. */
+export interface Migrating {
+  readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
+  /** The name of the database in messages. */
+  readonly name: string;
+  /** Called before the database of an older version is changed, with this version. */
+  readonly beforeSteps: (version: string) => void;
+  /** Returns the copy of the database that may replace one of a newer version; undefined: there is none. */
+  readonly copy: () => string | undefined;
+}
+
 /** Returns the id of an inserted row, which the statement returns as `id`. */
 export const newId = (row: Row | undefined): number => int(row ?? {}, "id");
 
-/** Returns the value of a column that the schema makes an integer below 2^53. */
+/** Returns the value of a column that the schema declares as an integer below 2^53. */
 export function int(row: Row, column: string): number {
   const value = row[column];
   if (typeof value === "number") return value;
@@ -77,17 +89,13 @@ export function bytes(row: Row, column: string): Uint8Array {
   throw new TypeError(`column ${column} is not a blob`);
 }
 
-export const bytesOrNull = (row: Row, column: string): Uint8Array | null =>
-  row[column] === null ? null : bytes(row, column);
 export const intOrNull = (row: Row, column: string): number | null => (row[column] === null ? null : int(row, column));
-export const bigIntOrNull = (row: Row, column: string): bigint | null =>
-  row[column] === null ? null : bigInt(row, column);
 export const textOrNull = (row: Row, column: string): string | null =>
   row[column] === null ? null : text(row, column);
 
 /**
  * Returns the value of a column that contains one of `words`.
- * @throws TypeError when the column contains none of them
+ * @throws TypeError when the column contains a different value
  */
 export function wordOf<T extends string>(row: Row, column: string, words: readonly T[]): T {
   const found = words.find((word) => word === row[column]);

@@ -4,22 +4,22 @@ import { dirname } from "node:path";
 
 const MIB = 2 ** 20;
 /**
- * The size of the reserve: a write-ahead log at its full size (SQLite restarts the log after 4 MiB), and as much for
- * the database itself.
+ * The size of the reserve: a write-ahead log of full size (SQLite restarts the log after 4 MiB), and as much for the
+ * database.
  */
 const RESERVE_BYTES = 8 * MIB;
 /** A transaction may not fit when less space than this is free. */
 const NEEDED_BYTES = MIB;
-/** After a fault this many calls of `look` are skipped. */
+/** The number of calls of `look` that are skipped after a fault. */
 const LOOKS_AFTER_FAULT = 30;
 
-/** Whether the disk has space for the next transaction. `freed`: the reserve was removed since the last call. */
+/** Whether the disk has space for the next transaction. `freed`: the reserve was removed since the previous call. */
 export type SpaceForWrite = "enough" | "freed" | "short";
 
 /**
- * Reserves space on the disk of the state database with a file. The file is removed when the disk is full, so that the
- * transactions fit with which an operator frees space (truncations, kills, a lower quota). The file is created again
- * when there is space for it.
+ * Reserves space on the disk of the state database with a file. When the disk is full, the file is removed, so that the
+ * transactions fit by which an operator frees space (truncations, kills, a lower quota). The file is created again when
+ * the disk has space for it.
  */
 export class DiskReserve {
   readonly #file: string;
@@ -82,8 +82,8 @@ export class DiskReserve {
   }
 
   /**
-   * Returns why changes may fail: the reserve does not exist, or the next write will remove it. Undefined: the disk has
-   * enough space. A server without work writes nothing for up to a minute, so this looks at the free space.
+   * Returns why changes may fail: the reserve does not exist, or the next write will remove it. Undefined while the
+   * disk has enough space. Reads the free space, because a server without work writes nothing for up to a minute.
    */
   get shortage(): string | undefined {
     const freeBytes = this.#freeBytes();

@@ -12,7 +12,8 @@ import { copiesOf, copyBeforeMigration } from "./state-copies.ts";
 const IN_MEMORY = ":memory:";
 
 /**
- * The most compiled statements that are cached: far more than the program has, but lists with filters create their own.
+ * The most compiled statements that are cached. The program has far fewer statements, but lists with filters create
+ * statements.
  */
 const MOST_COMPILED = 500;
 
@@ -22,13 +23,13 @@ export interface OpenOptions {
   readonly reserve?: Pick<DiskReserve, "beforeWrite" | "giveUp">;
 }
 
-/** The space that the log and the database each take of the removed reserve. To write it takes some 10 ms. */
+/** The bytes of the removed reserve that the log and the database each claim. Writing them takes some 10 ms. */
 const CLAIMED_BYTES = 2 * 2 ** 20;
 
 /**
- * Opens the state database with full synchronisation: committed changes survive a loss of power. With `exclusive` no
- * other process can open the database while this one runs, so that a second server cannot start even after the lock
- * file was removed.
+ * Opens the state database with full synchronization, so that committed changes survive a loss of power. With
+ * `exclusive` access no other process can open the database while this one runs, so a second server cannot start even
+ * if the lock file was removed.
  * @throws StateError
  */
 export function openDatabase(file: string, { access = "shared", reserve }: OpenOptions = {}): Database {
@@ -79,7 +80,7 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
       ),
     close() {
       try {
-        // Statements that were not garbage-collected keep SQLite from making a checkpoint when it closes.
+        // SQLite makes no checkpoint on closing while statements exist that were not garbage-collected.
         if (access === "exclusive" && db.open) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       } catch {
         // The checkpoint can fail, such as on a full disk. The next start then reads the log.
@@ -90,8 +91,8 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
 }
 
 /**
- * Makes space for a write on a full disk. While space is short, SQLite writes its log over from the beginning. Other
- * programs could take the space of the removed reserve, so some of it becomes part of the log and of the database first.
+ * Makes space for a write on a full disk. While space is short, SQLite overwrites its log from the beginning. Other
+ * programs could take the space of the removed reserve, so the log and the database first claim some of it.
  */
 function makeSpace(db: Sqlite.Database, reserve: OpenOptions["reserve"]): void {
   const space = reserve?.beforeWrite() ?? "enough";
@@ -99,14 +100,15 @@ function makeSpace(db: Sqlite.Database, reserve: OpenOptions["reserve"]): void {
   try {
     if (space === "freed") {
       db.exec("DROP TABLE IF EXISTS claimed_space");
-      // Each statement is a transaction: SQLite writes no page that one transaction allocates and frees.
+      // Each statement is a separate transaction, because SQLite does not write a page that one transaction allocates
+      // and frees.
       db.exec(`CREATE TABLE claimed_space AS SELECT zeroblob(${CLAIMED_BYTES})`);
       db.exec("DROP TABLE claimed_space");
     }
     // SQLite restarts the log after a checkpoint of the whole log.
     db.exec("PRAGMA wal_checkpoint(PASSIVE)");
   } catch {
-    // Another program has taken the space. The write may still fit, or else it fails.
+    // Another program has taken the space. The write may still fit; otherwise it fails.
   }
 }
 
@@ -116,11 +118,11 @@ function connect(file: string, access: "shared" | "exclusive"): Sqlite.Database 
   const db = new Sqlite(file);
   try {
     if (access === "exclusive") db.exec("PRAGMA locking_mode = EXCLUSIVE");
-    // Before the first page is written. To set the mode that a database has already would write a page, which fails on
+    // Set before the first page is written. Setting the mode of an existing database would write a page, which fails on
     // a full disk.
     if (isNew) db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     db.exec("PRAGMA journal_mode = WAL");
-    // A journal that one large transaction has enlarged is truncated again.
+    // Truncates a journal again after a large transaction has enlarged it.
     db.exec("PRAGMA journal_size_limit = 16777216");
     db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA cache_size = -8192");
@@ -134,12 +136,12 @@ function connect(file: string, access: "shared" | "exclusive"): Sqlite.Database 
 
 type Prepare = Database["prepare"];
 
-/** Returns a `prepare` that caches compiled statements: to compile one takes as long as to run most of them. */
+/** Returns a `prepare` that caches compiled statements, because compiling takes as long as running most statements. */
 function statementCache(db: Sqlite.Database, beforeWrite: () => void): Prepare {
   const compile = (sql: string, bigints: boolean): Statement => {
     const statement = db.prepare(sql);
     if (bigints) statement.safeIntegers(true);
-    // A read of libsql from a closed database finds nothing instead of throwing.
+    // libsql returns nothing for a read from a closed database, instead of throwing.
     const checkOpen = (): void => {
       if (!db.open) throw new TypeError("The database connection is not open");
     };

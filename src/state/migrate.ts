@@ -1,23 +1,12 @@
 import { ownVersion } from "../lib/process/version.ts";
 import { StateError } from "./data-directory.ts";
-import { type Database, int, type Migrations, text } from "./database.ts";
+import { int, type Migrating, type Migrations, text } from "./database.ts";
 import { postgresStep, replacing, sqliteStep } from "./dialect.ts";
 import { takeOver } from "./unreleased.ts";
 
 interface Step {
   readonly module: string;
   readonly step: number;
-}
-
-/** The parts of a migration that depend on where the database is. */
-export interface Migrating {
-  readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
-  /** The name of the database in messages. */
-  readonly name: string;
-  /** Called before the database of an older version is changed, with this version. */
-  readonly beforeSteps: (version: string) => void;
-  /** Returns the copy of the database that may replace one of a newer version; undefined: there is none. */
-  readonly copy: () => string | undefined;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** Part of the state that the last server left is missing. */
+/** A part of the state that the last server left is missing. */
 export interface StateLoss {
   readonly file: string;
-  /** A sentence that describes the finding. */
+  /** A sentence that describes the loss. */
   readonly reason: string;
 }
 
@@ -13,9 +13,9 @@ const RUNNING = "running\n";
 const STOPPED = "stopped\n";
 
 /**
- * Maintains a file of the data directory that says whether the last server ended in order. The file exists once a
- * server has written its state. SQLite treats a database of 0 bytes as new, and ignores a write-ahead log that is
- * missing or damaged. The mark lets a start distinguish a lost file from one that never existed.
+ * Maintains a file of the data directory that records whether the last server ended in order. The file exists as soon
+ * as a server has written its state. SQLite treats a database of 0 bytes as new, and ignores a missing or damaged
+ * write-ahead log. With the mark, a start can distinguish a lost file from one that never existed.
  */
 export class RunningMark {
   readonly #file: string;
@@ -26,7 +26,7 @@ export class RunningMark {
     this.#database = join(dataDir, "state.db");
   }
 
-  /** Returns the lost file of the state; undefined: none is lost. Must be called before the database is opened. */
+  /** Returns the lost file of the state. Undefined if no file is lost. Must be called before the database is opened. */
   loss(): StateLoss | undefined {
     if (!existsSync(this.#file)) return undefined;
     const size = statSync(this.#database, { throwIfNoEntry: false })?.size ?? 0;

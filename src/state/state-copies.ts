@@ -5,15 +5,15 @@ import Sqlite from "libsql";
 /** The number of copies before migrations that stay beside the database. */
 const MOST_KEPT = 3;
 
-/** The part of the database's connection that is used here. */
+/** The part of a database connection that this file uses. */
 interface Preparing {
   prepare(sql: string): { run(...values: string[]): unknown };
 }
 
 /**
- * Copies the state database to `FILE.before-VERSION`, which only the owner can read, and removes the oldest of such
- * copies. An existing copy of this version is not replaced: an interrupted migration may have changed the database
- * since. Runs in one call, before the server serves tiles.
+ * Copies the state database to `FILE.before-VERSION`, which only the owner can read, and removes the oldest copies.
+ * Does not replace an existing copy of this version, because an interrupted migration may have changed the database
+ * since. Runs synchronously, before the server serves tiles.
  * @param version the version that is about to change the database
  * @throws errors of the database and of the file system
  */
@@ -52,7 +52,7 @@ export function copiesOf(file: string): string[] {
 
 const MINUTE_MS = 60_000;
 
-/** Writes the time of the copy into its `user_version`, in minutes since 1970: the field has 31 bits. */
+/** Writes the time of the copy into its `user_version`, in minutes since 1970, because the field has 31 bits. */
 export function stamp(copy: string): void {
   const db = new Sqlite(copy);
   try {
@@ -62,12 +62,12 @@ export function stamp(copy: string): void {
   }
 }
 
-/** The first bytes of a database, and the place of `user_version` behind them (SQLite's file format, section 1.3). */
+/** The first bytes of a database file, and the byte range of `user_version` (SQLite's file format, section 1.3). */
 const MAGIC = "SQLite format 3\0";
 const USER_VERSION = { offset: 60, end: 64 } as const;
 
 /**
- * Returns when a state database was copied, if the file is a copy that was put in its place; ms since 1970. Reads the
+ * Returns the time (ms since 1970) at which a state database was copied. Undefined if the file is not a copy. Reads the
  * header without SQLite, which would apply a write-ahead log that belongs to the replaced database.
  */
 export function copiedAtMs(file: string): number | undefined {
@@ -84,13 +84,15 @@ export function copiedAtMs(file: string): number | undefined {
   return minutes === 0 ? undefined : minutes * MINUTE_MS;
 }
 
-/** Ids that the replaced database may have given out since the copy: some at once, and so many a second. */
+/**
+ * The most ids that the replaced database may have assigned since the copy: a fixed number, and a number per second.
+ */
 const IDS_AT_ONCE = 100_000;
 const IDS_PER_SECOND = 10;
 
 /**
- * Returns SQL that raises the next id of each table: the replaced database may have given out ids that the copy does
- * not know, and clients remember them.
+ * Returns SQL that raises the next id of each table. The replaced database may have assigned ids that the copy does not
+ * know, and clients remember these ids.
  */
 export function raiseIds(copiedMs: number, nowMs: number): string {
   const ids = IDS_AT_ONCE + IDS_PER_SECOND * Math.ceil(Math.max(0, nowMs - copiedMs) / 1_000);

@@ -1,6 +1,6 @@
 import type { PostgresTarget } from "./postgres/postgres-url.ts";
 
-/** The place of the state: a file of the data directory, or a PostgreSQL database. */
+/** Where the state is stored: in a file of the data directory, or in a PostgreSQL database. */
 export type StateOptions =
   | { readonly type: "embedded" }
   | { readonly type: "postgres"; readonly target: PostgresTarget };

@@ -1,14 +1,14 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../lib/time/pause.ts";
 import { StateError } from "./data-directory.ts";
 
-/** The database is asked again after this time. */
+/** The pause, in ms, before a step is run again. */
 const PAUSE_MS = 1_000;
 
-/** Returns whether an error means that the state database is away, as one on another machine may be for a while. */
+/** Returns whether an error means that the state database is unavailable, as a remote database may be for a while. */
 export const isStateAway = (error: unknown): error is StateError =>
   error instanceof StateError && error.code === "unavailable";
 
-/** Lets background work wait while the state database is away, and do its last step again when it is back. */
+/** Lets background work wait while the state database is unavailable, and repeats the work's last step afterwards. */
 export class StateWait {
   readonly #signal: AbortSignal;
   readonly #waits: (reason: string) => void;
@@ -23,14 +23,15 @@ export class StateWait {
     this.#waits = waits;
   }
 
-  /** Why the work waits at present; undefined: it does not. */
+  /** Why the work waits at present. Undefined if it does not wait. */
   get reason(): string | undefined {
     return this.#reason;
   }
 
   /**
-   * Runs a step, which may be carried out in part before it is run again.
-   * @throws the error of the step: another one, or any after an abort
+   * Runs a step, and repeats it while the state database is unavailable. The failed step may have been carried out in
+   * part.
+   * @throws any other error of the step, and after an abort every error
    */
   async run<T>(step: () => T | Promise<T>): Promise<T> {
     for (;;) {
@@ -43,13 +44,13 @@ export class StateWait {
         const isFirst = this.#reason === undefined;
         this.#reason = `waiting for the state database: ${error.message}`;
         if (isFirst) this.#waits(error.message);
-        await sleep(PAUSE_MS, undefined, { signal: this.#signal }).catch(() => undefined);
+        await pause(PAUSE_MS, this.#signal);
       }
     }
   }
 }
 
-/** A value of the state database. While the database is away, it is the last one that was read. */
+/** A value read from the state database. While the database is unavailable, `read` returns the last value. */
 export class LastRead<T> {
   #last: T;
 

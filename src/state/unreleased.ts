@@ -1,6 +1,5 @@
 import { StateError } from "./data-directory.ts";
-import { int, type Migrations, text } from "./database.ts";
-import type { Migrating } from "./migrate.ts";
+import { int, type Migrating, type Migrations, text } from "./database.ts";
 
 /**
  * The number of steps that each module had before its tables were made in one. Databases with all of these steps have
@@ -79,6 +78,7 @@ export function takeOver(
   beforeSteps(version);
   db.transaction(() => {
     for (const { module } of migrations) db.prepare("INSERT INTO schema_step VALUES (?, 0)").run(module);
+    db.exec("DROP TABLE access_batch");
     // A sample, a time or a size that was not recorded.
     db.exec("DELETE FROM usage_sample WHERE allocated IS NULL OR tiles IS NULL");
     db.prepare("UPDATE quota_configuration SET set_ms = ? WHERE set_ms IS NULL").run(Date.now());

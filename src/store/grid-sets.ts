@@ -2,11 +2,12 @@ import type { GridSet, GridSetId } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
 
 /**
- * Returns the grid set with this id; undefined: no configured layer has it. For stores whose rows count from the top.
+ * Returns the grid set with this id, for stores whose rows count from the top. Undefined if no configured layer uses
+ * it.
  */
 export type GridSets = (id: GridSetId) => GridSet | undefined;
 
-/** Returns the grid sets of layers, by id. They are collected with the first use: most stores need none. */
+/** Returns the grid sets of layers by id. Collects them at the first use, because most stores never need them. */
 export function gridSetsOf(layers: readonly Pick<Layer, "gridSubsets">[]): GridSets {
   let byId: ReadonlyMap<GridSetId, GridSet> | undefined;
   return (id) => {

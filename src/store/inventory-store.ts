@@ -3,8 +3,8 @@ import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import type { TileStatus } from "./tile-store.ts";
 
 /**
- * A pyramid that the store holds: all levels of a layer, a grid set and a parameters id. Its formats share directories.
- * A level is one zoom of a pyramid.
+ * A pyramid in the store: all levels of a layer, a grid set and a parameters id. The formats of a pyramid share
+ * directories. A level is one zoom of a pyramid.
  */
 export interface StoredPyramid {
   readonly layer: string;
@@ -12,7 +12,7 @@ export interface StoredPyramid {
   readonly parametersId: string;
 }
 
-/** A tile found by looking into the store. */
+/** A tile found by reading the store. */
 export interface FoundTile {
   readonly x: number;
   readonly y: number;
@@ -26,21 +26,26 @@ export interface TileSetRect {
   readonly rect: TileRect;
 }
 
-/** A part of a level. It consists of whole blocks of the ledger, at least one. */
+/** A part of a level, which consists of at least one whole block of the ledger. */
 export interface Region {
-  /** The regions of a level are listed in the order of their keys. */
+  /** A key. The regions of a level are listed in the order of their keys. */
   readonly key: string;
   readonly rect: TileRect;
-  /** The tiles listed there, by format. */
+  /** The tiles of the region by format. */
   readonly tiles: ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
-  /** The change times of the listed directories from before they were listed. Absent: the store has no such times. */
+  /**
+   * The change times of the listed directories, read before they were listed. Absent if the store has no such times.
+   */
   readonly directories?: DirectoryTimes;
 }
 
-/** The change times of directories by name, ms; undefined: a directory was changed so recently that its time says nothing. */
+/**
+ * The change times of directories by name, in ms. Undefined if a directory changed so recently that its time may not
+ * show the next change.
+ */
 export type DirectoryTimes = ReadonlyMap<string, number | undefined>;
 
-/** What a store has listed in a rectangle. */
+/** The result of listing a rectangle. */
 export interface Listing {
   /** The tiles of one tile set. */
   readonly tiles: readonly { readonly x: number; readonly y: number }[];
@@ -49,60 +54,66 @@ export interface Listing {
 
 /** Changes that other programs may have made to a level of a pyramid while no server owned the store. */
 export interface LevelChanges {
-  /** True: directories for tiles may have been removed, and `holds` finds out which. */
+  /** Whether directories of tiles may have been removed. If so, `holds` finds out which. */
   readonly hasLost: boolean;
   /** Returns whether every tile of a cell has a directory. A tile without a directory does not exist. */
   holds(cell: TileRect): Promise<boolean>;
-  /** Yields the regions where tiles may have been added or removed. */
+  /** Yields the regions in which tiles may have been added or removed. */
   regions(): AsyncIterable<Region>;
 }
 
 /**
- * Lists what a store holds by reading the store, and removes the remains of other processes. Throws when the store is
- * unavailable.
+ * Lists the content of a store by reading the store, and removes the remains of other processes. Throws when the store
+ * is unavailable.
  * @throws StoreError
  */
 export interface InventoryStore {
   /**
-   * Returns the stored pyramids of a layer, configured or not. The grid set ids in `known` help to split directory
+   * Returns the stored pyramids of a layer, configured or not. The grid set ids in `known` help to parse directory
    * names.
    */
   pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[];
-  /** Returns the layers that may have tiles, with one look, or a few requests, for thousands of layers. */
+  /** Returns those of the layers that may have tiles. Needs one listing, or a few requests, for thousands of layers. */
   layersThere(layers: readonly string[]): readonly string[];
-  /** Returns the levels of a pyramid that have a directory, ascending; empty: no tile was ever stored there. */
+  /** Returns the levels of a pyramid that have a directory, ascending. Empty if no tile was ever stored. */
   levels(pyramid: StoredPyramid): readonly number[];
-  /** Returns the levels of several pyramids of a layer, as `levels` does, with one look at the layer. */
+  /** Returns the levels of several pyramids of a layer, as `levels` does, with one listing of the layer. */
   levelsOf(layer: string, pyramids: readonly StoredPyramid[]): readonly (readonly number[])[];
   /**
-   * Returns the tiles of one tile set in a rectangle, by looking into the store. Removes empty files there, and after a
+   * Returns the tiles of one tile set in a rectangle, by reading the store. Removes empty files there, and after a
    * reboot also files that a power loss has cut off.
-   * @param listing of the rectangle: if its directories have not changed since, no other tiles are looked for
+   * @param listing an earlier listing of the rectangle: if its directories have not changed since, only the listed
+   * tiles are checked
    */
   recount(tileSet: TileSet, rect: TileRect, afterReboot: boolean, listing?: Listing): FoundTile[];
   /**
-   * Returns what `TileStore.stat` does, for the coordinator, which cannot wait between two steps. A remote store answers
-   * from a list of the tile's cell, with times in whole seconds, rounded down. Undefined: not stored.
+   * Returns the same as `TileStore.stat`, for the coordinator, which cannot wait between two steps. A remote store
+   * answers from a list of the tile's cell, with times rounded down to whole seconds. Undefined if the tile is not
+   * stored.
    */
   timesOf(at: TileAddress): TileStatus | undefined;
-  /** Removes what interrupted puts of other processes have left in the given places. */
+  /** Removes the leftovers of interrupted puts of other processes in the given places. */
   removeLeftovers(places: readonly TileSetRect[], signal: AbortSignal): Promise<void>;
-  /** Lists a level, one region at a time, beginning behind the region with the key `after`. */
+  /**
+   * Lists a level, one region at a time. Begins after the region with the key `after`; undefined: with the first
+   * region.
+   */
   regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncIterable<Region>;
-  /** Records in the store that its owner is alive now, by the store's own clock. */
+  /** Records in the store that its owner is alive at this moment, by the store's clock. */
   noteAlive(): Promise<void>;
   /**
-   * Returns the time of the last `noteAlive`, ms since 1970 by the store's clock; undefined: none, or in the future.
+   * Returns the time of the last `noteAlive`, ms since 1970 by the store's clock. Undefined if no time is recorded, or
+   * if it is in the future.
    */
   lastAliveMs(): number | undefined;
   /** Returns the changes made to a level since `sinceMs`, by the store's clock. */
   changes(pyramid: StoredPyramid, z: number, sinceMs: number): LevelChanges;
-  /** Removes the directories of a rectangle that have no tile left. A later writer makes them again. */
+  /** Removes the directories of a rectangle that contain no tile any more. A later writer creates them again. */
   removeEmptied(tileSet: TileSet, rect: TileRect): void;
   /**
-   * Removes the remains of a layer's pyramids without tiles, while no writer is active there: their empty directories,
-   * and the values behind a parameters id that no pyramid has any more. Large remains take several calls.
-   * @returns the state of each pyramid, in order: "tiles" stands also for any other file that is in the way
+   * Removes the remains of a layer's pyramids without tiles: their empty directories, and the values of a parameters id
+   * that no pyramid uses any more. No writer may be active there. Large remains take several calls.
+   * @returns the state of each pyramid, in order; "tiles" also means that any other file prevents the removal
    */
   removeEmptyPyramids(
     layer: string,

@@ -19,66 +19,74 @@ import {
 } from "./store-options.ts";
 import { StoreRouter } from "./store-router.ts";
 
-/** Returns the directory of the tiles in a data directory. */
+/** Returns the directory for tiles in a data directory. */
 export const tilesDirectory = (dataDir: string): string => join(dataDir, "tiles");
 
 /** The options that the stores of one process share. */
 export interface OpenOptions {
-  /** At least one; the first is the store of layers that name none. */
+  /** At least one. The first store is that of layers that name no store. */
   readonly stores: readonly StoreOptions[];
   readonly layers: readonly Layer[];
   readonly fsync: boolean;
   readonly instance: string;
-  /** The coordinator, which alone truncates and counts. All other processes only read and write tiles. */
+  /**
+   * Whether this process is the coordinator, which alone truncates and counts. All other processes only read and write
+   * tiles.
+   */
   readonly isOwner: boolean;
   /** Whether this process writes tiles. */
   readonly writes: boolean;
-  /** A file of the data directory that lists the directories of stores. Present where this process may make directories. */
+  /**
+   * A file of the data directory that lists the directories of stores. Present if this process may create directories.
+   */
   readonly rootsFile?: string | undefined;
-  /** Called when this process has found out that a remote store is away, or that it is back. */
+  /** Called when this process finds that a remote store is unavailable, or available again. */
   readonly found?: (news: StoreNews) => void;
 }
 
-/** The parts of a configuration that the stores of a process follow. */
+/** The parts of a configuration that determine the stores of a process. */
 export type StoreParts = Pick<OpenOptions, "stores" | "layers">;
 
-/** The stores of one process as one store. */
+/** The stores of one process, combined into one store. */
 export interface OpenedStores {
   readonly store: Store;
   readonly several: Pick<StoreRouter, "byId" | "idOf" | "renames" | "diskOf" | "spaceOf" | "isOne" | "whenOwed">;
-  /** Applies a reloaded configuration: opens new stores, and gives layers their stores and grid sets. */
+  /** Applies a reloaded configuration: opens new stores, and assigns layers their stores and grid sets. */
   configure(next: StoreParts, kinds: StoreKinds): void;
   readonly watched: readonly WatchedStore[];
-  /** Takes over what another process of this machine has found out. */
+  /** Takes over the news of another process of this machine. */
   readonly tell: TellStores;
 }
 
-/** A store that can be asked why it cannot be used. */
+/** A store that can be checked for availability. */
 export interface WatchedStore {
   readonly id: string;
   readonly isRemote: boolean;
-  /** Asks the store. */
+  /** Checks the store. Undefined if it can be used. */
   trouble(): Promise<StoreTrouble | undefined>;
-  /** Returns why all operations of this process fail at once; undefined: the store is there, as far as is known. */
+  /**
+   * Returns why all operations of this process fail at once. Undefined if, to this process's knowledge, the store is
+   * available.
+   */
   away(): StoreTrouble | undefined;
 }
 
 /** Why a store cannot be used. */
 export interface StoreTrouble {
   readonly message: string;
-  /** True: it will not pass by itself, as with wrong keys or a bucket that does not exist. */
+  /** Whether the trouble lasts until an operator acts, as with wrong keys or a bucket that does not exist. */
   readonly isConfiguration: boolean;
-  /** Present: `away` of the store tells it, for as long as it is true. */
+  /** Present if `away` of the store returns this trouble while it lasts. */
   readonly isAway?: true;
 }
 
-/** The code of the kinds of stores that are not always loaded. */
+/** The code of the kinds of stores that are loaded on demand. */
 export interface StoreKinds {
   readonly compact?: typeof createCompactStore;
   readonly s3?: typeof createS3Store;
 }
 
-/** Loads the code of the kinds of stores that a configuration has. */
+/** Loads the code of the kinds of stores in a configuration. */
 export async function loadStoreKinds(stores: readonly StoreOptions[]): Promise<StoreKinds> {
   const has = (type: StoreOptions["type"]): boolean => stores.some((store) => store.type === type);
   return {
@@ -94,7 +102,7 @@ interface OpenStore {
   readonly store: OpenableStore | S3Store;
 }
 
-/** Opens the stores of tiles. The one place that chooses the implementations. */
+/** Opens the stores of tiles. The only place that chooses the implementations. */
 export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStores {
   let gridSets = gridSetsOf(options.layers);
   const shared: SharedOptions = { ...options, gridSets: (id) => gridSets(id) };
@@ -128,12 +136,12 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
   };
 }
 
-/** Requests of a store that was removed may be under way. They end within this time. */
+/** A removed store is closed after this time in ms, by which its requests in progress have ended. */
 const CLOSE_MS = 60_000;
 
 function closeLater({ store }: OpenStore): void {
   setTimeout(() => {
-    // No layer uses a store that cannot be closed, and no caller waits for it.
+    // Errors are ignored: no layer uses the store any more, and no caller waits for it.
     store[Symbol.asyncDispose]().then(undefined, () => undefined);
   }, CLOSE_MS).unref();
 }
@@ -197,8 +205,9 @@ function openable(
 const nameOf = (id: string): string => (id === DEFAULT_STORE ? "the store" : `the store ${JSON.stringify(id)}`);
 
 /**
- * Makes the directory of a store, if it has one. Does not make it again where it was before and is missing. The
- * default store is a part of the data directory: that it is missing means that its tiles were removed.
+ * Creates the directory of a store, if the store has one. Does not create it again if it existed before and is now
+ * missing. For the default store, which is part of the data directory, a missing directory means that its tiles were
+ * removed, so it is created.
  * @throws StoreError
  */
 export function prepareStore(store: StoreOptions, rootsFile: string): void {

@@ -8,9 +8,9 @@ import type { LocalStore, Store } from "./store.ts";
 import { type DiskSpace, type MaybePromise, type StoredTile, StoreError, type TileStore } from "./tile-store.ts";
 import type { TruncationStore } from "./truncation-store.ts";
 
-/** A store that cannot be opened is tried again after this time, by the next call. */
+/** After a failure to open the store, the first call after this time in ms tries again. */
 const AGAIN_MS = 1_000;
-/** What a tile takes in a store whose blocks are not known yet. */
+/** The assumed allocation unit of a store that is not open yet. */
 const USUAL_BLOCK_BYTES = 4096;
 
 interface Opened {
@@ -20,25 +20,26 @@ interface Opened {
 }
 
 export interface OpenableParts {
-  /** The store in messages, such as `the store "two"`. */
+  /** The name of the store in messages, such as `the store "two"`. */
   readonly name: string;
   readonly root: string;
-  /** Opens the store, when its directory is there. @throws StoreError */
+  /** Opens the store if its directory exists. @throws StoreError */
   readonly open: () => LocalStore;
-  /** Asks the file system of the store whether it answers. */
+  /** Checks whether the file system of the store answers. */
   readonly probe: FileProbe;
 }
 
 /**
- * A store in a directory that may be away: at the start, for a time, or because its file system hangs. While it is away,
- * each call throws a StoreError; no other store notices. It is opened by the first call after the directory is there.
+ * A store in a directory that may be unavailable: at the start, for a time, or because its file system hangs. While it
+ * is unavailable, each call throws a StoreError; other stores are not affected. The first call after the directory has
+ * become available opens the store.
  */
 export class OpenableStore implements Store {
   readonly #parts: OpenableParts;
   #opened: Opened | undefined;
-  /** Why the store could not be opened, and until when it is not tried again. */
+  /** Why the store could not be opened, and until when opening it is not tried again. */
   #fault: { readonly error: StoreError; readonly untilMs: number } | undefined;
-  /** Why the file system does not answer; undefined: it answers, as far as is known. */
+  /** Why the file system does not answer. Undefined if it answers, to this process's knowledge. */
   #hanging: StoreError | undefined;
 
   constructor(parts: OpenableParts) {
@@ -48,7 +49,7 @@ export class OpenableStore implements Store {
     };
   }
 
-  /** The store. @throws StoreError while it is away */
+  /** The open store. @throws StoreError while the store is unavailable */
   get #store(): LocalStore {
     if (this.#hanging !== undefined) throw this.#hanging;
     return (this.#opened ?? this.#open()).store;
@@ -73,7 +74,10 @@ export class OpenableStore implements Store {
     return new StoreError("unavailable", `${this.#parts.name} cannot be used: ${reason}`, cause);
   }
 
-  /** Returns why the store cannot be used; undefined: it can. Asks its file system, and waits for two seconds at most. */
+  /**
+   * Returns why the store cannot be used. Undefined if it can be used. Checks the file system, and waits for at most
+   * two seconds.
+   */
   async trouble(): Promise<{ readonly message: string; readonly isConfiguration: false } | undefined> {
     const message = await this.#reason();
     return message === undefined ? undefined : { message, isConfiguration: false };
@@ -93,9 +97,9 @@ export class OpenableStore implements Store {
   }
 
   /**
-   * Gives up a directory that is on another file system than when it was opened, if that has the same store: its volume
-   * was mounted again.
-   * @throws StoreError when another directory is in the place of the store
+   * If the directory is on a different file system than when the store was opened, but contains the same store, its
+   * volume was mounted again: closes the store, so that the next call opens it again.
+   * @throws StoreError when a different directory has taken its place
    */
   #openAgainIfMoved(): void {
     const { root, probe } = this.#parts;
@@ -106,7 +110,7 @@ export class OpenableStore implements Store {
     if (opened.identity === undefined || identityOf(root) !== opened.identity)
       throw new StoreError("unavailable", `${probe.lost}: ${REPLACED}`, undefined);
     this.#opened = undefined;
-    // Nothing waits for the end of a store that is not used any more.
+    // Not awaited: the store is not used any more.
     opened.store[Symbol.asyncDispose]().then(undefined, () => undefined);
   }
 
@@ -156,7 +160,7 @@ export class OpenableStore implements Store {
     }
   }
 
-  /** @throws StoreError without a layer while the store is away */
+  /** @throws StoreError without a layer while the store is unavailable */
   allocated(bytes: number, layer?: string): number {
     if (layer === undefined) return this.#store.allocated(bytes);
     return this.#opened?.store.allocated(bytes, layer) ?? Math.ceil(bytes / USUAL_BLOCK_BYTES) * USUAL_BLOCK_BYTES;

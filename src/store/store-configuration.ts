@@ -4,13 +4,15 @@ import type { StoreOptions } from "./store-options.ts";
 
 type Configuration = Readonly<Record<string, unknown>>;
 
-/** Returns a store as the configuration file has stores: defaults filled in, secrets masked. */
+/** Returns a store as the configuration file describes it, with defaults written out and secrets masked. */
 export const storeConfiguration = (store: StoreOptions): Configuration =>
   Object.fromEntries(
     Object.entries(storeConfigurationWithSecrets(store)).map(([key, value]) => [key, masked(value, [key])]),
   );
 
-/** Returns the same with its secrets. No answer and no message has it. */
+/**
+ * Returns a store as the configuration file describes it, including secrets. No answer and no message may contain it.
+ */
 export function storeConfigurationWithSecrets(store: StoreOptions): Configuration {
   if (store.type !== "s3") return { ...store };
   const { namesFile: _, timeoutMs, credentials, caFile, diskTier, serverSideEncryption, ...plain } = store;
@@ -27,5 +29,5 @@ export function storeConfigurationWithSecrets(store: StoreOptions): Configuratio
   };
 }
 
-/** Returns the entity tag of a store's configuration. Secrets do not change the tag, as in `layerTag`. */
+/** Returns the entity tag of a store's configuration. A change of secrets does not change the tag, as in `layerTag`. */
 export const storeTag = (store: StoreOptions): string => etagOf(JSON.stringify(storeConfiguration(store)));

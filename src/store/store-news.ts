@@ -1,10 +1,10 @@
-/** What one process of a machine has found out about a remote store, for the others. */
+/** A change of a remote store's availability that one process of a machine has found, for the other processes. */
 export interface StoreNews {
   /** The id of the store. */
   readonly store: string;
-  /** Why the store is away; null: it is back. */
+  /** Why the store is unavailable. Null if it is available again. */
   readonly away: { readonly status: number; readonly code: string } | null;
 }
 
-/** Takes over what another process has found out. */
+/** Takes over the news of another process. */
 export type TellStores = (news: StoreNews) => void;

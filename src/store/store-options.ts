@@ -9,7 +9,7 @@ import type { S3StoreOptions } from "./s3/s3-options.ts";
  */
 export type StoreOptions = FileStoreConfiguration | CompactStoreConfiguration | S3StoreConfiguration;
 
-/** Tiles as files. */
+/** A store of tiles as files. */
 export interface FileStoreConfiguration {
   readonly id: string;
   readonly type: "file";
@@ -21,7 +21,7 @@ export interface FileStoreConfiguration {
 export const FILE_LAYOUTS = ["gwc", "tms", "slippy"] as const;
 export type FileLayout = (typeof FILE_LAYOUTS)[number];
 
-/** Tiles in bundles of 128 x 128: ESRI's Compact Cache V2. */
+/** A store of tiles in bundles of 128 x 128: ESRI's Compact Cache V2. */
 export interface CompactStoreConfiguration {
   readonly id: string;
   readonly type: "compact";
@@ -29,40 +29,41 @@ export interface CompactStoreConfiguration {
   readonly path: string;
 }
 
-/** Tiles in a bucket of S3. Its keys are secrets: no document, message or log shows them. */
+/** A store of tiles in an S3 bucket. Its account keys are secrets: no document, message or log shows them. */
 export interface S3StoreConfiguration extends Omit<S3StoreOptions, "isOwner"> {
   readonly type: "s3";
   /**
-   * The answer to a user while the bucket cannot be reached, for tiles that are not in memory: 503, or a render that is
-   * not stored.
+   * How requests for tiles that are not in memory are answered while the bucket is unreachable: with 503, or with a
+   * render that is not stored.
    */
   readonly unavailable: "refuse" | "render";
-  /** Tiles on a local disk in front of the bucket. */
+  /** A cache of tiles on a local disk, in front of the bucket. */
   readonly diskTier?: DiskTierOptions;
 }
 
 export interface DiskTierOptions {
   /** An absolute path. */
   readonly path: string;
-  /** The space that the tiles may take, of all processes together. */
+  /** The space in bytes that the tiles of all processes together may take. */
   readonly limitBytes: number;
 }
 
-/** The id of the store that exists without `stores:`. No configured store has it. */
+/** The id of the store that exists without `stores:`. No configured store has this id. */
 export const DEFAULT_STORE = "default";
 /** The location of the default store. */
 export const DEFAULT_LOCATION = "default";
 
-/** The beginning of the keys that a store in S3 has for itself. No layer of such a store has this name. */
+/** The prefix of the keys that an S3 store uses itself. No layer of such a store has this name. */
 export const OWN_KEYS = "_nuthatch";
 
-/** Returns the directory on this machine that a store occupies; undefined: it occupies none. */
+/** Returns the directory on this machine that a store occupies. Undefined if it occupies none. */
 export const directoryOf = (store: StoreOptions): string | undefined => (store.type === "s3" ? undefined : store.path);
 
 /**
- * Returns where the tiles of a store are. A layer whose store has another location has another cache. The id does not
- * count: it can change without the tiles. `defaultDirectory`: the directory of the default store, which keeps its
- * location when the data directory is moved.
+ * Returns the location of a store's tiles. Stores with different locations are different caches. The id of the store
+ * does not count, because it can change without the tiles.
+ * @param defaultDirectory the directory of the default store, whose location stays the same when the data directory is
+ * moved
  */
 export function locationOf(store: StoreOptions, defaultDirectory: string): string {
   switch (store.type) {

@@ -12,21 +12,26 @@ export interface RoutedStore {
   readonly store: Store;
 }
 
-/** Ends the id of the store in the names of truncations. No id contains it. */
+/** Separates the id of the store from the name of a truncation. No id contains this character. */
 const ID_END = ":";
 const defaultOf = (stores: readonly RoutedStore[]): Store | undefined =>
   stores.find(({ id }) => id === DEFAULT_STORE)?.store;
-/** Begins a name that stands for a scope, which follows as JSON. The names of stores are relative paths, or JSON. */
+/**
+ * The prefix of a name that stands for a scope, which follows as JSON. All other names of stores are relative paths, or
+ * JSON.
+ */
 const SCOPE = "//";
 const laterName = (scope: TruncationScope): string => `${SCOPE}${JSON.stringify(scope)}`;
 const isScope = (name: string): boolean => name.startsWith(SCOPE);
-// This file has written the text, so it needs no check.
+// Only this file writes such texts, so no check is needed.
 const scopeIn = (name: string): TruncationScope => JSON.parse(name.slice(SCOPE.length));
 
-/** Returns whether a planned name stands for tiles in a store that was away when the truncation was planned. */
+/** Returns whether a planned name stands for tiles in a store that was unavailable when the truncation was planned. */
 export const isLater = (name: string): boolean => name.includes(`${ID_END}${SCOPE}`);
 
-/** Returns the results of calls, except those that a store has failed. @throws the first error if all have failed */
+/**
+ * Returns the results of calls, without those that failed with a StoreError. @throws the first error if all have failed
+ */
 async function availableOf<T>(calls: readonly Promise<T>[]): Promise<readonly T[]> {
   const settled = await Promise.allSettled(calls);
   const results = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -38,26 +43,29 @@ async function availableOf<T>(calls: readonly Promise<T>[]): Promise<readonly T[
 const NOBODY = { willDelete: async () => {}, onDeleted: () => {} };
 
 /**
- * Several stores as one: each layer has its tiles in one of them. Reads, writes and counts concern the store of the
- * layer. Truncations concern all stores, because a store that the layer had before may still hold tiles of it: tiles
- * that were truncated must not come back when the layer gets that store again.
+ * Several stores as one. Each layer has its tiles in one store, and reads, writes and counts concern this store.
+ * Truncations concern all stores, because a store that the layer used before may still contain tiles of it: truncated
+ * tiles must not come back when the layer gets that store again.
  */
 export class StoreRouter implements Store {
-  /** Several disks: each store names its own. */
+  /** Empty with several stores, because they may be on several disks. */
   get disk(): string {
     return this.isOne ? this.#first.disk : "";
   }
   #stores: readonly RoutedStore[];
   #first: Store;
-  /** The store of truncations whose names have no id: they are of a server that had one store. */
+  /** The store of truncations whose names have no id, because the server had one store when it planned them. */
   #plain: Store;
   #byLayer: ReadonlyMap<string, Store> = new Map();
   #renames = 0;
   #owe: (layer: string, name: string) => void = () => {};
-  /** The time at which each store was last in use, by its own clock. `noteAlive` of this process does not change it. */
+  /**
+   * The time at which each store was last in use before this process, by the store's clock. `noteAlive` of this process
+   * does not change it.
+   */
   readonly #lastAliveMs = new Map<Store, number | undefined>();
 
-  /** `stores`: at least one. */
+  /** @param stores at least one */
   constructor(stores: readonly RoutedStore[]) {
     const [first] = stores;
     if (first === undefined) throw new Error("a router needs a store");
@@ -71,7 +79,10 @@ export class StoreRouter implements Store {
     return this.#stores.length === 1 && this.#stores[0]?.id === DEFAULT_STORE;
   }
 
-  /** Applies the stores of the configured layers. `stores`: the stores if they have changed, at least one. */
+  /**
+   * Applies the stores of the configured layers.
+   * @param stores the stores, at least one; absent: they have not changed
+   */
   configure(layers: readonly Pick<Layer, "name" | "store">[], stores: readonly RoutedStore[] = this.#stores): void {
     const [first] = stores;
     if (first === undefined) throw new Error("a router needs a store");
@@ -96,12 +107,12 @@ export class StoreRouter implements Store {
     return this.#stores.find((one) => one.store === store)?.id;
   }
 
-  /** Returns the disk that has the tiles of a layer. */
+  /** Returns the disk that contains the tiles of a layer. */
   diskOf(layer: string): string {
     return this.#of(layer).disk;
   }
 
-  /** Returns the space of a disk. Without a store on it: the least of all. */
+  /** Returns the space of a disk. If no store is on this disk, returns the space of the fullest disk. */
   spaceOf(disk: string): Promise<DiskSpace> {
     return this.#stores.find(({ store }) => store.disk === disk)?.store.diskSpace() ?? this.diskSpace();
   }
@@ -111,7 +122,10 @@ export class StoreRouter implements Store {
     return this.#renames;
   }
 
-  /** Returns the store of a layer. A layer that is not configured has the first store that holds a tile of it. */
+  /**
+   * Returns the store of a layer. For a layer that is not configured, returns the first store that contains a tile of
+   * it.
+   */
   #of(layer: string): Store {
     const configured = this.#byLayer.get(layer);
     if (configured !== undefined) return configured;
@@ -185,8 +199,8 @@ export class StoreRouter implements Store {
   }
 
   /**
-   * Returns the space of the disk with the least free space, and the files of the disk with the fewest. The disks of
-   * stores that are away do not count.
+   * Returns the space of the disk with the least free space, and the files of the disk with the fewest free files.
+   * Ignores the disks of unavailable stores.
    */
   async diskSpace(): Promise<DiskSpace> {
     const spaces = await availableOf(this.#stores.map(({ store }) => store.diskSpace()));
@@ -206,15 +220,15 @@ export class StoreRouter implements Store {
   }
 
   /**
-   * Plans a truncation in all stores. A store that is away, and does not have the layer, gets a name that stands for the
-   * scope: the tiles that the layer may have there are truncated when the store is back (`isLater`).
-   * @throws StoreError while the store of the layer is away
+   * Plans a truncation in all stores. For an unavailable store that is not the layer's, returns a name that stands for
+   * the scope: the tiles that the layer may have there are truncated when the store is available again (`isLater`).
+   * @throws StoreError while the store of the layer is unavailable
    */
   plan(scope: Parameters<TruncationStore["plan"]>[0]): readonly string[] {
     const own = this.#of(scope.layer);
     return this.#stores.flatMap(({ id, store }) => {
       const names = store === own ? store.plan(scope) : (ifAvailable(() => store.plan(scope)) ?? [laterName(scope)]);
-      // Only a name that begins with an id can stand for a scope.
+      // A name of the default store gets no id, unless it stands for a scope, which requires an id.
       return names.map((name) => (id === DEFAULT_STORE && !isScope(name) ? name : `${id}${ID_END}${name}`));
     });
   }
@@ -242,37 +256,42 @@ export class StoreRouter implements Store {
     for (const [store, own] of this.#namesByStore(names)) if (own.length > 0) store.restore(id, own);
   }
 
-  /** The next start discards what a store has that is away now: it finds no record of it. */
+  /** An unavailable store is skipped. The next start discards its tiles, because they have no record. */
   discard(id: string): void {
     for (const { store } of this.#stores) ifAvailable(() => store.discard(id));
   }
 
-  /** Returns the ids in the stores that are not away. */
+  /** Returns the ids in the stores that are available. */
   asideIds(): readonly string[] {
     return [...new Set(this.#stores.flatMap(({ store }) => ifAvailable(() => store.asideIds()) ?? []))];
   }
 
-  /** Whether a store is away, whose ids `asideIds` lacks. */
+  /** Whether a store is unavailable, so that `asideIds` lacks its ids. */
   get isPartlyAway(): boolean {
     return this.#stores.some(({ store }) => ifAvailable(() => store.asideIds()) === undefined);
   }
 
   async deleteRange(...[scope, rect, listener, signal]: Parameters<TruncationStore["deleteRange"]>): Promise<void> {
     const own = this.#of(scope.layer);
-    // The ledger has no record of tiles in a store that the layer had before.
+    // Only the layer's store reports to the listener: the ledger has no record of tiles in a store that the layer used
+    // before.
     for (const { id, store } of this.#stores)
       try {
         await store.deleteRange(scope, rect, store === own ? listener : NOBODY, signal);
       } catch (error) {
         if (store === own || !(error instanceof StoreError)) throw error;
-        // Whole levels: what a layer has in another store is not served, so it may lose more than the rectangle.
+        // Truncates whole levels later. Tiles of the layer in a store that it does not use are not served, so it may
+        // lose more than the rectangle.
         const { layer, gridSet, parametersId } = scope;
         const zooms = { first: rect.z, last: rect.z };
         this.#owe(layer, `${id}${ID_END}${laterName({ kind: "pyramid", layer, gridSet, parametersId, zooms })}`);
       }
   }
 
-  /** Has a function called with a layer, and a name that stands for its tiles in a store that is away. Called once. */
+  /**
+   * Sets the function that is called with a layer and a name that stands for its tiles in an unavailable store. Called
+   * once.
+   */
   whenOwed(owe: (layer: string, name: string) => void): void {
     this.#owe = owe;
   }
@@ -298,7 +317,10 @@ export class StoreRouter implements Store {
     return first === Number.POSITIVE_INFINITY ? undefined : first;
   }
 
-  /** Calls each store. One of several that is away is called again when it is back. @throws the first other error */
+  /**
+   * Calls each store. A StoreError of one of several stores is ignored: the call is repeated when that store is
+   * available. @throws the first other error
+   */
   async #each(call: (store: Store) => Promise<void>): Promise<void> {
     let first: unknown;
     for (const { store } of this.#stores)
@@ -313,7 +335,7 @@ export class StoreRouter implements Store {
     return this.#of(layer).pyramids(layer, known);
   }
 
-  /** A layer that is not configured may have tiles in any store, and a layer of a store that is away may have some. */
+  /** A layer that is not configured may have tiles in any store, and a layer of an unavailable store may have tiles. */
   layersThere(layers: readonly string[]): readonly string[] {
     const others = layers.filter((layer) => !this.#byLayer.has(layer));
     const configured = this.#stores.flatMap(({ store }) => {
@@ -348,21 +370,21 @@ export class StoreRouter implements Store {
     return this.#of(pyramid.layer).regions(pyramid, z, after);
   }
 
-  /** Marks each store, also when another one fails. */
+  /** Marks each store, even if marking another store fails. */
   async noteAlive(): Promise<void> {
     this.lastAliveMs();
     const marked = await Promise.allSettled(this.#stores.map(({ store }) => store.noteAlive()));
     for (const one of marked) if (one.status === "rejected") throw one.reason;
   }
 
-  /** Returns the latest time of all stores. `changes` takes that of the layer's store. */
+  /** Returns the latest time of all stores. `changes` uses the time of the layer's store. */
   lastAliveMs(): number | undefined {
     for (const { store } of this.#stores) ifAvailable(() => this.#lastAliveOf(store));
     const times = [...this.#lastAliveMs.values()].filter((ms) => ms !== undefined);
     return times.length === 0 ? undefined : Math.max(...times);
   }
 
-  /** @throws StoreError while the store is away */
+  /** @throws StoreError while the store is unavailable */
   #lastAliveOf(store: Store): number | undefined {
     if (!this.#lastAliveMs.has(store)) this.#lastAliveMs.set(store, store.lastAliveMs());
     return this.#lastAliveMs.get(store);

@@ -25,9 +25,9 @@ const yes = (): boolean => true;
 
 /** The faults that a test can cause in a store. */
 export interface StoreTrouble {
-  /** Every read, or write, of a tile fails with this code of the system until `end`. */
+  /** Makes every read, or write, of a tile fail with this system error code until `end`. */
   fail(what: "read" | "write", code: string): { end(): void };
-  /** The directory of layer `ws:a` is away, as a link to a volume that is not mounted is, until `end`. */
+  /** Makes the directory of layer `ws:a` unavailable until `end`, like a link to a volume that is not mounted. */
   away(store: Store): { end(): void };
 }
 
@@ -40,8 +40,8 @@ const TROUBLES: readonly (readonly [string, StoreError["code"]])[] = [
 ];
 
 /**
- * Describes the cases that every store passes; an implementation calls this and adds only its own cases. `trouble` is
- * undefined for a store that depends on nothing that could fail.
+ * Tests the behaviour of every store. An implementation calls this and adds only tests of its special behaviour.
+ * `trouble` is undefined for a store that depends on nothing that could fail.
  */
 export function storeConformance(make: () => Store, trouble: StoreTrouble | undefined): void {
   if (trouble !== undefined) troubledStoreConformance(make, trouble);
@@ -80,7 +80,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     expect(confirmed?.confirmedMs).toBeGreaterThanOrEqual(Math.floor(before));
     expect(await store.confirm(place, of(7), "renew", yes)).toBe(true);
     expect((await store.stat(place))?.bytes).toBe(7);
-    // A time in whole milliseconds that is set as fractions of a second can come back a little earlier.
+    // A time in whole milliseconds that is set as fractions of a second may be read back slightly earlier.
     expect((await store.stat(place))?.modifiedMs).toBeGreaterThan(Math.floor(before) - 1);
   });
   test("a copy keeps the time of its tile", async () => {

@@ -48,7 +48,7 @@ function failing(names: readonly ("openSync" | "readSync" | "writeSync" | "fstat
   };
 }
 
-/** Returns the directory of the layer in the store that was made last. */
+/** Returns the layer's directory in the store that was created last. */
 const layerOfLast = (): string => join(directory, String(made - 1), "ws_a");
 const trouble: StoreTrouble = {
   fail: (what, code) => failing([what === "read" ? "readSync" : "writeSync"], code),
@@ -175,7 +175,7 @@ describe("file store", () => {
         .map(({ x }) => x)
         .sort(),
     ).toEqual([0, 4]);
-    // A put replaces what is in the place of a tile, and a removal removes a link, never its target.
+    // A put replaces whatever has the name of a tile, and a removal removes a link, never its target.
     for (const x of [1, 2])
       expect(await store.put(placeOf(x), Buffer.from("new"), () => true)).toMatchObject({ stored: true });
     expect((await store.get(placeOf(1)))?.bytes).toEqual(Buffer.from("new"));
@@ -227,7 +227,7 @@ describe("file store", () => {
     await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
     let requested = 0;
     const put = await store.put({ tileSet, x: 1, y: 0, z: 0 }, new Uint8Array(1), () => {
-      // Between the writing and the rename.
+      // Between the writing of the file and its rename.
       if (++requested === 2) store.truncate("1", store.plan({ kind: "layer", layer: "a" }), "reclaim");
       return true;
     });
@@ -246,7 +246,7 @@ describe("file store", () => {
         if (args[1] === "wx" && left-- > 0) store.removeEmptied(tileSet, cell);
         return openSync(...args);
       });
-      // The system finds a parent gone that it has just made.
+      // The system reports a parent as missing that it has just created.
       const making = vi.spyOn(fs, "mkdirSync").mockImplementation((...args) => {
         if (left === 1) {
           left = 0;
@@ -358,7 +358,7 @@ describe("file store", () => {
       expect(
         store.recount(set, cell, true).map(({ x }) => x),
         format,
-        // A WebP file has its length at the beginning, and no mark at the end.
+        // A WebP file has its length at the beginning and no mark at the end.
       ).toEqual(format === "image/webp" ? [0, 2] : [0]);
       expect(store.stat({ tileSet: set, x: 1, y: 0, z: 4 })).toBeUndefined();
     }

@@ -4,18 +4,19 @@ import type { StoredTile, TileStatus, TileStore } from "./tile-store.ts";
 import type { TruncationStore } from "./truncation-store.ts";
 
 /**
- * A store implements three interfaces and passes the conformance suite of each. Code takes those that it needs.
+ * A store implements three interfaces and passes the conformance suite of each. Callers depend only on the interfaces
+ * that they need.
  *
  * `put`, `confirm` and the reads of a store on a local disk run in the caller's turn of the event loop. Truncations,
- * deletions, lists and counts do so in every store, because the exactness of the ledger relies on it: a remote store has
- * a thread of its own for them, and the caller's thread waits (`s3/internal/sync-bridge.ts`).
+ * deletions, listings and counts do so in every store, because the exactness of the ledger relies on it: a remote store
+ * runs them in a separate thread while the caller's thread waits (`s3/internal/sync-bridge.ts`).
  */
 export interface Store extends TileStore, TruncationStore, InventoryStore, AsyncDisposable {}
 
 /** A store that answers without promises. */
 export interface LocalStore extends Store {
   get(at: TileAddress): StoredTile | undefined;
-  /** Reads a tile in a thread of Node's pool. Present where the file system is on the network, and may hang. */
+  /** Reads a tile in a thread of Node's pool. Present if the file system is a network file system, which may hang. */
   getLater?(at: TileAddress): Promise<StoredTile | undefined>;
   stat(at: TileAddress): TileStatus | undefined;
   confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean;

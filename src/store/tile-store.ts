@@ -1,9 +1,9 @@
 import type { TileAddress } from "../layer/tile-set.ts";
 
-/** A result that a local disk has at once, and a remote store later. */
+/** A result that a local disk returns synchronously and a remote store asynchronously. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Goes on with a result: at once where it is known, so that a hit of a local disk waits for nothing. */
+/** Continues with a result: synchronously if the result is known, so that a hit on a local disk waits for nothing. */
 export const whenKnown = <T, R>(result: MaybePromise<T>, next: (known: T) => MaybePromise<R>): MaybePromise<R> =>
   result instanceof Promise ? result.then(next) : next(result);
 
@@ -20,77 +20,90 @@ export interface StoredTile {
 }
 
 export type PutOutcome =
-  /** `replaced`: bytes of the tile that was there, undefined when there was none (an empty file counts as none). */
+  /**
+   * `replaced`: the size in bytes of the replaced tile; undefined if there was no tile (an empty file is not a tile).
+   */
   | { readonly stored: true; readonly replaced: number | undefined }
   /**
-   * The guard returned false right before the tile would have become readable, or its scope was truncated meanwhile.
+   * The guard returned false right before the tile would have become readable, or the tile's scope was truncated during
+   * the put.
    */
   | { readonly stored: false };
 
-/** Free and total space of the store's disk. */
+/** Free and total space of the store's disk in bytes. */
 export interface DiskSpace {
   readonly freeBytes: number;
   readonly totalBytes: number;
-  /** Files that can still be made. Both numbers are `Infinity` where the disk does not count files. */
+  /** The number of files that can still be created. Both numbers are `Infinity` if the disk does not count files. */
   readonly freeInodes: number;
   readonly totalInodes: number;
 }
 
 /**
- * Stores rendered tiles. A reader sees the old tile or the new one, never half of one. A file of length 0 is absent.
- * When the store, or a layer's part of it, is unavailable, methods throw instead of answering as an empty store does.
+ * Stores rendered tiles. A reader sees the old tile or the new tile, never half of one. A file of length 0 counts as
+ * absent. When the store, or a layer's part of it, is unavailable, methods throw instead of answering like an empty
+ * store.
  * @throws StoreError
  */
 export interface TileStore {
   /**
-   * Returns a tile with one read and no database. A store on a local disk answers without a promise: the page cache
-   * answers faster than a hop to a thread.
+   * Returns a tile with one read and no database; undefined if it is not stored. A store on a local disk answers
+   * without a promise, because the page cache answers faster than a hop to a thread.
    */
   get(at: TileAddress): MaybePromise<StoredTile | undefined>;
-  /** Returns the name of the tile, relative to the root of the store, for operators. The tile need not exist. */
+  /**
+   * Returns the name of the tile's file or object, relative to the root of the store, for operators. The tile need not
+   * exist.
+   */
   keyOf(at: TileAddress): string;
-  /** Returns bytes and times without reading; undefined: not stored. `confirmedMs`: the last put or confirmation. */
+  /**
+   * Returns the size and times of a tile without reading it. Undefined if the tile is not stored. `confirmedMs`: the
+   * last put or confirmation.
+   */
   stat(at: TileAddress): MaybePromise<TileStatus | undefined>;
   /**
-   * Replaces a tile atomically. Calls `guard` synchronously right before the tile becomes readable. Stores nothing when
-   * `guard` returns false, or when the scope was truncated in between. `modifiedMs`: the time of the tile, for a copy;
-   * absent: now.
+   * Replaces a tile atomically. Calls `guard` synchronously right before the tile becomes readable. Stores nothing if
+   * `guard` returns false, or if the scope was truncated in between.
+   * @param modifiedMs the time of the tile, for a copy; absent: now
    */
   put(at: TileAddress, bytes: Uint8Array, guard: () => boolean, modifiedMs?: number): Promise<PutOutcome>;
   /**
-   * Returns whether the stored tile has exactly these bytes, so that no put is needed. `renew` also sets the time of
-   * the tile to now, for layers whose tiles age from their last check. Returns false also where `guard` does or where
-   * the time cannot be renewed: then the caller puts the tile.
+   * Returns whether the stored tile has exactly these bytes, so that no put is needed. With `renew`, also sets the time
+   * of the tile to now, for layers whose tiles age from their last check. Returns false also if `guard` does, or if the
+   * time cannot be renewed: the caller then puts the tile.
    */
   confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): MaybePromise<boolean>;
-  /** Returns how many tiles of a metatile are put at once: 1 where a put takes no time in which another could go on. */
+  /** Returns how many tiles of a metatile are put concurrently; 1 if `put` is synchronous. */
   putsAtOnce(layer: string): number;
-  /** Checks that tiles of a layer can be stored, as far as possible without storing one. @throws StoreError when not */
+  /**
+   * Checks that tiles of a layer can be stored, as far as this is possible without storing a tile. @throws StoreError
+   * if not
+   */
   check(layer: string): Promise<void>;
-  /** Removes a tile. @returns its bytes, undefined when there was none */
+  /** Removes a tile. @returns its size in bytes, undefined if it did not exist */
   delete(at: TileAddress): number | undefined;
   /**
-   * Removes tiles, a remote store many with one request. Returns for each whether it is gone; false also where the store
-   * is unavailable. After the first fault a local store tries no others.
+   * Removes tiles; a remote store removes many with one request. Returns for each tile whether it is gone; false also
+   * if the store is unavailable. After the first fault a local store does not try the remaining tiles.
    */
   deleteAll(tiles: readonly TileAddress[]): readonly boolean[];
   /**
-   * Returns the bytes that the disk takes for a tile of this size in a layer. Without a layer: in the store where it
-   * takes the least.
+   * Returns the bytes that the disk allocates for a tile of this size in a layer. Without a layer, returns the smallest
+   * allocation of all stores.
    */
   allocated(bytes: number, layer?: string): number;
-  /** The disk that has the tiles: stores with the same one share its space. */
+  /** The disk that contains the tiles. Stores with equal disks share the disk's space. */
   readonly disk: string;
-  /** Asks the file system without blocking the thread: a network file system may answer late or never. */
+  /** Reads the free space without blocking the thread, because a network file system may answer late or never. */
   diskSpace(): Promise<DiskSpace>;
-  /** Stores the values behind a parameters id (GWC's `parameters-<id>.properties`), once. */
+  /** Stores the values of a parameters id (GWC's `parameters-<id>.properties`), once. */
   describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void>;
-  /** Returns the values behind a parameters id; undefined: the store does not have them. */
+  /** Returns the values of a parameters id. Undefined if the store does not have them. */
   parametersOf(layer: string, id: string): Readonly<Record<string, string>> | undefined;
 }
 
 export class StoreError extends Error {
-  /** `full`, `read_only` and `unavailable` concern more than one tile and may pass; `corrupt` concerns one tile. */
+  /** `full`, `read_only` and `unavailable` concern more than one tile and may pass. `corrupt` concerns one tile. */
   readonly code: "full" | "read_only" | "unavailable" | "corrupt";
   constructor(code: StoreError["code"], message: string, cause: unknown) {
     super(message, { cause });
@@ -108,14 +121,14 @@ export function deleteEach(tiles: readonly TileAddress[], remove: (at: TileAddre
   });
 }
 
-/** Returns whether a call of the store has ended without a StoreError. */
+/** Returns whether a call of the store returned without a StoreError. */
 export const isDone = (call: () => unknown): boolean =>
   ifAvailable(() => {
     call();
     return true;
   }) === true;
 
-/** Returns the result of a call of the store; undefined: the call has thrown a StoreError. */
+/** Returns the result of a call of the store. Undefined if the call threw a StoreError. */
 export function ifAvailable<T>(call: () => T): T | undefined {
   try {
     return call();

@@ -14,7 +14,10 @@ const tileSet = (name: string, gridSet: string) => ({
   tileSet: { layer: name, gridSet, format: "image/png", parametersId: "" },
 });
 
-/** Makes places over a database that outlives them. `stored`: the tile sets of the ledger. */
+/**
+ * Makes GridSetPlaces over a database that outlives them.
+ * @param stored the tile sets of the ledger
+ */
 function start(stored: readonly ReturnType<typeof tileSet>[] = []) {
   const db = openDatabase(":memory:");
   db.migrate([gridSetPlaceMigrations]);

@@ -11,14 +11,14 @@ export const gridSetPlaceMigrations: Migrations = {
   steps: ["CREATE TABLE grid_set_places (grid_set TEXT PRIMARY KEY, places TEXT NOT NULL);"],
 };
 
-/** The part of the ledger that knows which tile sets have tiles. */
+/** The part of the ledger that lists the tile sets with tiles. */
 interface StoredTileSets {
   tileSets(): Iterable<{ readonly tileSet: TileSet }>;
 }
 
 /**
- * Remembers where the tiles of each grid set lie. The definition of a grid set may change while the server is down, or a
- * kill may come between the change and the truncation: the stored tiles show other places then.
+ * Remembers where the tiles of each grid set lie. The definition of a grid set may change while the server is down, or
+ * a kill may happen between the change and the truncation. The stored tiles then show wrong places.
  */
 export class GridSetPlaces {
   readonly #db: Database;
@@ -33,9 +33,9 @@ export class GridSetPlaces {
   }
 
   /**
-   * Returns the layers, with their grid sets, whose stored tiles show other places than the grid sets have now.
+   * Returns the layers and grid sets whose stored tiles lie in other places than the grid sets' tiles do now.
    * @param changed the layers whose grid sets are compared
-   * @param all all layers: a grid set that has moved has moved for each of them
+   * @param all all layers: a grid set that has moved has moved for each layer
    */
   moved(changed: Iterable<Layer>, all: Iterable<Layer>): readonly LayerGridSet[] {
     const moved = new Set(
@@ -45,12 +45,15 @@ export class GridSetPlaces {
     const offered = [...all].flatMap(({ name, gridSubsets }) =>
       gridSubsets.map(({ gridSet }) => ({ layer: name, gridSet: gridSet.id })),
     );
-    // A layer that no longer offers the grid set may offer it again.
+    // A layer that no longer offers the grid set may offer it again later.
     const stored = [...this.#ledger.tileSets()].map(({ tileSet: { layer, gridSet } }) => ({ layer, gridSet }));
     return unique([...offered, ...stored].filter(({ gridSet }) => moved.has(gridSet)));
   }
 
-  /** Records the places of the layers' grid sets, once the tiles of those that `moved` returns are truncated. */
+  /**
+   * Records the places of the layers' grid sets. Called after the tiles of the grid sets that `moved` returned were
+   * truncated.
+   */
   record(layers: Iterable<Layer>): void {
     const changed = [...digestsOf(layers)].filter(([id, digest]) => this.#recorded.get(id) !== digest);
     if (changed.length === 0) return;
@@ -64,7 +67,7 @@ export class GridSetPlaces {
   }
 }
 
-/** Returns pairs without those that repeat another one. */
+/** Returns pairs without duplicates. */
 export const unique = (pairs: readonly LayerGridSet[]): readonly LayerGridSet[] => [
   ...new Map(pairs.map((pair) => [JSON.stringify([pair.layer, pair.gridSet]), pair])).values(),
 ];
@@ -76,7 +79,7 @@ function digestsOf(layers: Iterable<Layer>): ReadonlyMap<string, string> {
   return digests;
 }
 
-/** Rounds numbers, so that another version that computes the last digit of a resolution otherwise truncates nothing. */
+/** Rounds numbers, so that a version that computes the last digit of a resolution differently truncates nothing. */
 function digestOf(gridSet: GridSet): string {
   const places = JSON.stringify(placesOf(gridSet), (_, value: unknown) =>
     typeof value === "number" ? Number(value.toPrecision(12)) : value,

@@ -4,10 +4,10 @@ import type { Logger } from "../lib/process/logger.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
 
-/** A truncation, or an undo of one, that is recorded and not complete. */
+/** A recorded truncation, or undo of a truncation, that is not complete. */
 export interface Interrupted {
   readonly kind: "truncation" | "undo";
-  /** Carries it out, whichever part of it was done before. */
+  /** Carries it out, whichever of its steps have been done before. */
   carryOut(): void;
 }
 
@@ -18,8 +18,8 @@ export interface InterruptedTruncationParts {
 }
 
 /**
- * The truncations and undos of this process that are recorded and not complete. No tile is stored in their layers
- * meanwhile: their completion would remove it.
+ * The recorded truncations and undos of this process that are not complete. Until they are, no tile is stored in their
+ * layers, because their completion would remove it.
  */
 export class InterruptedTruncations {
   readonly #parts: InterruptedTruncationParts;
@@ -30,7 +30,10 @@ export class InterruptedTruncations {
     this.#parts = parts;
   }
 
-  /** Adds one. Called before its layer is unblocked: jobs wait with open cells for the end of the block. */
+  /**
+   * Adds an interrupted truncation or undo. Called before its layer is unblocked, because jobs wait for that with open
+   * cells.
+   */
   add(layer: string, interrupted: Interrupted, fault: unknown): void {
     this.#byLayer.set(layer, [...(this.#byLayer.get(layer) ?? []), interrupted]);
     this.#parts.writers.bar(layer);
@@ -38,7 +41,7 @@ export class InterruptedTruncations {
     this.#parts.log.error("a truncation was interrupted", { layer, kind, error: String(fault) });
   }
 
-  /** Completes those of a layer, if there are any. @throws StateError when this is not possible yet */
+  /** Completes the truncations and undos of a layer. @throws StateError if this is not possible yet */
   complete(layer: string): void {
     const { writers, renders, log } = this.#parts;
     const left = this.#byLayer.get(layer);
@@ -58,13 +61,14 @@ export class InterruptedTruncations {
     log.info("an interrupted truncation was completed", { layer });
   }
 
-  /** Completes the truncations of all layers, as far as this is possible. */
+  /** Completes the truncations and undos of all layers, as far as possible. */
   completeSome(): void {
     for (const layer of [...this.#byLayer.keys()])
       try {
         this.complete(layer);
       } catch (error) {
-        // The interruption was logged. A later call tries again, at the latest that of the next writer of the layer.
+        // The interruption has been logged. A later call tries again, at the latest the call of the layer's next
+        // writer.
         if (!(error instanceof StateError)) throw error;
       }
   }

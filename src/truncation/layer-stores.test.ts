@@ -22,7 +22,10 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 const cell = { z: 5, minX: 0, minY: 0, maxX: 15, maxY: 15 };
 
-/** A server with two stores, of which the layer has one. `first`: the store of layers that name none. */
+/**
+ * A server with two stores; the layer uses one of them.
+ * @param first the store of layers that name none
+ */
 function start(location: "default" | "second", first = "default") {
   const db = openDatabase(join(directory, "state.db"));
   db.migrate([ledgerMigrations, adoptionMigrations, truncationMigrations, layerStoreMigrations]);

@@ -6,34 +6,38 @@ import type { LedgerTruncations } from "./truncations.ts";
 
 export const layerStoreMigrations: Migrations = {
   module: "layer_stores",
-  // A layer without a row has its tiles where the row without a name says; without that one, in the default store.
+  // The location of a layer without a row is that of the row with an empty name or, if that row is missing, the default
+  // store's.
   steps: ["CREATE TABLE layer_store (layer TEXT PRIMARY KEY, location TEXT NOT NULL);"],
 };
 
-/** The name of the row of layers without a row of their own. No layer has it. */
+/** The name in the row that applies to layers without a row. No layer has this name. */
 const OTHERS = "";
 
 export interface LayerStoresParts {
   readonly db: Database;
   readonly ledger: Pick<Ledger, "truncated" | "tileSets">;
   readonly truncations: Pick<LedgerTruncations, "deleteRecords">;
-  /** Returns where the tiles of each configured layer are, by layer. `only`: the layers to return; absent: all. */
+  /**
+   * Returns the location of the tiles of each configured layer, by layer.
+   * @param only the layers to return; absent: all
+   */
   readonly locations: (only?: ReadonlySet<string>) => ReadonlyMap<string, string>;
-  /** Where the tiles of layers are that name no store; undefined: there are none. */
+  /** Location of the default store. Undefined if every layer names a store. */
   readonly firstLocation: string | undefined;
-  /** Gives up the tiles that truncations of a layer have set aside. */
+  /** Discards the tiles that truncations of a layer have set aside. */
   readonly giveUp: (layer: string) => void;
   readonly log: Logger;
 }
 
 /**
- * Remembers in which store each layer has its tiles. When a layer gets another store, its records are deleted and an
- * adoption counts the tiles in the new store. Its tiles in the old store stay there. Nothing reads or counts them, and
+ * Remembers the location of each layer's tiles. When a layer gets a new store, its records are deleted and an adoption
+ * counts the tiles in the new store. Its tiles in the old store stay there: they are neither read nor counted, and
  * truncations of the layer remove them too.
  */
 export class LayerStores {
   readonly #parts: LayerStoresParts;
-  /** Where the tiles of layers without a row are. */
+  /** The location of layers without a row. */
   readonly #others: string;
 
   constructor(parts: LayerStoresParts) {
@@ -42,13 +46,13 @@ export class LayerStores {
     if (recorded.size === 0) this.#begin();
     const others = parts.db.prepare("SELECT location FROM layer_store WHERE layer = ?").get(OTHERS);
     this.#others = others === undefined ? DEFAULT_LOCATION : text(others, "location");
-    // No writer has begun yet.
+    // No writer has begun yet, so the records can be deleted without blocking the layer.
     const moved = this.#moved();
     for (const [layer, location] of moved.filter(([name]) => recorded.has(name))) {
       this.#leave(layer);
       parts.ledger.truncated.truncate({ layer }, undefined, () => this.#record(layer, location));
     }
-    // A transaction for each of thousands of layers would take long.
+    // Written in one transaction: a transaction for each of thousands of layers would take long.
     const empty = moved.filter(([name]) => !recorded.has(name));
     if (empty.length === 0) return;
     for (const [layer] of empty) parts.giveUp(layer);
@@ -57,7 +61,7 @@ export class LayerStores {
     });
   }
 
-  /** Records where the tiles of all layers will be, in a database without tiles: no layer needs a row of its own then. */
+  /** Records one location for all layers in a database without tiles, so that no layer needs a row. */
   #begin(): void {
     const { db, firstLocation: location, locations, giveUp } = this.#parts;
     if (location === undefined || location === DEFAULT_LOCATION) return;
@@ -67,8 +71,9 @@ export class LayerStores {
   }
 
   /**
-   * Compares the stores of a changed configuration with the recorded ones. Returns the layers that have another one.
-   * `only`: the layers that may have changed; undefined: any layer.
+   * Compares the stores of a changed configuration with the recorded locations. Returns the layers whose location has
+   * changed.
+   * @param only the layers that may have changed; undefined: any layer
    */
   async reconfigured(only?: ReadonlySet<string>): Promise<readonly string[]> {
     const moved = this.#moved(only);
@@ -98,8 +103,8 @@ export class LayerStores {
   }
 
   /**
-   * Logs that tiles stay in the old store. Ends the undo of the layer's truncations, which would restore tiles into the
-   * old store.
+   * Logs that tiles stay in the old store. Discards the layer's truncations that could be undone, because an undo would
+   * restore tiles into the old store.
    */
   #leave(layer: string): void {
     const { ledger, giveUp, log } = this.#parts;

@@ -33,7 +33,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** A clock of the wall and one that only goes forward. */
+/** A wall clock and a monotonic clock. */
 const clocks = () => ({ wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 });
 
 function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
@@ -118,7 +118,7 @@ test("where another program's tiles are on the disk, the time of a truncation is
 test("a preview tells what each type would remove, and removes nothing", async () => {
   const { service, put, ledger } = start();
   for (const x of [0, 1]) await put("a", x);
-  // The layer has no filters: nothing configured reaches this combination.
+  // The layer has no filters, so the configuration cannot reach this combination.
   await put("a", 2, "0123456789abcdef0123456789abcdef01234567");
   const orphans = { type: "truncateOrphans", mode: "hard", layer: "a" } as const;
   expect(await service.previewTruncation(hard("a"))).toMatchObject({ tiles: 3n, bytes: 30n, complete: true });

@@ -29,19 +29,19 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly truncations: MassTruncationStore;
   readonly ledgerTruncations: LedgerTruncations;
   readonly renders: Pick<RenderControl, "block" | "unblock" | "expireBefore">;
-  /** Returns the seconds for which truncated tiles can be restored. 0: they are reclaimed at once. */
+  /** Returns the seconds for which truncated tiles can be restored. 0: their space is reclaimed at once. */
   readonly undoSeconds: () => number;
-  /** Starts to reclaim truncated tiles in the background. */
+  /** Starts to reclaim the space of truncated tiles in the background. */
   readonly sweep: () => void;
   /** Called with restored pyramids, which may contain tiles that the ledger has not counted. */
   readonly restored: (pyramids: readonly StoredPyramid[]) => void;
-  /** Called with a truncation that was made or undone, or of which the space was reclaimed. */
+  /** Called with a truncation that was made or undone, or whose space was reclaimed. */
   readonly changed: (truncation: MassTruncationView) => void;
-  /** ms since 1970 by the wall clock. */
+  /** Returns the wall clock time, ms since 1970. */
   readonly now: () => number;
-  /** ms by the monotonic clock. */
+  /** Returns the monotonic time in ms. */
   readonly monotonicNow: () => number;
-  /** Returns whether tiles that another program has written stand in for tiles of a layer that are missing. */
+  /** Returns whether a layer has tiles on disk from another program, which replace missing tiles. */
   readonly hasTilesOnDisk: (layer: string) => boolean;
   readonly log: Logger;
   /** Aborted when the server shuts down. */
@@ -51,20 +51,20 @@ export interface MassTruncationParts extends TruncationTargetSources {
 interface Undoable {
   readonly layer: string;
   /**
-   * Until when the truncation can be undone, ms by the monotonic clock, so that a step of the wall clock neither
-   * shortens nor prolongs the time. 0: the time is over.
+   * The time until which the truncation can be undone, in ms of the monotonic clock, so that a step of the wall clock
+   * does not change the duration. 0: the time is over.
    */
   readonly untilMs: number;
 }
 
 /**
- * Mass truncations: answered when they are done (`docs/reference/wire-format.md`, Mass truncate), listed, and undone on
- * request. An undo discards the tiles that were stored since the truncation. A truncation can be undone until its space
- * is reclaimed, which happens when its time has passed, or sooner if the quota or the disk needs the space.
+ * Mass truncations: carried out before they are answered (`docs/reference/wire-format.md`, Mass truncate), listed, and
+ * undone on request. An undo discards the tiles that were stored since the truncation. A truncation can be undone until
+ * its space is reclaimed, which happens when its time has passed, or sooner if the quota or the disk needs the space.
  */
 export class MassTruncationService {
   readonly #parts: MassTruncationParts;
-  /** Hard truncations that can be undone, and whose tiles still take up space. */
+  /** Hard truncations that can be undone, whose tiles still occupy space. */
   readonly #undoable = new Map<number, Undoable>();
   #softTimes: ReadonlyMap<string, number>;
 
@@ -80,18 +80,18 @@ export class MassTruncationService {
     const mayBeAway = store.isPartlyAway === true;
     for (const { aside, untilMs } of truncations.asides("kept")) {
       const isThere = there.delete(String(aside.id)) || mayBeAway;
-      // If a user has removed the files by hand, the time is over. Otherwise the wall clock gives the time left, as the
-      // monotonic clock does not go on while no server runs.
+      // If a user has removed the files by hand, the time is over. Otherwise the wall clock gives the remaining time,
+      // because the monotonic clock stops while no server runs.
       const leftMs = Math.max(0, untilMs - now());
       this.#undoable.set(aside.id, { layer: aside.layer, untilMs: isThere ? monotonicNow() + leftMs : 0 });
     }
-    // Files without a record: left by a kill between the record and the rename, or by another database.
+    // Files without a record come from a kill between the record and the rename, or from another database.
     for (const id of there) store.discard(id);
     ledger.truncated.truncateVanished();
     this.#softTimes = truncations.softTimes();
   }
 
-  /** Runs `body` in a transaction, together with the pending writes of the ledger. */
+  /** Runs `body` in a transaction together with the pending writes of the ledger. */
   #write<T>(body: () => T): T {
     return this.#parts.db.transaction(() => {
       this.#parts.ledger.writeAll();
@@ -99,16 +99,18 @@ export class MassTruncationService {
     });
   }
 
-  /** Times by layer, in ms since 1970: tiles written before have expired. */
+  /** Times by layer, ms since 1970: tiles written before the time have expired. */
   get softTimes(): ReadonlyMap<string, number> {
     return this.#softTimes;
   }
 
   /**
-   * Truncates. Resolves when no reader can see the tiles any more, or when all of them have expired. `by`: the account.
+   * Truncates. Resolves when no reader can see the tiles any more or, for a soft truncation, when all of them have
+   * expired.
+   * @param by the account
    */
   async truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
-    // Older files of another program must not come back in place of the truncated tiles.
+    // Older files of another program must not reappear in place of the truncated tiles.
     if (request.mode === "hard" && request.type === "truncateLayer" && this.#parts.hasTilesOnDisk(request.layer))
       await this.#soften(request.layer, by);
     const made = await (request.mode === "soft" ? this.#soften(request.layer, by) : this.#truncateHard(request, by));
@@ -156,8 +158,8 @@ export class MassTruncationService {
   }
 
   /**
-   * Truncates the tiles of a grid set whose tiles lie at other places now. Neither these nor tiles of earlier
-   * truncations of the layer can be brought back.
+   * Truncates the tiles of a grid set whose tiles now lie in other places. After this, an undo of earlier truncations
+   * of the layer is not possible either.
    */
   async truncateGridSet(layer: string, gridSet: string): Promise<void> {
     const { ledgerTruncations, sweep, log } = this.#parts;
@@ -169,8 +171,8 @@ export class MassTruncationService {
   }
 
   /**
-   * Returns the pyramids of the targets and the sums of their tiles. Null: the ledger has not counted all of them. Reads
-   * directories of the store.
+   * Returns the pyramids of the targets and the sum of their tiles; null if the ledger has not counted all of them.
+   * Reads directories of the store.
    */
   #contentOf(targets: readonly TruncationTarget[]): {
     readonly pyramids: readonly AsidePyramid[];
@@ -191,8 +193,8 @@ export class MassTruncationService {
   }
 
   /**
-   * Blocks the layer, so that no render that began before is stored: every tile written after this moment was rendered
-   * after it.
+   * Blocks the layer, so that no render that began earlier is stored: every tile written from now on is rendered from
+   * now on.
    */
   async #soften(layer: string, by: string | null): Promise<MassTruncationView> {
     const { truncations, renders, now } = this.#parts;
@@ -226,7 +228,7 @@ export class MassTruncationService {
     this.#parts.renders.expireBefore(layer, this.#softTimes.get(layer) ?? 0);
   }
 
-  /** Returns what a truncation would remove now. Truncates nothing. Reads directories of the store. */
+  /** Returns what a truncation would remove now, without truncating. Reads directories of the store. */
   async previewTruncation(request: MassTruncationRequest): Promise<MassTruncationPreview> {
     const { ledger } = this.#parts;
     const sum = emptySum();
@@ -256,7 +258,10 @@ export class MassTruncationService {
     return this.#parts.truncations.find(id);
   }
 
-  /** Undoes a truncation. Once resolved, its tiles are back, and the tiles that were stored since are discarded. */
+  /**
+   * Undoes a truncation. When the promise has resolved, the tiles are back, and the tiles stored since the truncation
+   * are discarded.
+   */
   async undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
     const { truncations, now } = this.#parts;
     const found = truncations.find(id);
@@ -296,7 +301,7 @@ export class MassTruncationService {
     return refused === undefined ? ok(this.#view(id)) : refuse(refused);
   }
 
-  /** Logs an undo that has ended, and returns its truncation. */
+  /** Logs a finished undo, and returns its truncation. */
   #undone(id: number, by: string | null): MassTruncationView {
     const view = this.#reported(id);
     const { layer, mode, tiles, discarded } = view;
@@ -304,7 +309,7 @@ export class MassTruncationService {
     return view;
   }
 
-  /** Plans an undo. Called when no other truncation or undo runs in the layer. */
+  /** Plans an undo. Called while no other truncation or undo runs in the layer. */
   #planUndo(id: number, layer: string): Result<UndoPlan, Refusal> {
     const refused = this.#whyNot(id, layer);
     if (refused !== undefined) return refuse(refused);
@@ -317,7 +322,7 @@ export class MassTruncationService {
     return ok({ aside, discarded: discarded.map((pyramid) => ({ kind: "pyramid", pyramid })) });
   }
 
-  /** Returns the reason if a truncation cannot be undone now. */
+  /** Returns why a truncation cannot be undone now. Undefined if it can. */
   #whyNot(id: number, layer: string): Refusal | undefined {
     const { truncations, ledger } = this.#parts;
     const found = this.#view(id);
@@ -330,7 +335,7 @@ export class MassTruncationService {
     return undefined;
   }
 
-  /** Reclaims at once the space that a truncation keeps on the disk. */
+  /** Reclaims at once the space of a truncation's tiles on the disk. */
   async reclaimTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
     const found = this.#parts.truncations.find(id);
     if (found === undefined) return refuse(unknownTruncation(id));
@@ -341,11 +346,12 @@ export class MassTruncationService {
     return ok(this.#view(id));
   }
 
-  /** Writes the records, then discards the files. The next start discards the files that a kill has left. */
+  /** Writes the records, then discards the files. If a kill comes in between, the next start discards the files. */
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
     const { truncations, ledger, store, sweep, now } = this.#parts;
-    // A full disk may refuse the records. Discard the files in any case; `tick` writes the records when there is space.
+    // A full disk may refuse the records. The files are discarded in any case, and `tick` writes the records when there
+    // is space.
     for (const id of ids) this.#undoable.set(id, { layer: this.#undoable.get(id)?.layer ?? "", untilMs: 0 });
     try {
       this.#write(() => {
@@ -362,21 +368,21 @@ export class MassTruncationService {
     }
   }
 
-  /** Reclaims the truncations whose time to undo has passed. */
+  /** Reclaims the space of truncations whose time to undo has passed. */
   tick(): void {
     const nowMs = this.#parts.monotonicNow();
     this.#reclaimWhere(({ untilMs }) => untilMs <= nowMs);
   }
 
   /**
-   * Reclaims all truncations of one layer, or of all layers, because space is needed. Called before any stored tile is
-   * evicted.
+   * Reclaims the space of all truncations of one layer (undefined: of all layers), because space is needed. Called
+   * before any stored tile is evicted.
    */
   giveUp(layer: string | undefined): void {
     this.#reclaimWhere((truncation) => layer === undefined || truncation.layer === layer);
   }
 
-  /** Reclaims the tiles that truncations of the chosen layers have set aside. */
+  /** Reclaims the space of the tiles that truncations of the chosen layers have set aside. */
   giveUpWhere(isChosen: (layer: string) => boolean): void {
     this.#reclaimWhere(({ layer }) => isChosen(layer));
   }

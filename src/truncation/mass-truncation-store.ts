@@ -33,7 +33,7 @@ export const massTruncationMigrations: Migrations = {
   ],
 };
 
-/** A truncation before it is in the database. */
+/** A truncation that is not in the database yet. */
 interface NewMassTruncation
   extends Pick<
     MassTruncationView,
@@ -41,7 +41,7 @@ interface NewMassTruncation
   > {
   readonly createdMs: number;
   readonly undoUntilMs: number | null;
-  /** The names and pyramids that a hard truncation has set aside. Null: none. */
+  /** The names and pyramids that a hard truncation has set aside. Null if it has set none aside. */
   readonly setAside: Omit<Aside, "id" | "layer"> | null;
 }
 
@@ -97,7 +97,7 @@ export class MassTruncationStore {
       .map(viewOf);
   }
 
-  /** Returns the names that the truncations in a state have set aside, and until when they can be undone. */
+  /** Returns the names that the truncations in a state have set aside, and until when each truncation can be undone. */
   asides(state: TruncationState): { readonly aside: Aside; readonly untilMs: number }[] {
     return this.#db
       .prepare("SELECT * FROM mass_truncation WHERE state = ? AND kept IS NOT NULL ORDER BY id")
@@ -110,7 +110,10 @@ export class MassTruncationStore {
     return row === undefined ? undefined : asideOf(row);
   }
 
-  /** Returns the newest hard truncation of a layer after truncation `id` that is not undone and not reclaimed. */
+  /**
+   * Returns the newest hard truncation of a layer after truncation `id` that was neither undone nor reclaimed.
+   * Undefined if there is none.
+   */
   standingAfter(id: number, layer: string): number | undefined {
     const row = this.#db
       .prepare(
@@ -121,7 +124,7 @@ export class MassTruncationStore {
     return row === undefined ? undefined : (intOrNull(row, "id") ?? undefined);
   }
 
-  /** Returns by layer the time of the last soft truncation, ms since 1970: tiles written before it have expired. */
+  /** Returns by layer the time of the last soft truncation, ms since 1970. Tiles written before it have expired. */
   softTimes(): ReadonlyMap<string, number> {
     const rows = this.#db
       .prepare(
@@ -131,7 +134,7 @@ export class MassTruncationStore {
     return new Map(rows.map((row) => [text(row, "layer"), int(row, "ms")]));
   }
 
-  /** Records that an undo has begun, and how many tiles it discards. Null: they have not been counted. */
+  /** Records that an undo has begun, and the number of tiles that it discards; null if they were not counted. */
   beginUndo(id: number, discarded: bigint | null): void {
     this.#db.prepare("UPDATE mass_truncation SET state = 'undoing', discarded = ? WHERE id = ?").run(discarded, id);
   }
@@ -145,9 +148,9 @@ export class MassTruncationStore {
   }
 
   /**
-   * Deletes the records of truncations that were made before a time or are not among the last `most`. Keeps those that
-   * can be undone, and the newest soft truncation of each layer.
-   * @returns how many records were deleted
+   * Deletes the records of truncations that were made before a time or are not among the last `most`. Does not delete
+   * truncations that can be undone, nor the newest soft truncation of each layer.
+   * @returns the number of deleted records
    */
   trim(beforeMs: number, most: number, limit: number): number {
     const { changes } = this.#db
@@ -165,7 +168,7 @@ export class MassTruncationStore {
 }
 
 const asideOf = (row: Row): Aside => {
-  // This file has written the text, so it needs no check.
+  // Only this file writes such texts, so no check is needed.
   const stored: Omit<Aside, "id" | "layer"> = JSON.parse(text(row, "kept"));
   return { id: int(row, "id"), layer: text(row, "layer"), ...stored };
 };

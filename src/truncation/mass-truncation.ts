@@ -16,8 +16,8 @@ export const TRUNCATION_STATES = ["kept", "undoing", "undone", "reclaimed"] as c
 export type TruncationState = (typeof TRUNCATION_STATES)[number];
 
 /**
- * A truncation that is answered when it is done (`docs/reference/wire-format.md`, Mass truncate). Only `truncateLayer`
- * can be soft.
+ * A truncation that is carried out before it is answered (`docs/reference/wire-format.md`, Mass truncate). Only
+ * `truncateLayer` can be soft.
  */
 export type MassTruncationRequest =
   | { readonly type: "truncateLayer"; readonly mode: TruncationMode; readonly layer: string }
@@ -39,29 +39,29 @@ export interface MassTruncationView {
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly state: TruncationState;
   readonly createdAt: string;
-  /** The account. Null: the interface was open, or the server did it. */
+  /** The account. Null if the interface was open, or the server itself truncated. */
   readonly createdBy: string | null;
-  /** Until when the tiles stay on the disk. Null: they do not stay, or the truncation is soft. */
+  /** Until when the tiles stay on the disk. Null if they do not stay, or the truncation is soft. */
   readonly undoUntil: string | null;
   readonly endedAt: string | null;
   readonly endedBy: string | null;
-  /** The number of tiles that were truncated or have expired. Null: the ledger had not counted all of them. */
+  /** The number of tiles that were truncated or have expired. Null if the ledger had not counted all of them. */
   readonly tiles: bigint | null;
   readonly bytes: bigint | null;
   /**
-   * The number of tiles that the undo has discarded, because they were stored after the truncation. Null: the truncation
-   * has not been undone, or the ledger had not counted all of them.
+   * The number of tiles that the undo has discarded, because they were stored after the truncation. Null if the
+   * truncation was not undone, or the ledger had not counted all of them.
    */
   readonly discarded: bigint | null;
 }
 
-/** The tiles that a mass truncation would remove at this moment. */
+/** The tiles that a mass truncation would remove now. */
 export interface MassTruncationPreview extends Pick<MassTruncationView, "layer" | "type" | "mode" | "parameters"> {
   readonly tiles: bigint;
   readonly bytes: bigint;
-  /** Bytes that the store's disk takes for the tiles. */
+  /** The bytes that the store's disk allocates for the tiles. */
   readonly bytesOnDisk: bigint;
-  /** False: the ledger has not counted all of these tiles yet, and there are more. */
+  /** Whether the ledger has counted all of these tiles. If false, there are more. */
   readonly complete: boolean;
 }
 
@@ -69,6 +69,6 @@ export interface MassTruncationFilter {
   readonly layer?: string;
   readonly state?: TruncationState;
   readonly limit: number;
-  /** Only truncations with a smaller id: the last id of the page before. */
+  /** Returns only truncations with a smaller id, which is the last id of the previous page. */
   readonly after?: number;
 }

@@ -8,15 +8,15 @@ export interface ReclaimParts {
   readonly store: Pick<TruncationStore, "needsSweep" | "isWasteful" | "sweepRemote">;
   readonly renders: RenderControl;
   readonly log: Logger;
-  /** Aborted when the server shuts down: the sweep stops at its next step, and the next start continues it. */
+  /** Aborted when the server shuts down. The sweep stops at its next step, and the next start continues it. */
   readonly closing: AbortSignal;
 }
 
-/** A remote store that was away is swept again after this time. */
+/** After a failure, a remote store is swept again after this time. */
 const AFTER_FAILURE_MS = 300_000;
 
 /**
- * Removes in the background the rows and files that truncations have left in the ledger and in the store. Only one
+ * Removes, in the background, the rows and files that truncations have left in the ledger and in the store. Only one
  * sweep runs at a time.
  */
 export class Reclaim {
@@ -47,9 +47,9 @@ export class Reclaim {
     const { ledger, store, renders, closing: signal } = this.#parts;
     try {
       await ledger.removeLeftovers(signal);
-      // Sweep the files before the records: on a full disk the records can be removed only when there is space again.
+      // Files are swept before records, because on a full disk records can be removed only when there is space again.
       await this.#sweepRemote().catch((error: unknown) => this.#failed(error));
-      // A renderer is started for files only.
+      // A renderer is started only if there are files to remove.
       if (store.needsSweep() && !signal.aborted) await renders.sweep(signal);
       while (!signal.aborted && ledger.truncated.reclaimSome(200)) await new Promise(setImmediate);
     } catch (error) {
@@ -62,7 +62,7 @@ export class Reclaim {
     if (!closing.aborted) log.error("reclaiming space failed", { error: String(error) });
   }
 
-  /** Sweeps remote stores, and again when puts that were late can have arrived. */
+  /** Sweeps remote stores, and sweeps them again later, when late puts may have arrived. */
   async #sweepRemote(): Promise<void> {
     const { store, closing: signal } = this.#parts;
     if (signal.aborted) return;
@@ -75,7 +75,7 @@ export class Reclaim {
     }
   }
 
-  /** Sweeps if replaced and removed tiles take much space. Returns whether a sweep is running then. */
+  /** Starts a sweep if replaced and removed tiles occupy much space. Returns whether a sweep is running. */
   sweepWaste(): boolean {
     if (!this.isSweeping && this.#parts.store.isWasteful?.() === true) this.sweep();
     return this.isSweeping;

@@ -21,21 +21,21 @@ export interface TruncationPlan {
   /** The id under which the files are set aside. Absent: they cannot be restored. */
   readonly aside?: number;
   /**
-   * The layer whose tiles are to be truncated in a store that was away, and that the layer does not have now. The names
-   * stand for scopes, and there are no targets. Absent: the store was there.
+   * The layer whose tiles are to be truncated in an unavailable store that the layer does not use now. The names stand
+   * for scopes, and there are no targets. Absent if the store was available.
    */
   readonly owedBy?: string;
 }
 
-/** A truncation that is recorded and has to be carried out. */
+/** A recorded truncation that must be carried out. */
 export interface BegunTruncation extends TruncationPlan {
   readonly id: number;
 }
 
-/** Returns the truncations that are recorded and not carried out, in their order. */
+/** Returns the recorded truncations that were not carried out, in their order. */
 export function unfinished(db: Database): BegunTruncation[] {
   const rows = db.prepare("SELECT id, plan FROM store_drop WHERE done = 0 ORDER BY id").all();
-  // This file has written the text, so it needs no check.
+  // Only this file writes such texts, so no check is needed.
   return rows.map((row) => ({ id: int(row, "id"), ...JSON.parse(text(row, "plan")) }));
 }
 

@@ -16,7 +16,7 @@ export interface TruncationTargetSources {
 }
 
 /**
- * Returns what a mass truncation removes. An orphan is a pyramid that the layer's configuration can no longer reach.
+ * Returns the targets of a mass truncation. An orphan is a pyramid that the layer's configuration can no longer reach.
  */
 export function truncationTargets(
   request: MassTruncationRequest,
@@ -33,7 +33,7 @@ export function truncationTargets(
   }
 }
 
-/** Returns all tiles of a grid set of a layer. */
+/** Returns the target of all tiles of a grid set of a layer. */
 export const gridSetTargets = (
   layer: string,
   gridSet: string,
@@ -57,7 +57,7 @@ function withParameters(
   const given = new Map(Object.entries(values));
   const filters = catalogue().layers.get(layer)?.parameterFilters ?? [];
   const parsed = parseTruncatedParameters(filters, given);
-  // The combination of all defaults has the empty id, so look up the parsed id too.
+  // The combination of all defaults has the empty id, so the parsed id counts too.
   const ids = new Set([verbatimParameters(given).id, ...(parsed.ok ? [parsed.value.id] : [])]);
   return ({ parametersId }) => ids.has(parametersId);
 }
@@ -87,8 +87,8 @@ export function pyramidsOf(layer: string, { ledger, store, catalogue }: Truncati
 }
 
 /**
- * Returns the same as `pyramidsOf`, or the pyramids in the ledger if the store is unavailable. A truncation of a whole
- * layer does not need the list of its pyramids.
+ * Returns the result of `pyramidsOf`, or the pyramids in the ledger if the store is unavailable. A truncation of a
+ * whole layer does not need the list of its pyramids.
  */
 export function truncatedPyramids(layer: string, from: TruncationTargetSources): StoredPyramid[] {
   try {

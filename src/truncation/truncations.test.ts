@@ -36,9 +36,9 @@ function open(root: string, renders: RenderControl = idleRenders, outage: Outage
   return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog) };
 }
 
-/** Refuses the commits of a database for a while, as one on another machine that has gone away. */
+/** Refuses the commits of a database for a while, like a remote database that is unavailable. */
 class Outage {
-  /** The transactions that are still committed; undefined: all. */
+  /** The number of further successful commits. Undefined: all commits succeed. */
   commits: number | undefined;
 
   of(db: Database): Database {
@@ -102,7 +102,7 @@ const tiles = (size: fc.Arbitrary<number>) =>
     })
     .map((list) => new Map(list.map(([format, x, y, bytes]) => [`${format} ${x} ${y}`, bytes])));
 
-/** Fails the nth rename of a directory, before or after it. */
+/** Makes the nth rename of a directory fail, before or after it. */
 function failRename(n: number, when: "before" | "after") {
   const { renameSync } = fs;
   let left = n;

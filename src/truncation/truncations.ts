@@ -39,11 +39,14 @@ export interface UndoPlan {
 
 /** The check and the record of an undo. Called while no writer writes to the layer. */
 export interface UndoHooks<R> {
-  /** Returns the plan, or the reason why the undo is refused. Called when nothing else runs in the layer. */
+  /**
+   * Returns the plan, or the reason why the undo is refused. Called while no other truncation or undo runs in the
+   * layer.
+   */
   readonly plan: () => Result<UndoPlan, R>;
-  /** Records that the undo has begun, in the transaction that records the truncation of the discarded tiles. */
+  /** Records that the undo has begun. Runs in the transaction that records the truncation of the discarded tiles. */
   readonly begun: (discarded: readonly TruncationTarget[]) => void;
-  /** Records that the undo has ended, in the transaction that brings back the records of the ledger. */
+  /** Records that the undo has ended. Runs in the transaction that brings back the records of the ledger. */
   readonly ended: () => void;
   /** Called when the undo is complete, perhaps later than it was requested. Called again if it throws. */
   readonly completed: () => void;
@@ -51,15 +54,15 @@ export interface UndoHooks<R> {
 
 /**
  * Truncations: first a record, then the renames, then the ledger, then the answer. A layer with open cells is blocked
- * meanwhile, so that no writer stores a tile in between.
+ * during a truncation, so that no writer stores a tile in between.
  *
- * A truncation can be interrupted after its record: by a kill, or because the database or the store has gone away. The
- * next start completes it before it serves the first tile. The same process completes it before it stores a tile in the
- * layer or looks for one there: a later completion would remove newer tiles.
+ * A truncation can be interrupted after its record: by a kill, or because the database or the store becomes
+ * unavailable. The next start completes it before it serves the first tile. The same process completes it before it
+ * stores or searches for a tile in the layer, because a later completion would remove newer tiles.
  *
- * An undo truncates the tiles that were stored since, and then brings back the names and the records that were set
- * aside. Its record is in the transaction that records the truncation, so the next start completes both, and the same
- * process as it completes a truncation. Only one truncation or undo runs at a time in each layer.
+ * An undo truncates the tiles stored since the truncation, and then brings back the names and the records that were set
+ * aside. Its record is written in the transaction that records this truncation, so the next start completes both; the
+ * same process completes an undo like a truncation. Only one truncation or undo runs at a time in each layer.
  */
 export class LedgerTruncations {
   readonly #db: Database;
@@ -67,11 +70,11 @@ export class LedgerTruncations {
   readonly #ledger: Ledger;
   readonly #renders: RenderControl;
   readonly #queues = new Map<string, PQueue>();
-  /** Truncations for stores that are away, by the number of their records. */
+  /** Truncations for unavailable stores, by the number of their records. */
   readonly #owed = new Map<number, BegunTruncation>();
   /**
-   * The interrupted truncations and undos. A writer has those of its layer completed before it writes, and a job before
-   * it looks for tiles.
+   * The interrupted truncations and undos. A writer completes those of its layer before it writes, and a job before it
+   * searches for tiles.
    */
   readonly interrupted: InterruptedTruncations;
 
@@ -91,12 +94,15 @@ export class LedgerTruncations {
       this.#owed.set(truncation.id, truncation);
       return;
     }
-    // Those of several layers are carried out together: the second time nothing is left to do.
+    // Truncations of several layers are carried out together; the second call does nothing.
     const recorded: Interrupted = { kind: "truncation", carryOut: onceDone(() => this.#carryOut(truncation)) };
     for (const layer of layersOf(truncation)) this.carryOutAtStart(layer, recorded);
   }
 
-  /** Completes what the last process has recorded. While its store is away, no tile is stored in its layer. */
+  /**
+   * Completes a truncation or undo that the last process has recorded. While its store is unavailable, no tile is
+   * stored in its layer.
+   */
   carryOutAtStart(layer: string, recorded: Interrupted): void {
     try {
       recorded.carryOut();
@@ -107,8 +113,9 @@ export class LedgerTruncations {
   }
 
   /**
-   * Completes the truncations that are owed to stores which were away: of tiles that a layer may have there from before it
-   * got the store that it has now. `layer`: absent: of all layers.
+   * Completes the truncations that could not be carried out in unavailable stores: of tiles that a layer may have there
+   * from before it got its current store.
+   * @param layer absent: of all layers
    */
   completeOwed(layer?: string): void {
     for (const [id, truncation] of this.#owed) {
@@ -118,13 +125,13 @@ export class LedgerTruncations {
         this.#db.transaction(() => this.#done(id));
         this.#owed.delete(id);
       } catch (error) {
-        // The store, or the database, is still away.
+        // The store, or the database, is still unavailable.
         if (!(error instanceof StoreError) && !isStateAway(error)) throw error;
       }
     }
   }
 
-  /** Records that tiles of a layer are owed to a store that is away. */
+  /** Records that tiles of a layer must be truncated in an unavailable store. */
   owe(layer: string, names: readonly string[]): void {
     const owed: TruncationPlan = { names, targets: [], owedBy: layer };
     const id = this.#db.transaction(() => this.#insert(owed));
@@ -140,19 +147,19 @@ export class LedgerTruncations {
   }
 
   /**
-   * Renames the files of unfinished truncations without a write to the database, which a full disk may refuse: no
-   * truncated tile is served. The next `LedgerTruncations` completes the truncations.
+   * Renames the files of unfinished truncations without a write to the database, which a full disk may refuse, so that
+   * no truncated tile is served. The next `LedgerTruncations` completes the truncations.
    */
   static hideUnfinished(db: Database, store: TruncationStore): void {
     for (const truncation of unfinished(db)) if (!isOwed(truncation)) rename(store, truncation);
   }
 
   /**
-   * Truncates; cannot be cancelled. `plan` is called when no writer writes to the layer. `record` runs in the
+   * Truncates; cannot be cancelled. `plan` is called while no writer writes to the layer. `record` runs in the
    * transaction of the truncation. It returns the id under which the files are set aside, or undefined if the
    * truncation cannot be undone.
-   * @param ifUnplanned whether a truncation that cannot even be planned, because the store is away, is refused, or is
-   * planned and carried out when the store is back, like an interrupted one
+   * @param ifUnplanned what happens if the truncation cannot even be planned, because the store is unavailable: it is
+   * refused, or it is planned and carried out when the store is available again, like an interrupted truncation
    */
   truncate(
     layer: string,
@@ -161,8 +168,8 @@ export class LedgerTruncations {
     ifUnplanned: "refused" | "later" = "refused",
   ): Promise<void> {
     return this.#inTurn(layer, async () => {
-      // A writer opens its cells first. A writer that has not opened them yet will see the new generation, so wait only
-      // for open cells.
+      // A writer opens its cells first. A writer that has not opened them yet will see the new generation, so only open
+      // cells require a wait.
       const isWritten = this.#ledger.writers.isWritten(layer);
       if (isWritten) await this.#renders.block(layer);
       try {
@@ -182,7 +189,9 @@ export class LedgerTruncations {
     });
   }
 
-  /** Carries out a truncation or an undo. If it is interrupted, no tile is stored in the layer before it is complete. */
+  /**
+   * Carries out a truncation or an undo. If it is interrupted, no tile is stored in the layer before it is complete.
+   */
   #carryOutNow(layer: string, recorded: Interrupted): void {
     try {
       recorded.carryOut();
@@ -193,8 +202,8 @@ export class LedgerTruncations {
   }
 
   /**
-   * Deletes the records of a layer and leaves its files alone: the layer has another store. `also` runs in the same
-   * transaction. Cannot be cancelled.
+   * Deletes the records of a layer but not its files, because the layer has a new store. Cannot be cancelled.
+   * @param also runs in the same transaction
    */
   deleteRecords(layer: string, also: () => void): Promise<void> {
     return this.#inTurn(layer, async () => {
@@ -210,8 +219,7 @@ export class LedgerTruncations {
   }
 
   /**
-   * Records a truncation. Once recorded, the truncation is completed by the next start after a kill. Returns undefined
-   * if there is nothing to do.
+   * Records a truncation, which the next start then completes after a kill. Undefined if there is nothing to truncate.
    */
   #begin(plan: PlanTruncation, record: RecordTruncation): BegunTruncation | undefined {
     const targets = plan();
@@ -235,12 +243,12 @@ export class LedgerTruncations {
   }
 
   /**
-   * Undoes a truncation. Returns the reason if the undo was refused. An undo that is interrupted after its record is
+   * Undoes a truncation. Returns the reason if the undo is refused. An undo that is interrupted after its record is
    * completed later, like a truncation.
    */
   undo<R>(layer: string, hooks: UndoHooks<R>, signal: AbortSignal): Promise<R | undefined> {
     return this.#inTurn(layer, async () => {
-      // Starts a new generation: a render that began before the undo is not stored over a restored tile.
+      // Starts a new generation, so that a render that began before the undo is not stored over a restored tile.
       await this.#renders.block(layer);
       try {
         const stretch = new Stretch(signal);
@@ -248,7 +256,7 @@ export class LedgerTruncations {
           await stretch.rest();
           signal.throwIfAborted();
         }
-        // A truncation that failed half way would otherwise be carried out on the restored tiles by the next start.
+        // Otherwise the next start would carry out an interrupted truncation on the restored tiles.
         this.interrupted.complete(layer);
         const planned = hooks.plan();
         if (!planned.ok) return planned.error;
@@ -265,7 +273,7 @@ export class LedgerTruncations {
     });
   }
 
-  /** Returns the function that carries out an undo. After a failure it goes on with the step that has failed. */
+  /** Returns the function that carries out an undo. After a failure the next call continues with the failed step. */
   #undoSteps<R>(aside: Aside, truncation: BegunTruncation | undefined, hooks: UndoHooks<R>): () => void {
     const steps = [
       () => truncation !== undefined && this.#carryOut(truncation),
@@ -280,15 +288,21 @@ export class LedgerTruncations {
     };
   }
 
-  /** Completes an undo whose discarded tiles have been truncated. `ended` as in the hooks. */
+  /**
+   * Completes an undo whose discarded tiles have been truncated.
+   * @param ended as in the hooks
+   */
   finishUndo({ id, layer, names, pyramids }: Aside, ended: () => void): void {
     this.#store.restore(String(id), names);
     this.#ledger.truncated.restore(layer, id, pyramids, ended);
-    // Truncate the records of zoom directories that were removed by hand in the meantime.
+    // Truncates the records of zoom directories that were removed by hand since the truncation.
     this.#ledger.truncated.truncateVanished(layer);
   }
 
-  /** Runs `work` while no truncation and no undo of the layer runs. A truncation that begins meanwhile waits. */
+  /**
+   * Runs `work` while no truncation and no undo of the layer runs. A truncation that is requested during the work
+   * waits.
+   */
   withoutTruncation<T>(layer: string, work: () => Promise<T>): Promise<T> {
     return this.#inTurn(layer, work);
   }
@@ -331,7 +345,7 @@ export class LedgerTruncations {
     const scopes = targets.flatMap((target) =>
       target.kind === "zooms" ? [] : [target.kind === "layer" ? { layer: target.layer } : target.pyramid],
     );
-    // Mark the truncation done in the last transaction: each transaction costs a sync of the disk.
+    // The last transaction also marks the truncation as done, because each transaction costs a sync of the disk.
     if (levels.length > 0) this.#ledger.truncated.truncateLevels(levels, scopes.length === 0 ? done : undefined);
     for (const [n, scope] of scopes.entries())
       this.#ledger.truncated.truncate(scope, aside, n === scopes.length - 1 ? done : undefined);
@@ -339,7 +353,7 @@ export class LedgerTruncations {
   }
 }
 
-/** Returns a function that does nothing any more when it has succeeded once. */
+/** Returns a function that does nothing after it has succeeded once. */
 function onceDone(work: () => void): () => void {
   let isDone = false;
   return () => {
@@ -354,7 +368,7 @@ const layerOf = (target: TruncationTarget): string => (target.kind === "layer" ?
 
 const layersOf = ({ targets }: TruncationPlan): readonly string[] => [...new Set(targets.map(layerOf))];
 
-/** Returns the error with the sentence that the request is not lost. */
+/** Returns the error, extended by the sentence that the request is not lost. */
 function carriedOutLater({ kind }: Interrupted, error: unknown): unknown {
   const later = (what: string): string => `; the ${kind} is recorded, and is carried out when ${what} can be used`;
   if (error instanceof StoreError) return new StoreError("unavailable", error.message + later("the store"), error);

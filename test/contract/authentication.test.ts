@@ -59,10 +59,6 @@ describe("without credentials every management request is 401, before path, meth
       `\n> GET ${path}\n< 401 application/problem+json\n< WWW-Authenticate: Basic realm="Nuthatch"\n<\n< {any}"status":401{any}`,
     );
   transcript(
-    "the page without JavaScript, which holds data",
-    '\n> GET /?plain\n< 401 text/plain\n< WWW-Authenticate: Basic realm="Nuthatch"\n<\n< {any}',
-  );
-  transcript(
     "a kill without credentials kills nothing, and a seed starts nothing",
     `
     > POST /rest/seed/a.json
@@ -83,13 +79,7 @@ describe("without credentials every management request is 401, before path, meth
 
 describe("a 401 has a Basic challenge unless a script of a page asks", () => {
   const challenge = 'WWW-Authenticate: Basic realm="Nuthatch"';
-  for (const path of [
-    "/rest/seed.json",
-    "/api/v1/jobs",
-    "/?plain",
-    "/xyz/secret/0/0/0.png",
-    "/xyz/a/0/0/0.png?explain",
-  ]) {
+  for (const path of ["/rest/seed.json", "/api/v1/jobs", "/xyz/secret/0/0/0.png", "/xyz/a/0/0/0.png?explain"]) {
     for (const mode of ["cors", "no-cors", "same-origin", "websocket"])
       transcript(
         `GET ${path} with Sec-Fetch-Mode ${mode} has none`,
@@ -140,7 +130,7 @@ describe("what is public", () => {
     "an address of the console means nothing to a client that wants JSON",
     "\n> GET /ui/jobs/1\n> Accept: application/json\n< 404 text/plain\n<\n< {any}",
   );
-  transcript("static files of the pages", "\n> GET /assets/page.css\n< 200 {any}\n<\n< {any}");
+  transcript("static files of the pages", "\n> GET /assets/icon.svg\n< 200 {any}\n<\n< {any}");
   transcript("the preflight of a tile", "\n> OPTIONS /xyz/secret/0/0/0.png\n< 200\n< Access-Control-Allow-Origin: *");
   transcript(
     "a secured layer's tile is not",

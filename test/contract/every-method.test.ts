@@ -6,13 +6,12 @@ import { headerOf, rawExchange } from "./raw-exchange.ts";
 /** Every resource outside of `/api/v1`, whose resources are those of its OpenAPI document. */
 const PATHS = [
   "/",
-  "/?plain",
   "/ui/jobs",
   "/livez",
   "/readyz",
   "/healthz",
   "/metrics",
-  "/assets/page.css",
+  "/assets/icon.svg",
   "/rest/reload",
   "/rest/seed",
   "/rest/seed.json",

@@ -29,7 +29,6 @@ describe("links carry scheme, host and prefix of the proxy:", () => {
     ["/rest/masstruncate", "application/xml", `href="${OURS}/rest/masstruncate"`],
     ["/geowebcache/rest/masstruncate", "application/xml", `href="${OURS}/geowebcache/rest/masstruncate"`],
     ["/", "text/html; charset=utf-8", 'src="/tiles/assets/ui/console-'],
-    ["/?plain", "text/html; charset=utf-8", 'href="/tiles/assets/page.css"'],
   ] as const)
     transcript(
       path,

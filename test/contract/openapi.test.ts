@@ -107,7 +107,6 @@ test("answers have the form that the document describes, and each GET refuses an
     ["/users", "Users"],
     ["/session", "Session"],
     ["/usage?by=tileSet", "Usage"],
-    ["/usage/simulation?size=1GiB&policy=LRU", "Simulation"],
     ["/schedules", "Schedules"],
     ["/schedules/a", "Schedule"],
     ["/schedules/b", "Problem"],

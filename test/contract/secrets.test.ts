@@ -162,7 +162,6 @@ async function textOf(response: Response): Promise<string> {
 
 const OTHER_PATHS = [
   "/",
-  "/?plain",
   "/metrics",
   "/livez",
   "/readyz",

@@ -122,14 +122,6 @@ test("the cookie reads with the roles of its user, and a change with it needs th
   expect((await put({ cookie, "X-CSRF-Token": viewer.csrfToken })).status, "of another session").toBe(403);
 });
 
-test("the page without JavaScript needs Basic, because its forms send no token", async () => {
-  const { cookie } = await signedIn("admin", "administrator");
-  const headers = { cookie, "Sec-Fetch-Mode": "navigate" };
-  expect((await fetch(at("/?plain"), { headers })).status).toBe(401);
-  const basic = { ...headers, authorization: `Basic ${Buffer.from("admin:administrator").toString("base64")}` };
-  expect((await fetch(at("/?plain"), { headers: basic })).status).toBe(200);
-});
-
 test("DELETE signs out, with the token; the cookie is nobody's then", async () => {
   const { cookie, csrfToken } = await signedIn("admin", "administrator");
   expect((await session({ method: "DELETE", headers: { cookie } })).status).toBe(403);

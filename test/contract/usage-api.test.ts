@@ -72,33 +72,3 @@ describe("verification", () => {
 `,
   );
 });
-
-describe("simulation", () => {
-  transcript(
-    "without a read there is nothing to replay, and the quota's own sizes are answered",
-    `
-    > GET /api/v1/usage/simulation
-    ${VIEWER}
-    < 200 application/json
-    <
-    < {"reads":0,"share":1,"since":null,"until":null,"results":[{"policy":"LRU","bytes":262144000,"hits":0,"hitRatio":null,{any}]}
-    > GET /api/v1/usage/simulation?size=20GiB&size=1.5%20MiB&policy=lfu
-    ${VIEWER}
-    < 200 application/json
-    <
-    < {"reads":0,{any}"results":[{"policy":"LFU","bytes":21474836480,{any}},{"policy":"LFU","bytes":1572864,{any}}]}
-`,
-  );
-  for (const query of [
-    "size=20",
-    "size=x",
-    "size=-1GiB",
-    "size=9e30TiB",
-    "policy=FIFO",
-    `${"size=1B&".repeat(9)}size=2B`,
-  ])
-    transcript(
-      `?${query} is refused`,
-      `\n> GET /api/v1/usage/simulation?${query}\n${VIEWER}\n${problem(400, "bad_field")}`,
-    );
-});

@@ -24,7 +24,6 @@ test("with an administrator everything managed needs credentials, tiles and heal
     ["GET", "/api/v1/jobs"],
     ["GET", "/api/nothing"],
     ["POST", "/rest/reload"],
-    ["GET", "/?plain"],
   ] as const) {
     const response = await fetch(at.url + path, { method });
     // `fetch` says Sec-Fetch-Mode: cors, as a page's script does, and gets no challenge.
@@ -33,7 +32,7 @@ test("with an administrator everything managed needs credentials, tiles and heal
   for (const path of [
     "/livez",
     "/readyz",
-    "/assets/page.css",
+    "/assets/icon.svg",
     "/service/wmts?request=GetCapabilities",
     "/xyz/topp:states/1/0/0.png",
   ]) {

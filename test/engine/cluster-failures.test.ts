@@ -1,8 +1,7 @@
 import { cpSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { scanBucket } from "../support/bucket-scan.ts";
 import { nodesOf } from "../support/cluster.ts";
 import { descendantsOf } from "../support/cut-proxy.ts";
@@ -126,79 +125,6 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
     ]);
   });
 
-  test("a renderer that is killed in the middle of its puts leaves exact counts, and the tile is rendered again", async ({
-    onTestFinished,
-  }) => {
-    const { place, a, b } = await start(onTestFinished);
-    let puts = 0;
-    place.requests.set(({ method, path }) => {
-      if (method !== "PUT" || !path.includes("/3/")) return "pass";
-      puts++;
-      return puts % 2 === 0 ? "swallow" : "pass";
-    });
-    const answers: Promise<number>[] = [];
-    await until("a put is under way", async () => {
-      // On a busy machine the node may have no lease for a moment.
-      if (puts === 0) answers.push(read(a).then(({ status }) => status));
-      return puts >= 2 ? true : undefined;
-    });
-    const [lead = 0] = childrenOf(a.pid);
-    const renderers = childrenOf(lead);
-    expect(renderers.length).toBeGreaterThan(0);
-    for (const pid of renderers) send(pid, "SIGKILL");
-    place.requests.set(() => "pass");
-    // The render is repeated, or the user is told to come again.
-    for (const status of await Promise.all(answers)) expect([200, 502, 503]).toContain(status);
-    expect((await readWhenServed(b)).status).toBe(200);
-    await usageIsExact(b, place);
-    expect((await readWhenServed(a)).result).toBe("HIT");
-  });
-
-  test.each(["refuse", "silence"] as const)(
-    "a node that is cut off from lead and database by %s answers 503, and changes do not wait for it",
-    async (how) => {
-      const closing: (() => Promise<void>)[] = [];
-      try {
-        const { map, place, a, b } = await start((end) => void closing.unshift(end));
-        await read(a);
-        expect(await short(b)).toBe("200 HIT");
-        linkTo(place, "a").cut(how, ofNode("b"));
-        place.database.cut(how, ofNode("b"));
-        await until("it is cut off", async () => ((await readiness(b)).startsWith("503") ? true : undefined));
-        expect(await readiness(b)).toContain("this node has no lease of the lead");
-        expect(await short(b)).toBe("503");
-        map.version++;
-        await truncated(a);
-        linkTo(place, "a").mend();
-        place.database.mend();
-        await isReady(b);
-        expect((await readWhenServed(b)).version).toBe(map.version);
-        expect(await leadsNow(b)).toBe("a");
-      } finally {
-        for (const end of closing) await end();
-      }
-    },
-  );
-
-  test("a port of the lead that refuses, as behind a firewall, is no end of the lead while PostgreSQL sees it", async ({
-    onTestFinished,
-  }) => {
-    const { map, place, a, b } = await start(onTestFinished);
-    await read(a);
-    expect(await short(b)).toBe("200 HIT");
-    linkTo(place, "a").down();
-    await until("b is cut off", async () => ((await readiness(b)).startsWith("503") ? true : undefined));
-    // Several attempts of both nodes to find the lead.
-    await sleep(1_500);
-    expect(b.log()).not.toContain("this node takes the lead");
-    await linkTo(place, "a").up();
-    await Promise.all([isReady(a), isReady(b)]);
-    expect(await leadsNow(b)).toBe("a");
-    map.version++;
-    await truncated(b);
-    expect((await readWhenServed(a)).version).toBe(map.version);
-  });
-
   test("a lead that is cut off from the database ends when its lease ends, and another one leads", async ({
     onTestFinished,
   }) => {
@@ -217,54 +143,6 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
     await isReady(a);
     expect((await readWhenServed(a)).version).toBe(map.version);
     expect(await leadsNow(a)).toBe("b");
-  });
-
-  test("a lead alone that is cut off from the database goes on within its lease, and nothing is lost", async ({
-    onTestFinished,
-  }) => {
-    const { place, a, b } = await start(onTestFinished, "nodeLeaseSeconds: 2, leadLeaseSeconds: 60, putSeconds: 5");
-    await read(a);
-    const id = await seed(a, "a", SEED);
-    place.database.cut("refuse", ofLead("a"));
-    expect(await short(b)).toBe("200 HIT");
-    await until(
-      "a change is refused",
-      async () => {
-        const answer = await massTruncate(b, "a");
-        await answer.text();
-        return answer.status === 503 ? true : undefined;
-      },
-      20_000,
-      a,
-    );
-    expect(await short(a)).toBe("200 HIT");
-    place.database.mend();
-    await isReady(a);
-    expect((await ended(b, id)).outcome).toBe("done");
-    expect(await leadsNow(b)).toBe("a");
-    await truncated(b);
-    await usageIsExact(a, place);
-  });
-
-  test("without the database hits go on, tiles are rendered and not stored, changes get 503, and nothing is lost", async ({
-    onTestFinished,
-  }) => {
-    const { place, a, b } = await start(onTestFinished, "nodeLeaseSeconds: 2, leadLeaseSeconds: 60, putSeconds: 5");
-    await read(a);
-    expect(await short(b)).toBe("200 HIT");
-    const id = await seed(a, "a", SEED);
-    place.postgres.stop("immediate");
-    expect([await short(a), await short(b)]).toEqual(["200 HIT", "200 HIT"]);
-    const refused = await massTruncate(b, "a");
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get("retry-after")).not.toBeNull();
-    expect((await read(b, "/xyz/a/7/1/1.png")).status).toBe(200);
-    expect((await scanBucket(place.options)).keys.filter((key) => key.includes("/7/"))).toEqual([]);
-    place.postgres.start();
-    await truncated(b);
-    expect((await ended(b, id)).outcome).toBe("done");
-    expect(await leadsNow(b)).toBe("a");
-    await usageIsExact(a, place);
   });
 
   test("a database that falls back in time brings no truncated tile back", async ({ onTestFinished }) => {
@@ -288,28 +166,6 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
     await Promise.all([isReady(a), isReady(b)]);
     for (let x = 0; x < 8; x++)
       for (const node of [a, b]) expect((await readWhenServed(node, `/xyz/a/3/${x}/1.png`)).version).toBe(map.version);
-    await usageIsExact(a, place);
-  });
-
-  test("without the bucket tiles in memory are served, others get 503, and a job waits and goes on", async ({
-    onTestFinished,
-  }) => {
-    const { place, a, b } = await start(onTestFinished);
-    await read(a);
-    expect(await short(b)).toBe("200 HIT");
-    const id = await seed(a, "a", SEED);
-    await place.service.kill();
-    expect([await short(a), await short(b)]).toEqual(["200 HIT", "200 HIT"]);
-    const other = await answered(`${b.url}/xyz/a/6/9/9.png`);
-    expect([other.status, other.headers.get("retry-after") !== null]).toEqual([503, true]);
-    await until("the job waits, or its tiles were stored before", async () => {
-      const { reason, state } = await job(b, id);
-      return reason !== null || state === "done" ? true : undefined;
-    });
-    await place.service.start();
-    const done = await ended(b, id);
-    expect([done.outcome, done.tiles.failed]).toEqual(["done", 0]);
-    await until("it is served", async () => ((await read(b, "/xyz/a/6/9/9.png")).status === 200 ? true : undefined));
     await usageIsExact(a, place);
   });
 
@@ -363,8 +219,160 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
     const id = await seed(b, "a", { ...SEED, type: "truncate", zoomStart: 4, bounds: west });
     expect((await ended(b, id)).outcome).toBe("done");
     expect((await readWhenServed(b, "/xyz/a/4/2/5.png")).version).toBe(map.version);
-    await sleep(3_000);
+    await until("the late puts have arrived", async () => (place.requests.delayed() === 0 ? true : undefined));
     for (let x = 0; x < 4; x++) expect((await readWhenServed(b, `/xyz/a/4/${x}/5.png`)).version).toBe(map.version);
     await usageIsExact(b, place);
+  });
+
+  describe("one of which leads all the time", () => {
+    let both: Awaited<ReturnType<typeof start>>;
+    const ends: (() => Promise<void>)[] = [];
+    beforeAll(async () => {
+      both = await start((end) => void ends.unshift(end), "nodeLeaseSeconds: 2, leadLeaseSeconds: 60, putSeconds: 5");
+    });
+    afterAll(async () => {
+      for (const end of ends) await end();
+    });
+    afterEach(async () => {
+      await until("a leads", async () => ((await leadsNow(both.b)) === "a" ? true : undefined), 60_000, both.b);
+    });
+
+    /** The tests share the nodes. Each begins without a tile. */
+    async function withoutTiles() {
+      both.map.version++;
+      await truncated(both.a);
+      return both;
+    }
+
+    test("a renderer that is killed in the middle of its puts leaves exact counts, and the tile is rendered again", async () => {
+      const { place, a, b } = await withoutTiles();
+      let puts = 0;
+      place.requests.set(({ method, path }) => {
+        if (method !== "PUT" || !path.includes("/3/")) return "pass";
+        puts++;
+        return puts % 2 === 0 ? "swallow" : "pass";
+      });
+      const answers: Promise<number>[] = [];
+      await until("a put is under way", async () => {
+        // On a busy machine the node may have no lease for a moment.
+        if (puts === 0) answers.push(read(a).then(({ status }) => status));
+        return puts >= 2 ? true : undefined;
+      });
+      const [lead = 0] = childrenOf(a.pid);
+      const renderers = childrenOf(lead);
+      expect(renderers.length).toBeGreaterThan(0);
+      for (const pid of renderers) send(pid, "SIGKILL");
+      place.requests.set(() => "pass");
+      // The render is repeated, or the user is told to come again.
+      for (const status of await Promise.all(answers)) expect([200, 502, 503]).toContain(status);
+      expect((await readWhenServed(b)).status).toBe(200);
+      await usageIsExact(b, place);
+      expect((await readWhenServed(a)).result).toBe("HIT");
+    });
+
+    test.each(["refuse", "silence"] as const)(
+      "a node that is cut off from lead and database by %s answers 503, and changes do not wait for it",
+      async (how) => {
+        const { map, place, a, b } = await withoutTiles();
+        await read(a);
+        expect(await short(b)).toBe("200 HIT");
+        linkTo(place, "a").cut(how, ofNode("b"));
+        place.database.cut(how, ofNode("b"));
+        await until("it is cut off", async () => ((await readiness(b)).startsWith("503") ? true : undefined));
+        expect(await readiness(b)).toContain("this node has no lease of the lead");
+        expect(await short(b)).toBe("503");
+        map.version++;
+        await truncated(a);
+        linkTo(place, "a").mend();
+        place.database.mend();
+        await isReady(b);
+        expect((await readWhenServed(b)).version).toBe(map.version);
+        expect(await leadsNow(b)).toBe("a");
+      },
+    );
+
+    test("a port of the lead that refuses, as behind a firewall, is no end of the lead while PostgreSQL sees it", async () => {
+      const { map, place, a, b } = await withoutTiles();
+      await read(a);
+      expect(await short(b)).toBe("200 HIT");
+      linkTo(place, "a").down();
+      await until("b is cut off", async () => ((await readiness(b)).startsWith("503") ? true : undefined));
+      // It looks for the lead again and again.
+      const looks = place.database.sent(ofNode("b"));
+      await until("b has looked for the lead", async () =>
+        place.database.sent(ofNode("b")) >= looks + 4 ? true : undefined,
+      );
+      expect(b.log()).not.toContain("this node takes the lead");
+      await linkTo(place, "a").up();
+      await Promise.all([isReady(a), isReady(b)]);
+      expect(await leadsNow(b)).toBe("a");
+      map.version++;
+      await truncated(b);
+      expect((await readWhenServed(a)).version).toBe(map.version);
+    });
+
+    test("a lead alone that is cut off from the database goes on within its lease, and nothing is lost", async () => {
+      const { place, a, b } = await withoutTiles();
+      await read(a);
+      const id = await seed(a, "a", SEED);
+      place.database.cut("refuse", ofLead("a"));
+      expect(await short(b)).toBe("200 HIT");
+      await until(
+        "a change is refused",
+        async () => {
+          const answer = await massTruncate(b, "a");
+          await answer.text();
+          return answer.status === 503 ? true : undefined;
+        },
+        20_000,
+        a,
+      );
+      expect(await short(a)).toBe("200 HIT");
+      place.database.mend();
+      await isReady(a);
+      expect((await ended(b, id)).outcome).toBe("done");
+      expect(await leadsNow(b)).toBe("a");
+      await truncated(b);
+      await usageIsExact(a, place);
+    });
+
+    test("without the database hits go on, tiles are rendered and not stored, changes get 503, and nothing is lost", async () => {
+      const { place, a, b } = await withoutTiles();
+      await read(a);
+      expect(await short(b)).toBe("200 HIT");
+      const id = await seed(a, "a", SEED);
+      place.postgres.stop("immediate");
+      expect([await short(a), await short(b)]).toEqual(["200 HIT", "200 HIT"]);
+      const refused = await massTruncate(b, "a");
+      expect(refused.status).toBe(503);
+      expect(refused.headers.get("retry-after")).not.toBeNull();
+      expect((await read(b, "/xyz/a/7/1/1.png")).status).toBe(200);
+      expect((await scanBucket(place.options)).keys.filter((key) => key.includes("/7/"))).toEqual([]);
+      place.postgres.start();
+      await truncated(b);
+      expect((await ended(b, id)).outcome).toBe("done");
+      expect(await leadsNow(b)).toBe("a");
+      await usageIsExact(a, place);
+    });
+
+    test("without the bucket tiles in memory are served, others get 503, and a job waits and goes on", async () => {
+      const { place, a, b } = await withoutTiles();
+      await read(a);
+      expect(await short(b)).toBe("200 HIT");
+      const id = await seed(a, "a", SEED);
+      await place.service.kill();
+      expect([await short(a), await short(b)]).toEqual(["200 HIT", "200 HIT"]);
+      const other = await answered(`${b.url}/xyz/a/6/9/9.png`);
+      expect([other.status, other.headers.get("retry-after") !== null]).toEqual([503, true]);
+      await until("the job waits, or its tiles were stored before", async () => {
+        const { reason, state } = await job(b, id);
+        return reason !== null || state === "done" ? true : undefined;
+      });
+      await place.service.start();
+      const done = await ended(b, id);
+      expect([done.outcome, done.tiles.failed]).toEqual(["done", 0]);
+      await until("it is served", async () => ((await read(b, "/xyz/a/6/9/9.png")).status === 200 ? true : undefined));
+      await usageIsExact(a, place);
+    });
   });
 });

@@ -57,7 +57,7 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
       mostStored = Math.max(mostStored, (await scanBucket(options, "b")).bytes);
       // Now and then the next event comes before the cluster has recovered from this one.
       if (below(4) > 0) await clients.progress(event, 5 + below(20));
-      await sleep(below(1_000));
+      await sleep(below(400));
       if (n % 10 === 9) {
         console.log(`${n + 1} events, the last: ${event}; ${JSON.stringify(clients.counts)}`);
         expect(violationsOf(clients.calls), event).toEqual([]);

@@ -3,6 +3,7 @@ import { newCluster, nodesOf } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
 import { childrenOf, send } from "../support/processes.ts";
 import { ended, job, massTruncate, seed, startServer, type TestServer } from "../support/server.ts";
+import { startStateInPostgres } from "../support/state-in-postgres.ts";
 import { isReady, until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 
@@ -44,7 +45,10 @@ describe.skipIf(!hasPostgres)("the lead moves", () => {
       const reads: string[] = [];
       const isLed = { now: false };
       const reading = (async () => {
-        while (!isLed.now) reads.push(await read(second).catch(String));
+        while (!isLed.now) {
+          reads.push(await read(second).catch(String));
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
       })();
       await first.kill("SIGKILL");
       await until(
@@ -92,6 +96,27 @@ describe.skipIf(!hasPostgres)("the lead moves", () => {
       expect(second.log()).not.toContain("a request failed by a fault");
     } finally {
       await cluster.close();
+    }
+  });
+
+  test("a lead whose start takes longer than its lease keeps it", async () => {
+    const state = await startStateInPostgres();
+    const { NUTHATCH_STATE_URL: url = "" } = state.env();
+    const keys = "nodeLeaseSeconds: 1, leadLeaseSeconds: 2";
+    const cluster = newCluster({ upstream: upstream.url, state: () => url, keys });
+    try {
+      // Of each of its statements.
+      state.proxy.delay(150);
+      const beganMs = performance.now();
+      const nodes = await Promise.all([cluster.start("a"), cluster.start("b")]);
+      await Promise.all(nodes.map(isReady));
+      expect(performance.now() - beganMs).toBeGreaterThan(3_000);
+      state.proxy.delay(0);
+      expect(state.postgres.sql("SELECT epoch FROM cluster_lead", "state")).toBe("1");
+      for (const node of nodes) expect(node.log()).not.toContain("has lost the lease");
+    } finally {
+      await cluster.close();
+      await state.close();
     }
   });
 

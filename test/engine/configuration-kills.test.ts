@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { random } from "../support/dated-map.ts";
+import { inFull } from "../support/full.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { testSeed } from "../support/test-seed.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
@@ -10,8 +11,8 @@ import { wmsConfiguration } from "../support/wms-configuration.ts";
 /* What HTTP makes of the configuration is there after a kill at any moment, and changes and reloads come one after the other. */
 
 const UPSTREAM = "http://127.0.0.1:9/wms";
-const KILLS = 50;
-const CHANGES = 500;
+const KILLS = inFull("kills", 50, 15);
+const CHANGES = 10 * KILLS;
 const NAMES = Array.from({ length: 12 }, (_, i) => `made:${i}`);
 
 const layerXml = (name: string, change: number): string =>
@@ -66,7 +67,7 @@ const forms = [
 ] as const;
 
 describe.each(forms)("in %s", (_, start) => {
-  test("each answered change is there after kill -9 at 50 moments, and none is half applied", async () => {
+  test(`each answered change is there after kill -9 at ${KILLS} moments, and none is half applied`, async () => {
     let server = await start();
     const numbers = random(testSeed());
     const expected = new Map<string, State>(NAMES.map((name) => [name, undefined]));

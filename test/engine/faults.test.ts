@@ -8,7 +8,7 @@ import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
-const shared = sharedByTests(8, { timeoutSeconds: 2 });
+const shared = sharedByTests(8);
 
 const request = {
   gridSetId: "EPSG:900913",

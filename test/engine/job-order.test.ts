@@ -116,8 +116,8 @@ test("hot renders the most used tiles first, by the use when the job was created
 
 test("hot chooses among what exists or lies in an area as well, and a truncate has no order", async () => {
   const { upstream, server } = await start(4);
-  const half = { bounds: [-20037508.34, -20037508.34, 0, 20037508.34], zoomStart: 5, zoomStop: 6 };
-  await ended(server, (await make(server, half)).id);
+  const northWest = { bounds: [-20037508.34, 0, 0, 20037508.34], zoomStart: 5, zoomStop: 6 };
+  await ended(server, (await make(server, northWest)).id);
   await read(server, "6/20/20", 3);
   await read(server, "6/1/1", 9);
   const area = "POLYGON((-9000000 -9000000, 12000000 -14000000, 3000000 16000000, -9000000 -9000000))";

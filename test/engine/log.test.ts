@@ -208,7 +208,7 @@ test("a wrong password on the tile of a secured layer is a line, and requests of
     { user: "admin", address: "127.0.0.1", path: "/xyz/a/1/0/0.png", status: 401 },
   ]);
   for (let n = 0; n < 40; n++) {
-    await fetch(`${url}/assets/page.css`, { method: "POST" });
+    await fetch(`${url}/assets/icon.svg`, { method: "POST" });
     await fetch(`${url}/masstruncate`, { method: "POST", body: "x" });
   }
   expect(await lines(server, "more requests were refused")).toMatchObject([{ address: "127.0.0.1", count: 1 }]);

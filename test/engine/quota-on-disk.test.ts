@@ -42,10 +42,11 @@ async function mostBlocksWhile(at: TestServer, work: Promise<unknown>): Promise<
   while (!isOver) {
     const { bytesOnDisk } = await usage(at);
     most = Math.max(most, bytesOnDisk);
-    await new Promise(setImmediate);
+    // Without a pause, the polling would use the core that the work needs.
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
   await done;
-  return most;
+  return Math.max(most, (await usage(at)).bytesOnDisk);
 }
 
 test("the blocks of small tiles never pass the quota, of a seed of single tiles and of readers of metatiles", async () => {
@@ -122,17 +123,6 @@ test("layer quotas, floors and the classic document: blocks are counted, and the
   await expectExact(at);
   const document = await (await fetch(`${at.url}/rest/diskquota.json`)).text();
   expect(document).not.toContain("count");
-});
-
-test("a simulation stores tiles of whole blocks", async () => {
-  const at = await start();
-  await read(at, "a", 3, 1, 1);
-  const simulated = await until("the read is recorded", async () => {
-    const answer = await fetch(`${at.url}/api/v1/usage/simulation?size=1MiB&policy=LRU`);
-    const { reads, results }: { reads: number; results: { mostBytesKept: number }[] } = JSON.parse(await answer.text());
-    return reads > 0 ? results : undefined;
-  });
-  expect(simulated[0]?.mostBytesKept).toBe(4 * KIB);
 });
 
 test("usage by blocks is exact after a kill in the middle of a seed", async () => {

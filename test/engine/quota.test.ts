@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, test } from "vitest";
-import { CacheSimulation } from "../../src/quota/simulation.ts";
+import { CacheSimulation } from "../support/cache-simulation.ts";
 import { expectExact } from "../support/exact.ts";
 import { inFull, isFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";

@@ -77,8 +77,6 @@ test("the default grid set is that of web maps, in the classic interface the lay
   });
   const job = await fetch(`${server.url}/api/v1/jobs/${classic.headers.get("x-job-id")}`);
   expect(await job.json()).toMatchObject({ gridSet: "EPSG:4326" });
-  const page = await (await fetch(`${server.url}/?plain&layer=${LAYER}`, { headers: { Accept: "text/html" } })).text();
-  expect(page).toContain('<option value="EPSG:900913" selected>');
 });
 
 test("more than ten million tiles need a confirmation, of the command line too", async () => {

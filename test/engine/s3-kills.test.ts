@@ -85,7 +85,7 @@ class Life {
         await seed(server, "a", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 4, threadCount: 2 });
         return;
       default:
-        await sleep(this.below(60));
+        await sleep(this.below(300));
     }
   }
 
@@ -103,6 +103,8 @@ class Life {
         }
         const version = await versionOf(body);
         this.reads++;
+        // Without a pause the readers would take most of the processors.
+        await sleep(this.below(60));
         if (version < Math.min(floorBefore, this.floor.now))
           this.stale.push(`${z}/${x}/${y}: version ${version}, expected ${floorBefore} or later`);
       } catch (error) {
@@ -136,7 +138,7 @@ describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`tiles in S3,
         const wanted = life.reads + life.below(20);
         await until("some reads", async () => (life.reads >= wanted ? true : undefined), 60_000, life.server);
       }
-      await sleep(life.below(1_000));
+      await sleep(life.below(400));
       killed.abort();
       await life.server.kill("SIGKILL");
       await work;

@@ -154,7 +154,7 @@ test.skipIf(!hasNginx)(
     const { tiles, origin } = await proxied(copy, "single.conf", new Map([["nuthatch", server.port]]));
     for (const path of ["/xyz/world/0/0/0.png", "/geowebcache/service/wms?REQUEST=GetCapabilities", "/ogc", "/readyz"])
       expect((await exchange(tiles + path)).status, path).toBe(200);
-    const closed = ["/", "/?plain", "/rest/seed.json", "/api/v1/jobs", "/metrics", "/diskquota.json", "/docs", "/ui"];
+    const closed = ["/", "/rest/seed.json", "/api/v1/jobs", "/metrics", "/diskquota.json", "/docs", "/ui"];
     for (const path of [...closed, "/geowebcache/rest/layers", "/xyz/../rest/seed.json", "/xyz%2f..%2frest/seed.json"])
       expect((await exchange(tiles + path)).status, path).toBe(404);
     for (const query of ["explain", "EXPLAIN=1", "a=b&explain", "%65xplain"])

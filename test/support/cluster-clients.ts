@@ -55,18 +55,27 @@ export class ClusterClients {
   /** Runs clients until the signal. Their faults are those of the test: a node that is away is none. */
   async work(over: AbortSignal): Promise<void> {
     const loops = [
-      this.#loop("operator", over, (client) => this.#operate(client)),
-      this.#loop("operator of ranges", over, (client) => this.#truncateRange(client, over)),
-      this.#loop("observer", over, (client) => this.#observe(client)),
-      ...[1, 2, 3].map((n) => this.#loop(`reader ${n}`, over, (client) => this.#read(client, "a", 4))),
-      this.#loop("reader of ranges", over, (client) => this.#read(client, "r", 4)),
-      this.#loop("reader under the quota", over, (client) => this.#read(client, "b", 6)),
+      this.#loop("operator", over, 300, (client) => this.#operate(client)),
+      this.#loop("operator of ranges", over, 300, (client) => this.#truncateRange(client, over)),
+      this.#loop("observer", over, 100, (client) => this.#observe(client)),
+      ...[1, 2, 3].map((n) => this.#loop(`reader ${n}`, over, 120, (client) => this.#read(client, "a", 4))),
+      this.#loop("reader of ranges", over, 120, (client) => this.#read(client, "r", 4)),
+      this.#loop("reader under the quota", over, 120, (client) => this.#read(client, "b", 6)),
     ];
     await Promise.all(loops);
   }
 
-  async #loop(client: string, over: AbortSignal, once: (client: string) => Promise<boolean>): Promise<void> {
-    while (!over.aborted) if (!(await once(client))) await sleep(20);
+  /** Calls again and again. @param pauseMs the longest pause: without one the clients would take most of the processors */
+  async #loop(
+    client: string,
+    over: AbortSignal,
+    pauseMs: number,
+    once: (client: string) => Promise<void>,
+  ): Promise<void> {
+    while (!over.aborted) {
+      await once(client);
+      await sleep(this.below(pauseMs));
+    }
   }
 
   #node(): readonly [string, TestServer] {
@@ -113,9 +122,9 @@ export class ClusterClients {
     }
   }
 
-  async #operate(client: string): Promise<boolean> {
+  async #operate(client: string): Promise<void> {
     const states = await this.#list(client, "a");
-    if (states === undefined) return false;
+    if (states === undefined) return;
     switch (this.below(5)) {
       case 0:
       case 1: {
@@ -130,12 +139,12 @@ export class ClusterClients {
           (answer) => (answer.status === 201 ? { ...known, id: jsonOf<TruncationJson>(answer).id } : undefined),
         );
         if (reported !== undefined) this.counts.truncated++;
-        return reported !== undefined;
+        return;
       }
       case 2: {
         const id = [...states].filter(([, state]) => state === "kept").map(([one]) => one);
         const last = Math.max(0, ...id);
-        if (last === 0) return true;
+        if (last === 0) return;
         const known = { kind: "undo", scope: "a", id: last } as const;
         const reported = await this.#call(
           client,
@@ -145,15 +154,10 @@ export class ClusterClients {
           ({ status }) => (status === 200 || status === 409 ? { ...known, isDone: status === 200 } : undefined),
         );
         if (reported?.kind === "undo" && reported.isDone === true) this.counts.undone++;
-        return reported !== undefined;
+        return;
       }
       case 3:
-        return (
-          (await this.#seed(client, this.below(2) === 0 ? "a" : "b", { ...ALL_ZOOMS, threadCount: 2 })) !== undefined
-        );
-      default:
-        await sleep(this.below(100));
-        return true;
+        await this.#seed(client, this.below(2) === 0 ? "a" : "b", { ...ALL_ZOOMS, threadCount: 2 });
     }
   }
 
@@ -188,8 +192,11 @@ export class ClusterClients {
   }
 
   /** Fills the range, and truncates it by a job: it is truncated when the job is seen done. */
-  async #truncateRange(client: string, over: AbortSignal): Promise<boolean> {
-    if (this.below(3) === 0) return (await this.#seed(client, "r", { ...ALL_ZOOMS, threadCount: 2 })) !== undefined;
+  async #truncateRange(client: string, over: AbortSignal): Promise<void> {
+    if (this.below(3) === 0) {
+      await this.#seed(client, "r", { ...ALL_ZOOMS, threadCount: 2 });
+      return;
+    }
     const version = ++this.#map.version;
     const startMs = performance.now();
     const { bounds, ...zooms } = RANGE;
@@ -200,17 +207,15 @@ export class ClusterClients {
       ...zooms,
       bounds: { coords: { double: [west, south, 0, north] } },
     });
-    if (id === undefined) return false;
+    if (id === undefined) return;
     for (let state: JobState = "pending"; state !== "done"; ) {
-      if (over.aborted || state === "aborted") return false;
+      if (over.aborted || state === "aborted") return;
       await sleep(50);
       state = (await this.#job(client, id)) ?? "pending";
     }
     const operation: Operation = { kind: "truncate", scope: "r", version, id: undefined };
     this.calls.push({ client, node: "any", startMs, endMs: performance.now(), operation });
     this.counts.ranges++;
-    await sleep(this.below(300));
-    return true;
   }
 
   async #job(client: string, id: number): Promise<JobState | undefined> {
@@ -230,7 +235,7 @@ export class ClusterClients {
   }
 
   /** Reads a tile of a layer; of `r` one in the range that is truncated. */
-  async #read(client: string, layer: "a" | "r" | "b", zoomStop: number): Promise<boolean> {
+  async #read(client: string, layer: "a" | "r" | "b", zoomStop: number): Promise<void> {
     const z = layer === "r" ? RANGE.zoomStart + this.below(2) : this.below(zoomStop + 1);
     const [x, y] = [this.below(layer === "r" ? 2 ** (z - 1) : 2 ** z), this.below(2 ** z)];
     const place = `${layer}/${z}/${x}/${y}`;
@@ -243,11 +248,10 @@ export class ClusterClients {
         status === 200 ? { kind: "read", scope: layer, place, version: await versionOf(body) } : undefined,
     );
     if (reported !== undefined) this.counts.tiles++;
-    return reported !== undefined;
   }
 
   /** Looks at some jobs and at the usage. */
-  async #observe(client: string): Promise<boolean> {
+  async #observe(client: string): Promise<void> {
     const all = [...this.accepted.values()].flat();
     const id = all[this.below(all.length)];
     if (id !== undefined) await this.#job(client, id);
@@ -261,8 +265,6 @@ export class ClusterClients {
     } catch {
       // The node has gone, or is stopped.
     }
-    await sleep(50);
-    return true;
   }
 
   /** Waits until some more tiles were read, and a truncation or a job was answered. */

@@ -16,6 +16,8 @@ export interface CutProxy {
   readonly port: number;
   cut(how: Cut, isCut: (owner: Owner | undefined) => boolean): void;
   mend(): void;
+  /** Returns how often the clients of these owners have sent something on the connections that are open. */
+  sent(isOf: (owner: Owner | undefined) => boolean): number;
   /** Ends all connections and the port, as where nothing listens. */
   down(): void;
   up(): Promise<void>;
@@ -27,6 +29,8 @@ interface Pair {
   readonly behind: Socket;
   /** Returns the owner of the client's end, which is looked up when it matters: a node that starts is not known yet. */
   readonly owner: () => Owner | undefined;
+  /** How often the client has sent something. */
+  sent: number;
 }
 
 const NOBODY = (): boolean => false;
@@ -60,8 +64,9 @@ export async function startCutProxy(
       return;
     }
     const behind = typeof to === "string" ? connect(to) : connect(to, "127.0.0.1");
-    const pair: Pair = { client, behind, owner };
+    const pair: Pair = { client, behind, owner, sent: 0 };
     pairs.add(pair);
+    client.on("data", () => pair.sent++);
     for (const [from, other] of [
       [client, behind],
       [behind, client],
@@ -87,6 +92,7 @@ export async function startCutProxy(
       isCut = NOBODY;
       for (const pair of [...pairs]) obey(pair);
     },
+    sent: (isOf) => [...pairs].filter(({ owner }) => isOf(owner())).reduce((sum, { sent }) => sum + sent, 0),
     down() {
       server.close();
       for (const { client } of [...pairs]) client.destroy();

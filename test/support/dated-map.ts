@@ -10,7 +10,6 @@ export function random(seed: number): () => number {
   };
 }
 
-/** The map has a version, which is the colour of every pixel. */
 /** The version of a map is the colour of its pixels. */
 export type DatedMap = Awaited<ReturnType<typeof startDatedMap>>;
 
@@ -33,7 +32,17 @@ export async function startDatedMap() {
   return map;
 }
 
-export async function versionOf(tile: Uint8Array): Promise<number> {
+/** The versions of the tiles that were decoded. All tiles of a version have the same bytes. */
+const decoded = new Map<string, Promise<number>>();
+
+export function versionOf(tile: Uint8Array): Promise<number> {
+  const key = Buffer.from(tile.buffer, tile.byteOffset, tile.byteLength).toString("base64");
+  const known = decoded.get(key) ?? decode(tile);
+  decoded.set(key, known);
+  return known;
+}
+
+async function decode(tile: Uint8Array): Promise<number> {
   const [r = 0, g = 0] = await sharp(tile).removeAlpha().raw().toBuffer();
   return r + g * 256;
 }

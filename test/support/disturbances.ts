@@ -78,8 +78,8 @@ const DISTURBANCES: readonly Disturbance[] = [
     // Now and then beyond its lease. Its renderers are stopped too, or alone.
     const lead = await leadOf(place, name);
     const all = descendantsOf(nodeIn(place, lead).pid);
-    await stopped(place.below(3) === 0 ? all.slice(1) : all, ms * 2);
-    return `stop of the lead on ${lead} for ${ms * 2} ms`;
+    await stopped(place.below(3) === 0 ? all.slice(1) : all, ms * 3);
+    return `stop of the lead on ${lead} for ${ms * 3} ms`;
   },
   async (place, name, ms) => {
     const lead = await leadOf(place, name);
@@ -96,8 +96,8 @@ const DISTURBANCES: readonly Disturbance[] = [
   },
   async (place, name, ms) => {
     const lead = await leadOf(place, name);
-    const how = await cutFor(place, [place.database], ofLead(lead), ms * 2);
-    return `the lead ${lead} cut off from the database (${how}) for ${ms * 2} ms`;
+    const how = await cutFor(place, [place.database], ofLead(lead), ms * 3);
+    return `the lead ${lead} cut off from the database (${how}) for ${ms * 3} ms`;
   },
   async (place, name, ms) => {
     const lead = await leadOf(place, name);
@@ -124,7 +124,7 @@ const DISTURBANCES: readonly Disturbance[] = [
   async (place) => {
     const mode = place.below(2) === 0 ? "immediate" : "fast";
     place.postgres.stop(mode);
-    await sleep(place.below(3_000));
+    await sleep(place.below(2_000));
     place.postgres.start();
     return `restart of PostgreSQL (${mode})`;
   },
@@ -134,7 +134,7 @@ const DISTURBANCES: readonly Disturbance[] = [
   },
   async (place) => {
     await place.service.kill();
-    await sleep(place.below(3_000));
+    await sleep(place.below(2_000));
     await place.service.start();
     return "restart of the S3 service";
   },
@@ -148,5 +148,5 @@ export function disturb(place: DisturbedPlace, kind: number): Promise<string> {
   const names = [...place.nodes.keys()];
   const name = names[place.below(names.length)] ?? expect.fail("there are nodes");
   const disturbance = DISTURBANCES[kind % KINDS] ?? expect.fail("there is a disturbance");
-  return disturbance(place, name, 200 + place.below(2_500));
+  return disturbance(place, name, 200 + place.below(2_300));
 }

@@ -1,12 +1,18 @@
 import { createServer } from "node:net";
 
+const LOWEST = 10_000;
+const COUNT = 10_000;
+/** Each process of the tests begins elsewhere, so that two do not find the same port free at the same moment. */
+let next = (process.pid * 101) % COUNT;
+
 /** Returns ports that are free, as are those 10,000 above, which SeaweedFS takes too. */
 export async function freePorts(count: number): Promise<number[]> {
   const found: number[] = [];
   while (found.length < count) {
     // Below the ports that the system gives to outgoing connections, and so are those 10,000 above.
-    const port = 10_000 + Math.floor(Math.random() * 10_000);
-    if (!found.includes(port) && (await isFree(port)) && (await isFree(port + 10_000))) found.push(port);
+    const port = LOWEST + next;
+    next = (next + 1) % COUNT;
+    if ((await isFree(port)) && (await isFree(port + COUNT))) found.push(port);
   }
   return found;
 }

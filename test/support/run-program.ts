@@ -11,7 +11,7 @@ export interface Ended {
 
 const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 
-/** A home directory without a netrc file. */
+/** A home directory that does not exist. */
 const NO_HOME = join(tmpdir(), "nuthatch-no-home");
 
 /** Runs the built program as a user would. Only PATH is taken over from the test's own environment. */

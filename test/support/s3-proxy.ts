@@ -1,4 +1,4 @@
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { Agent, type ClientRequest, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 
@@ -32,6 +32,8 @@ export interface S3Proxy extends AsyncDisposable {
   set(fault: (request: S3Request) => S3Fault): void;
   /** The requests since the last call of `set`, in their order. */
   readonly requests: readonly S3Request[];
+  /** The number of requests that are delayed, or late and not answered yet. */
+  delayed(): number;
 }
 
 /** Returns whether a request stores an object or removes some. */
@@ -43,6 +45,8 @@ export async function startS3Proxy(to: string): Promise<S3Proxy> {
   let requests: S3Request[] = [];
   const open = new Set<Socket>();
   const waiting = new Set<NodeJS.Timeout>();
+  /** Late requests that were forwarded. */
+  const late = new Set<ClientRequest>();
   const target = new URL(to);
   const server = createServer((incoming, outgoing) => {
     const seen: S3Request = { method: incoming.method ?? "", path: incoming.url ?? "", headers: incoming.headers };
@@ -52,7 +56,7 @@ export async function startS3Proxy(to: string): Promise<S3Proxy> {
     else if (fault === "swallow") incoming.resume();
     else if (fault === "pass" || fault === "lose") forward(target, incoming, outgoing, fault === "lose");
     else if ("status" in fault) answer(incoming, outgoing, fault);
-    else if ("lateMs" in fault) void forwardLate(target, incoming, outgoing, fault.lateMs, waiting);
+    else if ("lateMs" in fault) void forwardLate(target, incoming, outgoing, fault.lateMs, waiting, late);
     else {
       const timer = setTimeout(() => {
         waiting.delete(timer);
@@ -77,6 +81,7 @@ export async function startS3Proxy(to: string): Promise<S3Proxy> {
     get requests() {
       return requests;
     },
+    delayed: () => waiting.size + late.size,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         for (const timer of waiting) clearTimeout(timer);
@@ -111,6 +116,7 @@ async function forwardLate(
   outgoing: ServerResponse,
   ms: number,
   waiting: Set<NodeJS.Timeout>,
+  late: Set<ClientRequest>,
 ): Promise<void> {
   const body = await buffer(incoming).catch(() => undefined);
   if (body === undefined) return;
@@ -121,6 +127,8 @@ async function forwardLate(
       outgoing.writeHead(answered.statusCode ?? 502, answered.headers);
       answered.pipe(outgoing);
     });
+    late.add(behind);
+    behind.on("close", () => late.delete(behind));
     behind.on("error", () => incoming.socket.destroy());
     behind.end(body);
   }, ms);

@@ -40,7 +40,7 @@ export async function startStateInPostgres(): Promise<StateInPostgres> {
   };
 }
 
-/** Waits until a server is ready, or is not, and returns its words. The reason comes within ten seconds. */
+/** Waits until a server is ready, or is not, and returns its words. */
 export const readiness = (server: TestServer, wanted: "ready" | "not ready"): Promise<string> =>
   until(
     `the server is ${wanted}`,
@@ -49,6 +49,6 @@ export const readiness = (server: TestServer, wanted: "ready" | "not ready"): Pr
       const text = await response.text();
       return (response.status === 200) === (wanted === "ready") ? text : undefined;
     },
-    15_000,
+    60_000,
     server,
   );

@@ -15,16 +15,20 @@ export const POSTGRES_THREAD = new URL("../../dist/postgres-thread.cjs", import.
 /** The databases that were opened last, by schema. */
 const open = new Map<string, Database>();
 
-/**
- * Opens a state database: a file of SQLite, or a schema of PostgreSQL in the project that runs the same tests there.
- * The same file opened again has the same content.
- */
-export function openTestDatabase(file = ":memory:"): Database {
-  if (!inPostgres) return openDatabase(file);
+/** Connections that no database uses. To make one takes far longer than most tests use it. */
+const idle: PostgresConnection[] = [];
+
+interface PostgresConnection {
+  readonly database: Database;
+  /** Has the record of the last commit, which is that of the connection. */
+  readonly ownSchema: string;
+}
+
+function connect(): PostgresConnection {
+  const ownSchema = schemaOf(randomUUID());
   const postgres = sharedPostgres();
-  const schema = schemaOf(file === ":memory:" ? randomUUID() : file);
-  postgres.sql(`SET client_min_messages = warning; CREATE SCHEMA IF NOT EXISTS ${schema}`);
-  const target = parsePostgresUrl(`${postgres.url("postgres")}&options=-c%20search_path%3D${schema}`);
+  postgres.sql(`CREATE SCHEMA ${ownSchema}`);
+  const target = parsePostgresUrl(`${postgres.url("postgres")}&options=-c%20search_path%3D${ownSchema}`);
   if (!target.ok) throw new Error(target.error);
   const database = openPostgres(target.value, {
     thread: POSTGRES_THREAD,
@@ -32,11 +36,53 @@ export function openTestDatabase(file = ":memory:"): Database {
       throw new Error(reason);
     },
   });
-  // A test that kills its server opens the state again without closing it. PostgreSQL would notice the kill.
-  open.get(schema)?.close();
-  open.set(schema, database);
   database.connect();
+  return { database, ownSchema };
+}
+
+/**
+ * Opens a state database: a file of SQLite, or a schema of PostgreSQL in the project that runs the same tests there.
+ * The same file opened again has the same content.
+ */
+export function openTestDatabase(file = ":memory:"): Database {
+  if (!inPostgres) return openDatabase(file);
+  const schema = schemaOf(file === ":memory:" ? randomUUID() : file);
+  // A test that kills its server opens the state again without closing it.
+  open.get(schema)?.close();
+  const connection = idle.pop() ?? connect();
+  connection.database.exec(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  connection.database.exec(`SET search_path = ${schema}, ${connection.ownSchema}`);
+  const database = lent(connection);
+  open.set(schema, database);
   return database;
+}
+
+/** Returns a database that uses a connection until it is closed. */
+function lent(connection: PostgresConnection): Database {
+  const { database } = connection;
+  let isClosed = false;
+  const using = <A extends unknown[], T>(call: (...values: A) => T): ((...values: A) => T) => {
+    return (...values) => {
+      if (isClosed) throw new TypeError("The database connection is not open");
+      return call(...values);
+    };
+  };
+  return {
+    ...database,
+    prepare: using((...parameters) => {
+      const { run, get, all } = database.prepare(...parameters);
+      return { run: using(run), get: using(get), all: using(all) };
+    }),
+    exec: using(database.exec),
+    transaction: (body) => using(database.transaction<ReturnType<typeof body>>)(body),
+    unsynced: (body) => using(database.unsynced<ReturnType<typeof body>>)(body),
+    onRollback: using(database.onRollback),
+    migrate: using(database.migrate),
+    close() {
+      if (!isClosed) idle.push(connection);
+      isClosed = true;
+    },
+  };
 }
 
 /** Removes a state database that is closed, as if its file had been lost. */

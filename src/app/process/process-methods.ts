@@ -1,6 +1,5 @@
 import type { Accounts } from "../../account/account-service.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
-import type { UseReport } from "../../cache/use-recorder.ts";
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../../configuration/gwc/configured-object.ts";
 import type { LayerChange, LayerUpdate } from "../../configuration/layer-update.ts";
@@ -15,6 +14,7 @@ import type { Readiness } from "../../http/readiness.ts";
 import type { MaskUpdate } from "../../http/resource.ts";
 import type { TrafficByLayer } from "../../http/tiles/tile-traffic.ts";
 import type { Composed, Composition } from "../../image/compose.ts";
+import type { CellUses } from "../../ledger/cells/cell-eviction.ts";
 import type { Sendings } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import type { Refusal } from "../../lib/refusal.ts";
@@ -54,8 +54,8 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   softTimes(): ReadonlyMap<string, number>;
   /** Starts the jobs, after the HTTP server has been opened. */
   start(): void;
-  /** Reports the tiles that were read since the last report. */
-  used(report: UseReport): void;
+  /** Reports the tiles that were read since the previous report. */
+  used(cells: readonly CellUses[]): void;
   health(): Promise<string | undefined>;
   /** Records news about a remote store from another process. */
   readonly storeNews: TellStores;
@@ -160,8 +160,8 @@ export interface ServingCalls {
    * @throws Error if the renderer died, or the signal has fired
    */
   compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
-  /** Reports the tiles that were read since the last report. */
-  used(report: UseReport): void;
+  /** Reports the tiles that were read since the previous report. */
+  used(cells: readonly CellUses[]): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
   /** Changes an object of the configuration. When it resolves, the change is stored and in force. */
   changeObject(change: ObjectChange, by: string | null): Promise<Result<null, Refusal>>;

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TileIndex } from "../../grid/grid-set.ts";
 import { composePicture } from "../../image/compose.ts";
@@ -20,6 +22,7 @@ import { loadStoreKinds, type OpenedStores, openStores } from "../../store/open-
 import type { StoreNews } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 import { whenKnown } from "../../store/tile-store.ts";
+import type { WorkedTimes } from "./renderer-load.ts";
 import type { RendererMethods, RendererNews, RendererNotes, RendererOwner, RenderRequest } from "./renderer-methods.ts";
 
 /** One render in progress. */
@@ -195,7 +198,10 @@ export class Renderer implements RendererMethods {
 
   readonly compose = composePicture;
 
-  alive(): void {}
+  async alive(): Promise<WorkedTimes> {
+    const activeMs = performance.eventLoopUtilization().active - waitedForProcessorMs();
+    return { activeMs, processorMs: processorMs() };
+  }
 
   configureLayer(name: string, layer: Layer | undefined): void {
     const layers = new Map(this.#layers);
@@ -372,7 +378,20 @@ const byName = (layers: readonly Layer[]): ReadonlyMap<string, Layer> =>
 /** Returns the key of a source. A reconfigured layer with equal options keeps its source and its connections. */
 const keyOf = onceEach((options: SourceOptions): string => JSON.stringify(options));
 
-/** Returns the processor time of all threads of this process since its start, ms. */
+/**
+ * Returns how long the main thread of this process has waited for a processor since its start, while others had them all
+ * (Linux: sched-stats, the second number). 0 where the system does not tell.
+ */
+function waitedForProcessorMs(): number {
+  try {
+    const waitedNs = Number(readFileSync("/proc/self/schedstat", "latin1").split(" ")[1]);
+    return Number.isFinite(waitedNs) ? waitedNs / 1e6 : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Returns the processor time of all threads of this process since its start. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

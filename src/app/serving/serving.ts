@@ -82,7 +82,7 @@ export class Serving implements ServingProcesses {
   readonly #log: Logger;
   readonly #changes: ChangeLog;
   readonly #memory: MemoryTier;
-  readonly #uses = new UseRecorder(elapsedMs);
+  readonly #uses = new UseRecorder();
   readonly #authenticator: Authenticator;
   readonly #http: HttpServer;
   readonly #reader: TileCache;
@@ -244,8 +244,8 @@ export class Serving implements ServingProcesses {
   }
 
   #reportReads(): void {
-    const report = this.#uses.drain();
-    if (report !== undefined) this.#core.used(report);
+    const uses = this.#uses.drain();
+    if (uses.length > 0) this.#core.used(uses);
   }
 
   publish(event: ServerEvent): void {

@@ -14,12 +14,11 @@ export interface CatalogueAnswer {
   readonly layers: readonly (Omit<Layers["layers"][number], "parameters"> & {
     readonly parameters: readonly ParameterFilter[];
   })[];
-  /** Absent in the answers of older servers. */
-  readonly gridSets?: Layers["gridSets"];
+  readonly gridSets: Layers["gridSets"];
 }
 
-/** Returns the catalogue of a running server, to parse the addresses of its tiles. The sources are placeholders. */
-export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Catalogue {
+/** Returns a running server's layers, for parsing the addresses of its tiles. The layers' source is a placeholder. */
+export function remoteCatalogue({ layers, gridSets }: CatalogueAnswer): Catalogue {
   const grids = new Map(
     gridSets.map((document) => {
       const read = gridSetOfDocument(document);
@@ -32,7 +31,7 @@ export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Cat
       const gridSubsets = subsets.map(({ gridSet: id, zoomStart, zoomStop, bounds }) => {
         const gridSet = grids.get(id);
         if (gridSet === undefined)
-          throw new CommandFailure(`the server does not tell what its grid set ${id} is: it is too old`, EXIT.failure);
+          throw new CommandFailure(`the server does not tell its grid set ${id}`, EXIT.failure);
         const [minX, minY, maxX, maxY] = bounds;
         const isWhole = corners(gridSet.extent).every((corner, n) => corner === bounds[n]);
         return gridSubset(gridSet, {

@@ -60,7 +60,7 @@ export class ServerRefusal extends CommandFailure {
   }
 }
 
-/** Sends requests to a running server, with the user and password of the environment or of a netrc file. */
+/** Sends requests to a running server, with the user and password from the environment. */
 export class ServerClient {
   readonly #base: string;
   readonly #credentials: Credentials | undefined;
@@ -72,12 +72,12 @@ export class ServerClient {
     // The message omits the address, because the address may contain a password.
     if (server.username !== "" || server.password !== "")
       throw new CommandFailure(
-        "--url: expected an address without a user in it: NUTHATCH_USER and NUTHATCH_PASSWORD, or a netrc file, have one",
+        "--url: expected an address without a user in it: NUTHATCH_USER and NUTHATCH_PASSWORD have one",
         EXIT.usage,
       );
     this.#base = trimEndOf(url, "/");
     this.#signal = signal;
-    this.#credentials = credentials === "none" ? undefined : findCredentials(server, user);
+    this.#credentials = credentials === "none" ? undefined : findCredentials(user);
   }
 
   /**
@@ -200,9 +200,8 @@ export class ServerClient {
   }
 
   #credentialsText(): string {
-    if (this.#credentials === undefined)
-      return "(the request had no password: set NUTHATCH_PASSWORD, or use a netrc file)";
-    return `(sent as ${this.#credentials.name}, with the password of ${this.#credentials.from})`;
+    if (this.#credentials === undefined) return "(the request had no password: set NUTHATCH_PASSWORD)";
+    return `(sent as ${this.#credentials.name}, with the password of NUTHATCH_PASSWORD)`;
   }
 }
 

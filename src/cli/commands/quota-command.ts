@@ -14,9 +14,9 @@ import { LONG_LIMIT_MS, retryWhileBusy } from "../client/retry-wait.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showQuota } from "../output/quota-text.ts";
-import { bytesText, durationText, parametersText, textTable, timeText } from "../output/text-table.ts";
+import { bytesText, durationText, parametersText, textTable } from "../output/text-table.ts";
 import { quotaResetCommand, quotaSetCommand, quotaUnsetCommand } from "./quota-set-command.ts";
-import { collect, layerOption } from "./shared-options.ts";
+import { layerOption } from "./shared-options.ts";
 
 interface VerifyFlags extends AnswerFlags {
   readonly layer?: string;
@@ -102,23 +102,6 @@ function showDifferences({ differing, differences, tiles }: Answered<Verificatio
   return `${lines.join("")}${more > 0 ? `and ${more} more\n` : ""}${tiles} tiles: the records and the store differ in ${differing} cells.\n`;
 }
 
-function showSimulation({ reads, share, since, results }: Answer<"Simulation">): string {
-  if (since === null) return "Nothing has been read yet: there is nothing to replay.\n";
-  return (
-    `${reads} reads since ${timeText(since)}, ${(100 * share).toFixed(share < 0.1 ? 2 : 0)} % of all cells.\n` +
-    textTable(
-      ["policy", "quota", "hit ratio", "kept", "tiles rendered"],
-      results.map((r) => [
-        r.policy,
-        bytesText(r.bytes),
-        r.hitRatio === null ? "" : `${(100 * r.hitRatio).toFixed(1)} %`,
-        bytesText(r.bytesKept),
-        String(r.tilesDrawn),
-      ]),
-    )
-  );
-}
-
 async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Promise<Answered<VerificationView>> {
   const path = "/api/v1/usage/verification";
   await client.request("POST", path, { query: { layer, repair } });
@@ -141,7 +124,7 @@ async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Pro
   }
 }
 
-/** `nuthatch quota …`: shows and changes a running server's quota, shows its usage, verifies its ledger, and simulates. */
+/** `nuthatch quota …`: shows and changes a running server's quota, shows its usage, and verifies its ledger. */
 export function quotaCommand(): Command {
   const quota = serverCommand("quota", "shows the disk quota of a running server, or changes it")
     .enablePositionalOptions()
@@ -166,19 +149,10 @@ export function quotaCommand(): Command {
       if (ended.differing > 0 && flags.repair !== true) process.exitCode = EXIT.failure;
     });
 
-  const simulation = serverCommand("simulate", "computes the hit ratios that other sizes and policies would have had")
-    .option("--size <size>", "such as 20GiB; may be repeated", collect)
-    .option("--policy <policy>", "LRU or LFU; may be repeated", collect)
-    .action((flags: AnswerFlags & { size?: string[]; policy?: string[] }) => {
-      const { size, policy } = flags;
-      return requestAndPrint(flags, showSimulation, "GET", "/api/v1/usage/simulation", { query: { size, policy } });
-    });
-
   return quota
     .addCommand(quotaSetCommand())
     .addCommand(quotaUnsetCommand())
     .addCommand(quotaResetCommand())
     .addCommand(usage)
-    .addCommand(verification)
-    .addCommand(simulation);
+    .addCommand(verification);
 }

@@ -47,9 +47,8 @@ test("commands, their commands, options and fixed words are those of the program
   expect(await completed("seed", "--", "--wai")).toEqual(["words"]);
   expect(await completed("seed", "--area", "x")).toEqual(["files"]);
   expect(await completed("serve", "--data-dir", "")).toEqual(["directories"]);
-  expect(await completed("warm", "")).toEqual(["files"]);
   expect(await completed("status", "")).toEqual(["words", "--url", "--user", "--json", "--help"]);
-  expect(await completed("quota", "s")).toEqual(["words", "set", "simulate"]);
+  expect(await completed("quota", "s")).toEqual(["words", "set"]);
   expect(await completed("quota", "set", "--policy", "")).toEqual(["words", "LRU", "LFU"]);
   expect(await completed("--json", "--us")).toEqual(["words", "--user"]);
   expect(await completed("--json", "us")).toEqual(["words", "user", "users"]);

@@ -7,7 +7,6 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import { type AdoptedLayer, adoptionMigrations } from "../../ledger/adoption.ts";
 import { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMigrations } from "../../ledger/ledger-migrations.ts";
-import { accessLogMigrations } from "../../quota/access-log.ts";
 import { quotaMigrations } from "../../quota/quota-store.ts";
 import { usageTrendMigrations } from "../../quota/usage-trend.ts";
 import { scheduleMigrations } from "../../schedule/schedule-store.ts";
@@ -36,7 +35,6 @@ export function migrate(db: Database): void {
     storeCopyMigrations,
     quotaMigrations,
     usageTrendMigrations,
-    accessLogMigrations,
     webhookMigrations,
     clockMigrations,
     sessionMigrations,

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { AccessLog } from "../../quota/access-log.ts";
+import { pause } from "../../lib/time/pause.ts";
 import { Disks } from "../../quota/disks.ts";
 import { Enforcer } from "../../quota/enforcer.ts";
 import { EvictedCells } from "../../quota/evicted-cells.ts";
@@ -35,7 +34,7 @@ export function buildQuota(context: BuildContext) {
     {
       read: () => store.diskSpace(),
       now: monotonicNow,
-      sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
+      sleep: pause,
     },
     context.stores,
   );
@@ -71,7 +70,6 @@ export function buildQuota(context: BuildContext) {
     evictedCells,
     admit,
     trend: new UsageTrend(db),
-    accesses: new AccessLog(db),
   };
 }
 

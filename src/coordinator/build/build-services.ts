@@ -66,7 +66,6 @@ export function buildServices(context: ServiceContext): {
     usage: new UsageService({
       ...answered,
       trend: quota.trend,
-      accesses: quota.accesses,
       counts: () => quota.enforcer.counts,
     }),
     quota: new QuotaService({ ...context, ...quota }),

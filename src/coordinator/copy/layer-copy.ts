@@ -6,6 +6,7 @@ import type { CellPosition } from "../../ledger/cells/cells.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { pagesOf } from "../../lib/pages.ts";
 import { Slices } from "../../lib/process/slices.ts";
+import { pause } from "../../lib/time/pause.ts";
 import type { FoundTile } from "../../store/inventory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { StoreError } from "../../store/tile-store.ts";
@@ -141,7 +142,7 @@ export class LayerCopy {
       if (!(error instanceof StoreError)) throw error;
       this.#state = "waiting";
       this.#reason = error.message;
-      await sleep(this.#parts.retryMs, undefined, { signal }).catch(() => undefined);
+      await pause(this.#parts.retryMs, signal);
       this.#state = "copying";
     }
   }

@@ -12,10 +12,10 @@ import { type Caller, forbiddenTo, type Need, refusalOfHeader } from "./rights.t
 import { sessionTokenOf } from "./session-cookie.ts";
 
 /**
- * Whether a path needs an account. `optional`: requests without an account are answered too. `basic`: only HTTP Basic
- * is accepted. `none`: the path has no resource, so its 404 needs no credentials.
+ * Whether a path needs an account. `optional`: the resource answers requests without an account too. `none`: the path
+ * belongs to no resource, so its 404 needs no credentials.
  */
-export type AccountUse = "needed" | "optional" | "basic" | "none";
+export type AccountUse = "needed" | "optional" | "none";
 
 interface CallerParts {
   readonly authenticator: Authenticator;
@@ -41,7 +41,7 @@ export async function callerOf(
     const message = `Host: expected localhost, 127.0.0.1, [::1], server.host or the host of one of server.allowedOrigins, as no users are configured, got ${shown(host)}`;
     return refuse({ code: "forbidden", message });
   }
-  const signedIn = use === "basic" ? undefined : await callerOfSession(request, parts);
+  const signedIn = await callerOfSession(request, parts);
   if (signedIn !== undefined) return ok(signedIn);
   const checked = await authenticator.check(authorization, clientAddress(request, server), gone);
   if (checked.kind === "user") return ok(checked);

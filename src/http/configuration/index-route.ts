@@ -1,6 +1,6 @@
 import { refuse } from "../../lib/result.ts";
 import { escapeHtml } from "../../lib/text/escape.ts";
-import { ICON, STYLE } from "../console/plain-style.ts";
+import { ICON } from "../console/icon.ts";
 import { HTML_TYPE, textAnswer } from "../reply.ts";
 import { type Reply, type Route, reading } from "../resource.ts";
 import { refusedAccept } from "./document-form.ts";
@@ -8,6 +8,9 @@ import { LOGO } from "./logo.ts";
 
 /** The resources on the index page, as in GeoWebCache. */
 const RESOURCES = ["layers", "gridsets", "blobstores", "global", "seed.json", "masstruncate", "diskquota"];
+
+/** A style for pages that link to GeoWebCache's. */
+const STYLE = "body { font: 15px/1.5 system-ui, sans-serif; }\n";
 
 interface PageFile {
   readonly type: string;

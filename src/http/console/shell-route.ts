@@ -40,10 +40,9 @@ function shellPage(mount: string): string {
   return `<!DOCTYPE html>
 <html lang="en" data-base="${m}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>Nuthatch</title>
-<noscript><meta http-equiv="refresh" content="0; url=${m}/?plain"></noscript>
 <link rel="icon" href="${m}/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${m}/assets/ui/${style}">
 <script type="module" src="${m}/assets/ui/${script}"></script></head>
-<body><div id="app"></div><noscript><p><a href="${m}/?plain">The page without JavaScript</a></p></noscript></body></html>
+<body><div id="app"></div><noscript><p>The console needs JavaScript. The <a href="${m}/docs">documentation</a> has the command line.</p></noscript></body></html>
 `;
 }

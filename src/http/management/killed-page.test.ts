@@ -8,7 +8,7 @@ test("every task that was ended is listed as GWC prints it, escaped", () => {
       { id: 4, layer: '<b>&"', type: "truncate", status: 0 },
     ],
     "Asked to end <all> tasks.",
-    "/?plain",
+    "/",
   );
   expect(page).toMatch(/^<!DOCTYPE html>\n<html lang="en">.*<title>Tasks ended<\/title>.*<\/html>\n$/s);
   expect(page).toContain(
@@ -17,7 +17,7 @@ test("every task that was ended is listed as GWC prints it, escaped", () => {
 });
 
 test("a kill that ended nothing is a complete page too", () => {
-  expect(killedPage([], "x", "/?plain")).toMatch(/There were none.*<a href="\/\?plain">.*<\/body><\/html>\n$/);
+  expect(killedPage([], "x", "/")).toMatch(/There were none.*<a href="\/">.*<\/body><\/html>\n$/);
 });
 
 test("the pages for a form and for a browser", () => {

@@ -148,7 +148,7 @@ async function formAnswer(
   const decoded = decodeKill(text, exchange.query);
   if (!decoded.ok) return decoded;
   const page = (html: string): Answer => ({ status: 200, type: HTML_TYPE, body: html, headers: POLICY_HEADER });
-  const home = `${exchange.target.mount}/?plain`;
+  const home = `${exchange.target.mount}/`;
   switch (decoded.value.kind) {
     case "scope": {
       const { scope } = decoded.value;

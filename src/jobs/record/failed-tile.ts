@@ -4,7 +4,7 @@ export interface FailedTile {
   readonly z: number;
   readonly x: number;
   readonly y: number;
-  /** The number of the combination of parameters among the job's. */
+  /** The index of the combination of parameters among the job's combinations. */
   readonly combination: number;
   readonly class: string;
   readonly message: string;
@@ -12,11 +12,11 @@ export interface FailedTile {
 
 export interface FailedTilePage {
   readonly tiles: readonly FailedTile[];
-  /** The cursor of the next page; null: this was the last. */
+  /** The cursor of the next page. Null on the last page. */
   readonly next: number | null;
 }
 
-/** The number of failed tiles of a job that are stored one by one. Further ones are only counted by class. */
+/** The most failed tiles of a job that are stored individually. Further ones are only counted by class. */
 export const MOST_FAILED_TILES = 100_000;
 
 /** Reads a row of the table `failed_tile`. */

@@ -76,7 +76,7 @@ function addJob(db: Database, jobs: JobStore, selection: Selection, endedMs: num
 const count = (db: Database, table: string): number =>
   int(db.prepare(`SELECT count(*) AS n FROM ${table}`).get() ?? {}, "n");
 
-/** The reported size equals the size that a count gives. */
+/** Expects the reported size to equal the counted size. */
 function expectExactBytes(db: Database, jobs: JobStore): void {
   const sum = db.prepare("SELECT (SELECT sum(bytes) FROM job) + (SELECT sum(bytes) FROM selection) AS n").get();
   expect(jobs.bytes()).toBe(int(sum ?? {}, "n"));
@@ -93,7 +93,7 @@ test("200 jobs with large areas are trimmed by what they take up, oldest first, 
 
   let rounds = 0;
   while (history.trim(1_000)) rounds++;
-  // 40 MB, of which 16 MiB are removed at once.
+  // 40 MB, of which one call removes 16 MiB.
   expect(rounds).toBe(2);
   expect(jobs.list({ limit: 1_000 }).map(({ id }) => id)).toEqual([running, 200, 199, 198, 197, 196]);
   expectExactBytes(db, jobs);

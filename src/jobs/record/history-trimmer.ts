@@ -8,11 +8,11 @@ import { type JobStore, TRIM_REASONS } from "./job-store.ts";
 export interface JobHistoryParts {
   readonly jobs: JobStore;
   readonly options: () => Pick<JobOptions, "historyDays" | "historyJobs" | "historyMiB">;
-  /** Runs in a transaction. */
+  /** Runs `also` in a transaction. */
   readonly persist: (also: () => void) => void;
-  /** Runs in a transaction that a loss of power may undo. */
+  /** Runs `body` in a transaction that a loss of power may undo. */
   readonly unsynced: (body: () => void) => void;
-  /** ms by the monotonic clock. */
+  /** Returns the monotonic time in ms. */
   readonly monotonicNow: () => number;
   readonly log: Logger;
 }
@@ -37,7 +37,7 @@ export class HistoryTrimmer {
   }
 
   /**
-   * Removes jobs that exceed the limits of the history, a bounded number at once.
+   * Removes jobs that exceed the limits of the history, a bounded number per call.
    * @returns whether there may be more
    */
   trim(nowMs: number): boolean {
@@ -48,7 +48,7 @@ export class HistoryTrimmer {
     persist(() => {
       done = jobs.trim(limits, TRIMMED_AT_ONCE);
     });
-    // Count only after the transaction has been committed.
+    // Counted only after the transaction has been committed.
     for (const reason of TRIM_REASONS) this.#trimmed[reason] += done.trimmed[reason];
     if (done.trimmed.bytes > 0)
       log.info("the oldest jobs have left the history, as it is larger than jobs.historyMiB", {
@@ -82,7 +82,7 @@ export class HistoryTrimmer {
     unsynced(() => jobs.compress(next, packed));
   }
 
-  /** Returns the size of all jobs in the database, unfinished ones included, and the numbers of trimmed jobs. */
+  /** Returns the size of all jobs in the database, including unfinished ones, and the numbers of trimmed jobs. */
   metrics() {
     return {
       bytes: this.#bytes.read(() => this.#parts.jobs.bytes()),

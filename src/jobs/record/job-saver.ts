@@ -7,22 +7,22 @@ import type { JobRunnerParts } from "../job-runner-parts.ts";
 import type { Task } from "../task.ts";
 import { listed } from "../view/job-view.ts";
 
-/** The least time between two reports of a job of which only the counts have changed. */
+/** The least time between two reports of a job in which only the counts have changed. */
 const COUNTS_REPORTED_MS = 1_000;
 
-/** A state that was reported, and when, ms by the monotonic clock. */
+/** A reported state, and the time of the report, ms of the monotonic clock. */
 interface Report {
   readonly state: string;
   readonly atMs: number;
 }
 
-/** Writes the changes of active jobs and reports the persisted state. */
+/** Writes the changes of active jobs and reports the saved state. */
 export class JobSaver {
   readonly #parts: JobRunnerParts;
   readonly #active: ActiveJobs;
-  /** Writes for the ends of tasks and jobs, not in the database yet. */
+  /** Queued writes for the ends of tasks and jobs, which are not in the database yet. */
   readonly #ends = new Map<ActiveJob, (() => void)[]>();
-  /** Jobs that were saved and not reported since. */
+  /** Jobs that were saved but not reported since. */
   readonly #unreported = new Set<ActiveJob>();
   readonly #lastReports = new WeakMap<ActiveJob, Report>();
   readonly #phases = new JobPhases();
@@ -61,7 +61,7 @@ export class JobSaver {
     return this.#ends.size > 0 || this.#active.all().some(({ isChanged }) => isChanged);
   }
 
-  /** Saves the changes of some jobs, or all changes. Must run inside the caller's transaction. */
+  /** Saves the changes of some jobs, or all changes. Runs inside the caller's transaction. */
   saveChanges(jobs: readonly ActiveJob[] = this.unsaved()): void {
     for (const job of jobs) this.#saveChangesOf(job);
   }
@@ -75,15 +75,15 @@ export class JobSaver {
     }
   }
 
-  /** Logs that a save has failed that a later save repeats: the jobs have changed in memory in any case. */
+  /** Logs that a save has failed. The jobs have changed in memory, and a later save repeats the failed one. */
   notSaved(error: unknown): void {
     this.#parts.log.error("the end of a task could not be saved yet", { error: String(error) });
   }
 
   /**
-   * Saves the present changes, in as many transactions as the time slices need. The changes of one job are saved
+   * Saves the current changes, in as many transactions as the time slices need. The changes of one job are saved
    * together.
-   * @param slices the slices of the caller's work; the first transaction runs in the present one
+   * @param slices the slices of the caller's work; the first transaction runs in the current slice
    */
   async saveInSlices(slices = new Slices()): Promise<void> {
     const unsaved = this.unsaved();
@@ -99,7 +99,7 @@ export class JobSaver {
     } while (next < unsaved.length);
   }
 
-  /** Returns the jobs that have changes to save. */
+  /** Returns the jobs with unsaved changes. */
   unsaved(): readonly ActiveJob[] {
     return [...new Set([...this.#ends.keys(), ...this.#active.all().filter(({ isChanged }) => isChanged)])];
   }
@@ -111,7 +111,7 @@ export class JobSaver {
       this.#parts.onRollback(() => this.#ends.set(job, [...ends, ...(this.#ends.get(job) ?? [])]));
       for (const save of ends) save();
     }
-    // The write that is queued by `jobEnded` has saved an ended job.
+    // An ended job is saved by the write that `jobEnded` has queued.
     if (!job.isChanged || job.outcome !== null) return;
     job.sampleRate(this.#parts.monotonicNow());
     this.#saveJob(job);
@@ -129,7 +129,7 @@ export class JobSaver {
     for (const event of events) this.#parts.jobs.timeline.add(job.id, event);
   }
 
-  /** Writes only changed tasks: a job may have many tasks, and few progress between two saves. */
+  /** Writes only changed tasks, because a job may have many tasks of which few progress between two saves. */
   #saveLive(task: Task): void {
     const undo = task.markSaved();
     if (undo === undefined) return;
@@ -145,12 +145,12 @@ export class JobSaver {
   }
 
   /**
-   * Reports the saved jobs after a commit. A job of which only the counts changed is reported at most once a second.
+   * Reports the saved jobs after a commit. A job in which only the counts changed is reported at most once a second.
    */
   report(): void {
     const nowMs = this.#parts.monotonicNow();
     for (const job of this.#unreported) {
-      // The job has changed again since it was saved. The next save lets it be reported.
+      // The job has changed again since it was saved. It is reported after the next save.
       if (job.isChanged) continue;
       const state = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
       const last = this.#lastReports.get(job);

@@ -15,7 +15,7 @@ const request = jobRequest({ type: "truncate", gridSet: null, format: null, para
 const progress = emptyProgress(countRanges(request));
 const newJob: NewJob = { request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null };
 
-/** A history of jobs that ended one millisecond after another, from 1 ms on. */
+/** A history of jobs that ended one millisecond after the other, beginning at 1 ms. */
 function history(jobs: number) {
   const db = openTestDatabase(":memory:");
   db.migrate([jobMigrations]);
@@ -61,7 +61,7 @@ test("a job that has not ended is never trimmed", () => {
   db.close();
 });
 
-// The plans are SQLite's.
+// The query plans are those of SQLite.
 test.skipIf(inPostgres)("lists ask an index, whatever they are filtered by", () => {
   const { db } = history(1);
   for (const where of ["layer = 'a'", "state = 'done'", "type = 'seed'", "layer = 'a' AND type = 'seed' AND id < 7"]) {

@@ -25,25 +25,25 @@ import { TimelineStore } from "./timeline-store.ts";
 
 /** The estimated bytes of a failed tile without its texts, or of a task: the row and its index entry. */
 const ROW_BYTES = 48;
-/** The failed tiles that one statement adds. */
+/** The number of failed tiles that one statement adds. */
 const TILES_AT_ONCE = 64;
-/** The bytes of jobs that are removed in one transaction. A job of 100,000 failed tiles has half of them. */
+/** The bytes of jobs that are removed in one transaction. A job with 100,000 failed tiles takes half of them. */
 const BYTES_TRIMMED_AT_ONCE = 16 * 2 ** 20;
 
-/** The limits of the history for which jobs are removed automatically. */
+/** The limits of the history because of which jobs are removed automatically. */
 export const TRIM_REASONS = ["age", "number", "bytes"] as const;
 export type Trimmed = Record<(typeof TRIM_REASONS)[number], number>;
 
 export interface TrimLimits {
   /** ms since 1970. */
   readonly endedBeforeMs: number;
-  /** The number of jobs to keep. Jobs that have not ended count too. */
+  /** The number of jobs in the history. Jobs that have not ended count too. */
   readonly jobs: number;
-  /** The bytes that ended jobs may take up. */
+  /** The bytes that ended jobs may occupy. */
   readonly bytes: number;
 }
 
-/** Jobs and tasks in the database. Methods that write run inside the caller's transaction. */
+/** Stores jobs and tasks in the database. Methods that write run inside the caller's transaction. */
 export class JobStore {
   readonly #db: Database;
   readonly selections: Omit<SelectionStore, "add" | "remove" | "compress">;
@@ -59,7 +59,7 @@ export class JobStore {
   }
 
   /**
-   * Inserts the jobs of one request: several jobs form a batch. The origin's key is stored with each job that has one.
+   * Inserts the jobs of one request; several jobs form a batch. The origin's key is stored with each job that has one.
    */
   insertAll(newJobs: readonly NewJob[], nowMs: number): StoredJob[] {
     const inserted = newJobs.map((job) => this.#insert(job, nowMs));
@@ -157,7 +157,10 @@ export class JobStore {
     if (hot !== undefined) this.#growJob(id, -int(hot, "bytes"));
   }
 
-  /** Adds to the size of a job in the database; `by` may be negative. */
+  /**
+   * Adds to the size of a job in the database.
+   * @param by bytes, which may be negative
+   */
   #growJob(id: number, by: number): void {
     this.#db.prepare("UPDATE job SET bytes = bytes + ? WHERE id = ?").run(by, id);
     this.#grow(by);
@@ -167,7 +170,7 @@ export class JobStore {
     if (by !== 0) this.#db.prepare("UPDATE job_history SET bytes = bytes + ?").run(by);
   }
 
-  /** Returns the size of all jobs in the database. */
+  /** Returns the size in bytes of all jobs in the database. */
   bytes(): number {
     return int(this.#db.prepare("SELECT bytes FROM job_history").get() ?? {}, "bytes");
   }
@@ -184,7 +187,10 @@ export class JobStore {
     this.#grow(this.#selections.compress(selection, deflated));
   }
 
-  /** Returns the jobs that a request with this account and key created, and the digest of that request. */
+  /**
+   * Returns the jobs that a request with this account and key created, and the digest of that request. Undefined if
+   * there was no such request.
+   */
   keyed(
     by: string | null,
     { key }: IdempotencyKey,
@@ -210,7 +216,7 @@ export class JobStore {
 
   #addTasks(job: number, count: number): StoredTask[] {
     if (count === 0) return [];
-    // One statement, as a database on another machine takes a round trip for each.
+    // Uses one statement, because each statement costs a round trip to a remote database.
     const rows = Array.from({ length: count }, () => "(?, 'live')").join(", ");
     return this.#db
       .prepare(`INSERT INTO task (job, state) VALUES ${rows} RETURNING id`)
@@ -220,11 +226,11 @@ export class JobStore {
       .map((id) => ({ id, state: "live", processed: 0n }));
   }
 
-  /** Changes the number of tasks that a retry of the job has, and adds tasks to it. */
+  /** Changes the number of tasks with which a retry of the job starts, and adds tasks to the job. */
   setThreadCount(id: number, count: number, added: number): readonly StoredTask[] {
     const row = this.#db.prepare("SELECT request FROM job WHERE id = ?").get(id);
     if (row !== undefined) {
-      // This file has written the text, so it needs no check.
+      // Only this file writes such texts, so no check is needed.
       const request: JobRequest = JSON.parse(text(row, "request"));
       const changed = JSON.stringify({ ...request, threadCount: count });
       this.#db.prepare("UPDATE job SET request = ? WHERE id = ?").run(changed, id);
@@ -237,7 +243,10 @@ export class JobStore {
     this.#db.prepare("UPDATE task SET state = ?, processed = ? WHERE id = ?").run(state, String(processed), id);
   }
 
-  /** Returns one page of a job's failed tiles. `after`: the cursor from the page before. */
+  /**
+   * Returns one page of a job's failed tiles.
+   * @param after the cursor of the previous page
+   */
   failedTilePage(job: number, after: number, limit: number): FailedTilePage {
     const rows = this.#db
       .prepare(
@@ -275,7 +284,7 @@ export class JobStore {
     return this.#jobs(rows).map((job) => ({ ...job, request: { ...job.request, ...this.besides(job.id) } }));
   }
 
-  /** Returns the parts of a job's request that have tables of their own. */
+  /** Returns the parts of a job's request that have separate tables. */
   besides(id: number): Pick<JobRequest, "selection" | "hot"> {
     const selection = this.selections.find(id);
     const row = this.#db.prepare("SELECT numbers FROM job_hot WHERE job = ?").get(id);
@@ -286,12 +295,12 @@ export class JobStore {
     };
   }
 
-  /** Returns a job without the parts of its request that `besides` returns. */
+  /** Returns a job without the parts of its request that `besides` returns. Undefined if the id is unknown. */
   find(id: number): StoredJob | undefined {
     return this.#jobs(this.#db.prepare("SELECT * FROM job WHERE id = ?").all(id))[0];
   }
 
-  /** Returns how and when those of the jobs ended that have ended. */
+  /** Returns, for the given jobs that have ended, the outcome and the time of the end. */
   endings(ids: readonly number[]): { readonly id: number; readonly outcome: string; readonly endedMs: number }[] {
     return this.#db
       .prepare(
@@ -302,7 +311,7 @@ export class JobStore {
       .map((row) => ({ id: int(row, "id"), outcome: text(row, "outcome"), endedMs: int(row, "ended_ms") }));
   }
 
-  /** Returns the least and the greatest id of a job; without jobs 1 and 0. */
+  /** Returns the least and the greatest id of a job; 1 and 0 if there are no jobs. */
   idRange(): { readonly first: number; readonly last: number } {
     const ids =
       "SELECT (SELECT coalesce(min(id), 1) FROM job) AS first, (SELECT coalesce(max(id), 0) FROM job) AS last";
@@ -357,8 +366,8 @@ export class JobStore {
   }
 
   /**
-   * Removes ended jobs that exceed a limit, the oldest first, a bounded number at once. Only the size of ended jobs
-   * counts against the limit in bytes: unfinished jobs do not push others out of the history.
+   * Removes ended jobs that exceed a limit, the oldest first, a bounded number per call. Only the size of ended jobs
+   * counts against the limit in bytes, so that unfinished jobs do not push ended jobs out of the history.
    */
   trim(limits: TrimLimits, most: number): { trimmed: Trimmed; hasMore: boolean } {
     const trimmed = { age: 0, number: 0, bytes: 0 };
@@ -399,8 +408,8 @@ export class JobStore {
       ["job_event", "job"],
       ["job_key", "job"],
       ["job_hot", "job"],
-      // Only the row of this job: if it was the first of its batch, the others still share its id, which is never used
-      // again.
+      // Deletes only the row of this job: if it was the first of its batch, the remaining jobs still share its id,
+      // which is never used again.
       ["job_together", "job"],
       ["job", "id"],
     ] as const) {
@@ -408,7 +417,7 @@ export class JobStore {
     }
   }
 
-  /** Converts rows to jobs with their tasks. One query reads the tasks of all jobs. */
+  /** Converts rows to jobs with their tasks. Reads the tasks of all jobs with one query. */
   #jobs(rows: readonly Row[]): StoredJob[] {
     const tasks = new Map<number, StoredTask[]>(rows.map((row) => [int(row, "id"), []]));
     const found = this.#db
@@ -430,7 +439,7 @@ export class JobStore {
     });
   }
 
-  /** Returns the first job of the batch for each job that belongs to one. */
+  /** Returns the id of the first job of the batch, for each job that belongs to a batch. */
   #firsts(ids: readonly number[]): ReadonlyMap<number, number> {
     const { dialect } = this.#db;
     const requested = JSON.stringify(ids);

@@ -7,14 +7,14 @@ import { bytes, type Database, int, newId, wordOf } from "../../state/database.t
 /** `new`: not compressed yet. `plain`: compression would not make it smaller. */
 const FORMS = ["new", "plain", "deflated"] as const;
 
-/** A selection that is still to be compressed. */
+/** A selection that is not compressed yet. */
 export interface NewSelection {
   readonly id: number;
   readonly body: Uint8Array;
 }
 
 /**
- * Returns a digest of the content: equal selections may be serialised differently, depending on how their arrays were
+ * Returns a digest of the content. Equal selections may be serialized differently, depending on how their arrays were
  * created.
  */
 function digestOf(selection: Selection): Uint8Array {
@@ -45,7 +45,7 @@ const read = (body: Uint8Array, form: (typeof FORMS)[number]): Selection =>
  */
 export class SelectionStore {
   readonly #db: Database;
-  /** The jobs of a batch have the same selection object, so its digest is computed once. */
+  /** The digests of selections. The jobs of a batch have the same selection object, so its digest is computed once. */
   readonly #digests = new WeakMap<Selection, Uint8Array>();
 
   constructor(db: Database) {
@@ -53,8 +53,8 @@ export class SelectionStore {
   }
 
   /**
-   * Stores the selection of a job, or links the job to an equal stored one.
-   * @returns how many bytes the database has grown by
+   * Stores the selection of a job, or links the job to an equal stored selection.
+   * @returns the bytes by which the database has grown
    */
   add(job: number, selection: Selection): number {
     const digest = this.#digests.get(selection) ?? digestOf(selection);
@@ -83,7 +83,7 @@ export class SelectionStore {
     return row === undefined ? undefined : int(row, "id");
   }
 
-  /** Returns the selection of a job. Undefined: the job has none. */
+  /** Returns the selection of a job. Undefined if the job has none. */
   find(job: number): Selection | undefined {
     const row = this.#db
       .prepare(
@@ -95,8 +95,8 @@ export class SelectionStore {
   }
 
   /**
-   * Removes a job's selection, unless another job has it too.
-   * @returns how many bytes the database has grown by: 0 or negative
+   * Removes a job's selection, unless another job shares it.
+   * @returns the bytes by which the database has grown: 0 or negative
    */
   remove(job: number): number {
     const row = this.#db.prepare("SELECT selection FROM job_selection WHERE job = ?").get(job);
@@ -114,7 +114,7 @@ export class SelectionStore {
     return row === undefined ? 0 : -int(row, "bytes");
   }
 
-  /** Returns the size of the selections of jobs that have not ended. */
+  /** Returns the size in bytes of the selections of jobs that have not ended. */
   unfinishedBytes(): number {
     const row = this.#db
       .prepare(
@@ -133,8 +133,8 @@ export class SelectionStore {
   }
 
   /**
-   * Stores a selection compressed, or as it is if compression does not make it smaller.
-   * @returns how many bytes the database has grown by
+   * Stores a selection compressed, or uncompressed if compression does not make it smaller.
+   * @returns the bytes by which the database has grown
    */
   compress({ id, body }: NewSelection, deflated: Uint8Array): number {
     // The last job with this selection may have been removed during the compression.

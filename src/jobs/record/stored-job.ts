@@ -31,16 +31,16 @@ export interface StoredJob {
   readonly paused: boolean;
   readonly createdBy: string | null;
   readonly retryOf: number | null;
-  /** The name of the schedule that created the job. Null: a user did. */
+  /** The name of the schedule that created the job. Null if a user created it. */
   readonly schedule: string | null;
-  /** The id of the first job of its batch, which may be the job itself. Null: the request created one job. */
+  /** The id of the first job of its batch, which may be this job. Null if the request created one job. */
   readonly requestedWith: number | null;
   /** `held`: the job is paused, with the reason in its progress. */
   readonly hold: WindowHold | null;
   readonly terms: JobTerms;
 }
 
-/** A job as it is persisted, without the states of its tasks. */
+/** A job in its stored form, without the states of its tasks. */
 export interface JobRecord extends Omit<StoredJob, "tasks"> {
   readonly tasks: readonly Pick<StoredTask, "id">[];
 }
@@ -52,7 +52,7 @@ export interface NewJob extends Pick<StoredJob, "request" | "progress" | "retryO
 
 /** Reads a row of the table `job`. */
 export function storedJobOf(row: Row, tasks: readonly StoredTask[], requestedWith: number | null): StoredJob {
-  // `JobStore` has written the text, so it needs no check.
+  // `JobStore` has written the text, so no check is needed.
   const request: JobRequest = JSON.parse(text(row, "request"));
   return {
     id: int(row, "id"),
@@ -83,10 +83,10 @@ const COUNTS: ReadonlySet<string> = new Set<keyof Counts>([
   "bytes",
 ]);
 
-/** Encodes the progress of a job for the database. Counts become decimal text, as they can pass 2^53. */
+/** Encodes the progress of a job for the database. Counts become decimal text, because they can pass 2^53. */
 export const encodeProgress = (progress: JobProgress): string =>
   JSON.stringify(progress, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
-/** Decodes progress, which `encodeProgress` has encoded. */
+/** Decodes the result of `encodeProgress`. */
 const decodeProgress = (written: string): JobProgress =>
   JSON.parse(written, (key, value: unknown) => (COUNTS.has(key) && typeof value === "string" ? BigInt(value) : value));

@@ -8,18 +8,18 @@ export interface TimelineEvent {
   readonly event: (typeof EVENTS)[number];
   /** ms since 1970. */
   readonly atMs: number;
-  /** The account. Null: the interface was open, or the server did it. */
+  /** The account. Null if the interface was open, or the server itself caused the event. */
   readonly by: string | null;
   readonly reason: string | null;
 }
 
-/** The events of one job that are stored: the latest. */
+/** The most events of one job that are stored. The latest events are stored. */
 export const MOST_EVENTS = 200;
 const ROW_BYTES = 32;
 const size = ({ by, reason }: Pick<TimelineEvent, "by" | "reason">): number =>
   ROW_BYTES + (by?.length ?? 0) + (reason?.length ?? 0);
 
-/** The events of jobs in the database. Methods that write run inside the caller's transaction. */
+/** Stores the events of jobs in the database. Methods that write run inside the caller's transaction. */
 export class TimelineStore {
   readonly #db: Database;
   readonly #grow: (job: number, bytes: number) => void;
@@ -30,7 +30,7 @@ export class TimelineStore {
     this.#grow = grow;
   }
 
-  /** Adds an event of a job. Deletes its oldest one if there are too many. */
+  /** Adds an event of a job. Deletes the job's oldest event if there are too many. */
   add(job: number, entry: TimelineEvent): void {
     this.#db
       .prepare("INSERT INTO job_event (job, at_ms, event, account, reason) VALUES (?, ?, ?, ?, ?)")

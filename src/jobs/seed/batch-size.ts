@@ -1,14 +1,14 @@
 import { BATCH_MS, type RenderOutcome } from "../../render/render-order.ts";
 
 /**
- * A batch that has this many tiles takes no further metatile: the messages between the processes no longer take most of
+ * A batch with this many tiles takes no further metatile, because messages between the processes no longer take most of
  * its time.
  */
 export const MOST_TILES_IN_BATCH = 32;
 
 /**
- * How many metatiles a task of a job has rendered in one batch: as many as the upstream renders in `BATCH_MS`, found by
- * doubling. One metatile if the upstream is slow or a render was not stored.
+ * The number of metatiles that a task of a job renders in one batch: as many as the upstream renders in `BATCH_MS`,
+ * found by doubling. One metatile if the upstream is slow or a render was not stored.
  */
 export class BatchSize {
   #metatiles = 1;

@@ -36,15 +36,15 @@ interface Faults {
   readonly outcomes: readonly RenderOutcome[];
   readonly request?: Partial<JobRequest>;
   readonly wanted?: Uint8Array | "none";
-  /** The answers of the store's checks; undefined: the store is back. */
+  /** The answers of the store's checks. Undefined: the store is available again. */
   readonly checks?: readonly (string | undefined)[];
   readonly admissions?: readonly Admission[];
   readonly closing?: AbortSignal;
 }
 
 /**
- * A job whose task has taken its first metatile. The renders of that metatile have the outcomes one after the other, the
- * last of them for ever; probes of other metatiles are always answered.
+ * A job whose task has taken its first metatile. The renders of that metatile have the outcomes one after the other,
+ * and repeat the last one. Probes of other metatiles are always answered.
  */
 function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [], closing }: Faults) {
   const job = activeJob({ gridSet, ranges, metatile, failureLimit: 10, ...request });

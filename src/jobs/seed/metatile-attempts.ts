@@ -43,23 +43,25 @@ export interface Rendered {
   readonly reservation: Reservation;
 }
 
-/** How often a metatile has failed, and whether the next failure is the metatile's own and not an outage's. */
+/**
+ * How often a metatile has failed, and whether the next failure counts as the metatile's failure instead of an outage.
+ */
 interface Attempts {
   readonly failed: number;
   readonly isLast: boolean;
 }
 
 const NO_ATTEMPTS: Attempts = { failed: 0, isLast: false };
-/** The longest Retry-After that the job obeys. */
+/** The longest Retry-After that a job obeys. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**
- * Renders a metatile until it is counted or given back: retries failures, and waits while the store, space on the disk
- * or the upstream is missing.
+ * Renders a metatile until it is counted or given back: retries failures, and waits while the store, disk space or the
+ * upstream is unavailable.
  */
 export class MetatileAttempts {
   readonly #parts: MetatileAttemptsParts;
-  /** The attempts of metatiles that the rate limit has put off between two attempts. */
+  /** The attempts of metatiles that the rate limit has postponed between two attempts. */
   readonly #putOff = new WeakMap<ActiveJob, Map<bigint, Attempts>>();
 
   constructor(parts: MetatileAttemptsParts) {
@@ -91,7 +93,8 @@ export class MetatileAttempts {
   }
 
   /**
-   * Counts a metatile, or waits for the store, for space or for the layer. Returns the failure if it has failed.
+   * Counts a metatile, or waits for the store, for space or for the layer. Returns the failure if the metatile has
+   * failed.
    * @throws JobAborted if the layer has been removed, or at a limit
    */
   async #handled(
@@ -101,8 +104,8 @@ export class MetatileAttempts {
   ): Promise<"finished" | "again" | RenderFailure> {
     const { results, guards, outage, storeWait, spaceWait } = this.#parts;
     if (signal.aborted) {
-      // The tiles were stored before the abort arrived. The metatiles of a killed task go back to the job, so count
-      // this one only if no other task has taken it since.
+      // The tiles were stored before the abort arrived. The metatiles of a killed task go back to the job, so this
+      // metatile counts only if no other task has taken it since.
       if (outcome.kind === "stored" && (task.claim.includes(metatile.n) || job.metatiles.takeBack(metatile.n)))
         results.stored(job, task, { metatile, wanted }, outcome);
       return "finished";
@@ -112,11 +115,11 @@ export class MetatileAttempts {
         outage.rendered(job, metatile.n);
         storeWait.stored(job);
         results.stored(job, task, { metatile, wanted }, outcome);
-        // The marks of missing tiles are all alike, which is no sign of a broken upstream.
+        // The marks of missing tiles are all identical, which does not indicate a broken upstream.
         if (outcome.hasNoTile !== true) guards.check(job, layer, outcome.written ?? []);
         return "finished";
       case "layer_removed":
-        // The order to abort the job may arrive later. A task that continued would count the metatile as done.
+        // The request to abort the job may arrive later. A task that continued would count the metatile as done.
         throw new JobAborted(LAYER_REMOVED);
       case "cancelled":
       case "stale":
@@ -144,7 +147,7 @@ export class MetatileAttempts {
     const { stop, outage } = this.#parts;
     const { retryCount, retryWaitMs, ownFailurePolicy } = job.request;
     const failed = before + 1;
-    // A request that gives failure fields of its own gets exactly those.
+    // A request with its own failure fields gets exactly the retries that they say.
     const isFinal = isLast || (failure.isPermanent === true && !ownFailurePolicy);
     const triesLeft = isFinal ? 0 : retryCount + 1 - failed;
     if (triesLeft > 0) {
@@ -156,24 +159,24 @@ export class MetatileAttempts {
       );
     }
     if (isOutage(failure.failure) && !ownFailurePolicy && !isLast && triesLeft <= 1) {
-      // A probe of a metatile that was rendered before shows whether this metatile is bad or the upstream is down.
-      // Probe before the last try, not after it: if the upstream came back between the last try and the probe, this
-      // metatile would be counted as failed.
+      // A probe of a metatile that was rendered before shows whether this metatile is bad or the upstream is down. It
+      // runs before the last try: if it ran after the last try, and the upstream came back in between, this metatile
+      // would be counted as failed.
       const state = await outage.wait(job, layer, metatile, failure.message, signal);
       return stop.isDue(signal) ? "stop" : { failed: 0, isLast: state === "alive" };
     }
     return triesLeft > 0 ? { failed, isLast } : "give up";
   }
 
-  /** Waits before a retry: at least as long as its Retry-After, within bounds. */
+  /** Waits before a retry, at least as long as its Retry-After, within bounds. */
   async #pause(ms: number, { retryAfterMs = 0 }: RenderFailure, signal: AbortSignal): Promise<void> {
     const { stop, random } = this.#parts;
     await stop.sleep(Math.max(jittered(ms, random()), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)), signal);
   }
 
   /**
-   * Renders a metatile once. Undefined: no tile was wanted, or the task must stop, or the rate limit put the metatile
-   * off.
+   * Renders a metatile once. Undefined if no tile was wanted, the task must stop, or the rate limit postponed the
+   * metatile.
    */
   async #renderOnce(
     { job, task, layer, signal }: SeedStep,
@@ -196,7 +199,7 @@ export class MetatileAttempts {
         return undefined;
       }
       job.rateLimiter.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
-      // Nothing is reserved yet: the renderer asks for space when it knows the size of the encoded tiles.
+      // Nothing is reserved yet: the renderer requests space when it knows the size of the encoded tiles.
       const leave = { id: reservation.id, ...reservation.size };
       const outcome = await renders.render({ job, layer, metatiles: [{ metatile, wanted }], leave }, signal);
       batchSize(job).adapt([outcome]);

@@ -58,7 +58,7 @@ test("the seed guard reports tiles that replace much larger or smaller ones, not
       repeat(100, (i) => tile(`l${i}`, 900, 1000 + i)),
     ),
   ).toEqual([-1, undefined]);
-  // New tiles in between do not push the others out.
+  // New tiles in between do not push replaced tiles out of the window.
   expect(
     firstReason(
       guard(),

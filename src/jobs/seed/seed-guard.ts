@@ -6,11 +6,11 @@ import { JobPaused } from "../work.ts";
 /** A tile that a job has just stored, as the guard checks it. */
 export type CheckedTile = Required<Pick<WrittenTile, "digest" | "bytes" | "replaced">>;
 
-/** A tile that is this many times larger or smaller than the tile it replaced probably shows something else. */
+/** A tile that is this many times larger or smaller than the tile it replaced probably shows different content. */
 const UNLIKE = 4;
 
 /**
- * Checks the last tiles of a job: a map server that has lost its data continues to answer, with blank or identical
+ * Checks the last tiles of a job. A map server that has lost its data continues to answer, with blank or identical
  * pictures. A seed without this check would fill the cache with them.
  */
 export class SeedGuard {
@@ -24,11 +24,11 @@ export class SeedGuard {
     this.#unlike = new Window(options.tiles);
   }
 
-  /** Returns the reason to pause the job. Undefined: the last tiles are not suspicious. */
+  /** Returns the reason to pause the job. Undefined if the last tiles are not suspicious. */
   check({ digest, bytes, replaced }: CheckedTile): string | undefined {
     const identical = this.#digests.add(digest);
     const reason = this.#tooMany("identicalPercent", this.#digests, identical, "are one and the same picture");
-    // A new tile replaced no tile, so there is nothing to compare it with.
+    // A new tile has replaced no tile with which it could be compared.
     if (reason !== undefined || replaced === undefined) return reason;
     const isUnlike = bytes * UNLIKE <= replaced || bytes >= replaced * UNLIKE;
     const count = this.#unlike.add(isUnlike);
@@ -83,7 +83,7 @@ class Window<T> {
   }
 }
 
-/** The seed guards of the jobs at work. */
+/** The seed guards of running jobs. */
 export class SeedGuards {
   readonly #guards = new WeakMap<ActiveJob, SeedGuard>();
 

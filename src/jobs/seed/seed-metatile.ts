@@ -8,7 +8,7 @@ import type { IsCounted, MetatilePosition } from "./wanted-tiles.ts";
 /** One metatile of a job, with its tile set and parameters. */
 export interface JobMetatile extends MetatilePosition {
   readonly n: bigint;
-  /** The number of the combination of parameters among the job's. */
+  /** The index of the combination of parameters among the job's combinations. */
   readonly combination: number;
   readonly parameters: Readonly<Record<string, string>>;
 }
@@ -18,14 +18,14 @@ export interface TakenMetatile extends JobMetatile {
   readonly isCounted: IsCounted;
 }
 
-/** A metatile that must be rendered, and the mask of the tiles to store. Null: all tiles. */
+/** A metatile that must be rendered, and the mask of the tiles to store. Null means all tiles. */
 export interface WantedMetatile<M extends JobMetatile = TakenMetatile> {
   readonly metatile: M;
   readonly wanted: Uint8Array | null;
 }
 
 /**
- * Returns the metatile of a number, cut to the layer's coverage.
+ * Returns the metatile with a number, clipped to the layer's coverage.
  * @throws JobAborted if the layer no longer offers the grid set or the level
  */
 export function metatileOf(job: ActiveJob, layer: Layer, n: bigint): JobMetatile {
@@ -42,6 +42,6 @@ export function metatileOf(job: ActiveJob, layer: Layer, n: bigint): JobMetatile
   return { n, tileSet, combination, parameters: rendered.parameters, rect: whole, counted };
 }
 
-/** Returns how many tiles of a rectangle a mask has. Null: all. */
+/** Returns the number of tiles in a mask of a rectangle. A null mask selects all tiles. */
 export const tilesIn = (rect: TileRect, wanted: Uint8Array | null): number =>
   wanted === null ? Number(rectCount(rect)) : wanted.reduce((sum, one) => sum + one, 0);

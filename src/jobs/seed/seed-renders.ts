@@ -17,7 +17,7 @@ export interface SeedRendersParts {
   readonly marksCommitted: (layer: string) => Promise<void>;
 }
 
-/** The metatiles of one job that are rendered at once. */
+/** The metatiles of one job that are rendered in one batch. */
 export interface SeedBatch {
   readonly job: ActiveJob;
   readonly layer: Layer;
@@ -26,7 +26,7 @@ export interface SeedBatch {
   readonly leave: Leave | undefined;
 }
 
-/** Has metatiles of jobs rendered, with their cells open in the ledger meanwhile. */
+/** Renders metatiles of jobs, with their cells open in the ledger during the render. */
 export class SeedRenders {
   readonly #parts: SeedRendersParts;
 
@@ -52,7 +52,7 @@ export class SeedRenders {
 
   /**
    * Opens the cells, renders, and closes the cells. Returns no outcomes if the task was aborted before the render.
-   * @throws StateError while the state database is away or a truncation of the layer is interrupted
+   * @throws StateError while the state database is unavailable or a truncation of the layer is interrupted
    */
   async #opened(
     { job, layer, metatiles, leave }: SeedBatch,
@@ -93,7 +93,7 @@ export class SeedRenders {
             })),
             ending.signal,
           );
-      // The records still have tiles that are gone: the task must not look for missing tiles now.
+      // The ledger still has records of truncated tiles, so the task must not search for missing tiles now.
       if (isBarred && outcomes.every(({ kind }) => kind === "cancelled"))
         throw new StateError("unavailable", `a truncation of ${layer.name} was interrupted`);
       return outcomes;
@@ -105,7 +105,10 @@ export class SeedRenders {
   }
 }
 
-/** Returns why the marks could not be committed. @throws StateError when the database or the truncated store is away */
+/**
+ * Returns why the marks could not be committed. @throws StateError when the database or the truncated store is
+ * unavailable
+ */
 function notCommitted(error: unknown): string {
   if (isStateAway(error)) throw error;
   return String(error);
@@ -117,7 +120,7 @@ function orderTerms(
   layer: Layer,
 ): Pick<RenderOrder, "beside" | "sinceMs" | "watched" | "renewed"> {
   const { format, onlyExisting, olderThanMs } = request;
-  // A job over existing or old tiles has checked one format only, so it must not write the other formats.
+  // A job over existing or old tiles has checked only one format, so it must not write the other formats.
   const isOfOneFormat = onlyExisting === true || olderThanMs !== undefined;
   const beside = isOfOneFormat || format === null ? [] : formatsBeside(layer, format);
   return {

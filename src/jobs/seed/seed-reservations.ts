@@ -6,25 +6,26 @@ import type { ActiveJob } from "../active-job.ts";
 
 /** The part of the quota that seeds use. */
 export interface SeedReservations {
-  /** Returns the bytes that the disk takes for a tile of this size in a layer. */
+  /** Returns the bytes that the disk allocates for a tile of this size in a layer. */
   allocated(bytes: number, layer: string): number;
   /** Returns an empty reservation. The caller must release it. */
   begin(layer: string): Reservation;
   /** Reserves a size if it fits without an eviction. */
   tryReserve(reservation: Reservation, size: StoredSize): boolean;
-  /** Reserves a size and evicts tiles for it if necessary. With a size of 0: checks whether there is any space. */
+  /** Reserves a size and evicts tiles for it if necessary. A size of 0 checks whether there is any space. */
   reserve(reservation: Reservation, size: StoredSize): Promise<Admission>;
 }
 
 /**
- * The assumed size of a tile before any is stored, and the number of such tiles that weight the assumption in the mean.
+ * The assumed size of a tile before any tile is stored, and the number of tiles with which this assumption is weighted
+ * in the mean.
  */
 const USUAL_TILE_BYTES = 32 * 1024;
 const USUAL_TILES = 16;
 /** The sizes of tiles in a batch vary. A batch that exceeds the estimate costs one more request to the quota. */
 const MARGIN = 1.5;
 
-/** Estimates how much a batch of metatiles adds to the store, by the tiles that the job has stored so far. */
+/** Estimates the growth of the store by a batch of metatiles, from the tiles that the job has stored so far. */
 export function expectedSize(
   { tally, request }: Pick<ActiveJob, "tally" | "request">,
   layer: Layer,

@@ -13,7 +13,7 @@ export interface SeedResultsParts {
   readonly jobs: Pick<JobStore, "addFailedTiles">;
   /** Writes all changes in one transaction. */
   readonly persist: (also: () => void) => void;
-  /** Reports failed tiles of a layer to the log. */
+  /** Logs failed tiles of a layer. */
   readonly failedTiles: (layer: string, failure: RenderFailure, tiles: number) => void;
 }
 
@@ -26,8 +26,8 @@ export class SeedResults {
   }
 
   /**
-   * Counts a metatile as stored: its wanted tiles as stored or unchanged, all other counted tiles as skipped. Where the
-   * upstream has no tile, all are skipped.
+   * Counts a metatile as stored: its wanted tiles as stored or unchanged, all other counted tiles as skipped. If the
+   * upstream has no tile, all tiles count as skipped.
    */
   stored(job: ActiveJob, task: Task, { metatile, wanted }: WantedMetatile, outcome: Stored): void {
     if (outcome.hasNoTile === true) {
@@ -46,7 +46,7 @@ export class SeedResults {
     job.finish(task, metatile.n, metatile.rect.z, counts, all);
   }
 
-  /** Counts all tiles of a metatile as skipped: none of them was wanted, or the upstream has none. */
+  /** Counts all tiles of a metatile as skipped, because no tile was wanted, or because the upstream has no tile. */
   skipped(job: ActiveJob, task: Task, metatile: TakenMetatile): void {
     const { all } = countTiles(metatile, null);
     job.finish(task, metatile.n, metatile.rect.z, { skipped: all }, all);
@@ -81,7 +81,7 @@ export class SeedResults {
    * @throws JobAborted
    */
   close(job: ActiveJob, task: Task): void {
-    // Some tiles that existed when the job was accepted have been deleted since, or another writer has renewed them.
+    // Some tiles that existed when the job was accepted have been deleted or renewed by another writer since.
     if (job.request.onlyExisting === true) job.skipRest(task);
     const reason = failureLimitReason(job.request, job.tally.sum, "all done");
     if (reason !== undefined) throw new JobAborted(reason);

@@ -38,25 +38,24 @@ export interface SeedingParts extends WantedTilesParts {
   readonly failedTiles: SeedResultsParts["failedTiles"];
   /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: (layer: string) => Promise<void>;
-  /**
-   * Returns the present time, or the latest time that the wall clock has shown if the clock was set back, ms since
-   * 1970.
-   */
+  /** Returns the current time, or the latest time that the wall clock has shown if it was set back; ms since 1970. */
   readonly latestMs: () => number;
-  /** ms by the monotonic clock. */
+  /** Returns the monotonic time in ms. */
   readonly monotonicNow: () => number;
-  /** 0 ≤ n < 1. */
+  /** Returns a number of at least 0 and below 1. */
   readonly random: () => number;
-  /** Aborted when the server shuts down: renders in flight finish, and all waits end. */
+  /** Aborted when the server shuts down: renders in progress finish, and all waits end. */
   readonly closing: AbortSignal;
 }
 
 /** The number of metatiles without wanted tiles after which a step yields to the event loop. */
 const LOOKS_PER_TURN = 512;
-/** The coarsest resolution of file times, ms. */
+/** The coarsest resolution of file times in ms. */
 const FILE_CLOCK_MS = 10;
 
-/** Seed and reseed: takes metatiles, finds their missing tiles, and has them rendered one by one or in batches. */
+/**
+ * Carries out seeds and reseeds: takes metatiles, finds their missing tiles, and renders them one by one or in batches.
+ */
 export class Seeding implements Work {
   readonly #parts: SeedingParts;
   readonly #tiles: WantedTiles;
@@ -128,8 +127,8 @@ export class Seeding implements Work {
   }
 
   /**
-   * Raises the generation of the layer once for each reseed, so that every tile that is younger than the job's start
-   * shows the present map. Does nothing for a seed.
+   * Raises the generation of the layer once for each reseed, so that every tile younger than the job's start shows the
+   * current map. Does nothing for a seed.
    */
   async #startGenerationOnce(job: ActiveJob): Promise<void> {
     if (job.request.type !== "reseed") return;
@@ -142,7 +141,7 @@ export class Seeding implements Work {
     const isFirst = !job.wasInterrupted;
     await this.#parts.renders.startGeneration(job.request.layer);
     if (!isFirst) return;
-    // Use the latest time that the wall clock has shown: after the clock was set back, tiles from before would look
+    // Uses the latest time that the wall clock has shown: if the clock was set back, older tiles would otherwise look
     // younger than the job.
     job.moveStart(this.#parts.latestMs());
     // File times have a coarse resolution: without the wait, a tile stored next could look older than the job.
@@ -150,8 +149,8 @@ export class Seeding implements Work {
   }
 
   /**
-   * Takes metatiles until there are enough for one batch. `skipped` counts the metatiles without wanted tiles. An empty
-   * batch means that `LOOKS_PER_TURN` metatiles were checked or that no metatile is left.
+   * Takes metatiles until there are enough for one batch. `skipped` is the number of metatiles without wanted tiles. An
+   * empty batch means that `LOOKS_PER_TURN` metatiles were checked or that no metatile is left.
    */
   async #take(
     { job, task, layer, signal }: SeedStep,
@@ -190,13 +189,13 @@ export class Seeding implements Work {
     try {
       const isReserved = reservations.tryReserve(reservation, expectedSize(job, layer, batch, reservations.allocated));
       if (!isReserved) await this.#spaceWait.forOneTile(job, reservation, signal);
-      // Without space for the whole batch, render one metatile: the next one may not fit.
+      // Without space for the whole batch, renders one metatile, because the next one may not fit.
       const metatiles = isReserved ? batch : batch.slice(0, 1);
       const leave = { id: reservation.id, ...reservation.size };
       const outcomes = this.#stop.isDue(signal)
         ? []
         : await this.#renders.renderBatch({ job, layer, metatiles, leave }, signal);
-      // Release the rest of the reservation before the next metatile asks for space.
+      // Releases the unused part of the reservation before the next metatile requests space.
       reservation.release();
       job.giveBack(
         task,

@@ -12,7 +12,10 @@ const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "
 const rect = { z: 3, minX: 0, minY: 0, maxX: 1, maxY: 1 };
 const metatile = { tileSet, rect, counted: { ...rect, minX: 1 } };
 
-/** Finds the wanted tiles among stored ones: when each tile (`x/y`) was written, ms since 1970. */
+/**
+ * Finds the wanted tiles among stored tiles.
+ * @param stored when each tile (`x/y`) was written, ms since 1970
+ */
 function wantedOf(
   job: ActiveJob,
   stored: Readonly<Record<string, number | { readonly modifiedMs: number; readonly confirmedMs: number }>>,
@@ -77,7 +80,7 @@ test("a reseed wants all tiles; after a restart, those that it has not renewed",
   const stored = { "0/0": 500, "1/0": 500, "0/1": 5_000, "1/1": 5_000 };
   expect(wantedOf(activeJob({ type: "reseed" }, { startedMs: 2_000 }), stored)).toBe(null);
   expect(wantedOf(activeJob({ type: "reseed" }, { startedMs: 2_000 }, true), stored)).toEqual([1, 1, 0, 0]);
-  // An unchanged tile keeps its time of writing, and is confirmed.
+  // An unchanged tile keeps its time of writing and is confirmed.
   const confirmed = { "1/0": { modifiedMs: 500, confirmedMs: 5_000 }, "1/1": { modifiedMs: 500, confirmedMs: 5_000 } };
   const again = activeJob({ type: "reseed" }, { startedMs: 2_000 }, true);
   expect(wantedOf(again, confirmed)).toBe("none");

@@ -13,13 +13,13 @@ export interface WantedTilesParts {
   readonly ledger: Pick<Ledger, "presence" | "repair">;
   readonly store: Pick<InventoryStore, "timesOf">;
   /**
-   * Returns the time of the last soft truncation of a layer: tiles written before it count as expired. ms since 1970;
-   * 0: none.
+   * Returns the time of the last soft truncation of a layer, ms since 1970; 0 if there was none. Tiles written before
+   * it count as expired.
    */
   readonly expiredBeforeMs: (layer: string) => number;
   /**
-   * Returns whether other programs write to a layer's tiles, or may have written to them. If so, the job asks the store
-   * instead of the ledger.
+   * Returns whether other programs write to a layer's tiles, or may have written to them. If so, the job reads the
+   * store instead of the ledger.
    */
   readonly sharedStore: (layer: string) => boolean;
   readonly now: () => number;
@@ -52,8 +52,8 @@ export class WantedTiles {
   }
 
   /**
-   * Returns which tiles a job counts. A job over existing tiles counts the stored tiles, except those that were written
-   * or confirmed since the job began, by the job itself before a restart or by another writer. Yields now and then,
+   * Returns which tiles a job counts. A job over existing tiles counts the stored tiles, except tiles that were written
+   * or confirmed since the job began, by the job itself before a restart or by another writer. Yields regularly,
    * because a row of the selection may take long.
    */
   *counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePosition): Generator<undefined, IsCounted> {
@@ -65,7 +65,7 @@ export class WantedTiles {
     return (x, y) => rectHolds(rect, x, y) && mask[indexIn(rect, x, y)] === 1;
   }
 
-  /** Returns the tiles to store: null for all, a mask for some, "none" if no counted tile needs a render. */
+  /** Returns the tiles to store: null for all tiles, a mask for some, "none" if no counted tile needs a render. */
   wanted(
     job: ActiveJob,
     layer: Layer,
@@ -73,7 +73,7 @@ export class WantedTiles {
     isCounted: IsCounted,
   ): Uint8Array | null | "none" {
     const subset = findSubset(layer, tileSet.gridSet);
-    // A reload may have ended the storing of the level since the job was planned.
+    // A reload may have disabled the storing of the level since the job was planned.
     if (subset !== undefined && !storesLevel(layer, subset, rect.z)) return "none";
     const fresh = this.#freshness(job, layer, rect.z);
     if (fresh === undefined) return isAnyOf(counted, isCounted) ? null : "none";
@@ -100,7 +100,7 @@ export class WantedTiles {
     return job.request.type === "seed" && this.#freshness(job, layer, z)?.sinceMs === 0;
   }
 
-  /** Returns which stored tiles need no render. Undefined: all tiles are rendered. */
+  /** Returns which stored tiles need no render. Undefined if all tiles are rendered. */
   #freshness(job: ActiveJob, layer: Layer, z: number): Fresh | undefined {
     const { type, olderThanMs, onlyExisting } = job.request;
     // A seed renders expired tiles again.
@@ -115,7 +115,7 @@ export class WantedTiles {
     return onlyExisting === true || job.wasInterrupted ? this.#sinceStart(job) : undefined;
   }
 
-  /** Returns the freshness that only tiles have which were written or confirmed since the job began. */
+  /** Returns a freshness that applies only to tiles that were written or confirmed since the job began. */
   #sinceStart({ startedMs, createdMs }: ActiveJob): Fresh {
     return { time: "confirmedMs", sinceMs: startedMs ?? createdMs };
   }
@@ -140,7 +140,7 @@ export class WantedTiles {
 }
 
 /**
- * Returns the times of a tile. A tile that cannot be read counts as missing, so it is rendered; if the store cannot
+ * Returns the times of a tile. A tile that cannot be read counts as missing, so it is rendered. If the store cannot
  * write the tile either, the job waits for the store.
  */
 function timesIn(store: Pick<InventoryStore, "timesOf">, at: TileAddress): ReturnType<InventoryStore["timesOf"]> {

@@ -1,11 +1,11 @@
 import type { JobError, JobOutcome, JobState, JobTiles, JobView } from "../../plan/job/job-request.ts";
 
 /**
- * The jobs of one request, shown as one job: `id` is that of the first job, and counts are sums. The batch is running
- * from the start of its first job on, unless all unfinished jobs are paused. Its outcome is the worst one, and
- * `endedAt` the last end; both are null until all jobs have ended. An error has the message and tile of the first job
- * with its class. The rate is that of the unfinished jobs, and at the end the mean rate from the first start to the
- * last end.
+ * The jobs of one request, shown as one job. `id` is the id of the first job, and counts are sums. The batch is running
+ * from the start of its first job on, unless all unfinished jobs are paused. Its outcome is the worst outcome of its
+ * jobs, and `endedAt` the last end; both are null until all jobs have ended. An error has the message and tile of the
+ * first job with this class. The rate is the sum for the unfinished jobs and, after the end, the mean rate from the
+ * first start to the last end.
  */
 export interface BatchView
   extends Pick<
@@ -23,7 +23,7 @@ export interface BatchView
     | "retries"
     | "tilesPerSecond"
   > {
-  /** How many jobs are in each state. Jobs that were removed from the history are not counted. */
+  /** The number of jobs in each state, without jobs that were removed from the history. */
   readonly jobs: Readonly<Record<JobState, number>>;
 }
 
@@ -54,7 +54,7 @@ export function batchOf(id: number, jobs: readonly JobView[]): BatchView {
 }
 
 function stateOf(states: BatchView["jobs"], live: readonly JobView[]): JobState {
-  // A batch that has begun is running until its last job has ended, even while all of its other jobs wait in the queue.
+  // A batch that has begun is running until its last job has ended, even while all unfinished jobs wait in the queue.
   const hasBegun = states.running + states.done + states.aborted > 0;
   if (live.length > 0) return hasBegun && live.some(({ paused }) => !paused) ? "running" : "pending";
   return states.aborted > 0 ? "aborted" : "done";

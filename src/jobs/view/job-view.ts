@@ -15,10 +15,10 @@ import { windowTimes } from "../../plan/run-window.ts";
 import { setDocument } from "../../plan/value-choice.ts";
 import type { JobRecord } from "../record/stored-job.ts";
 
-/** The rate and the time left, which only a job at work has. */
+/** The rate and the time left, which only a running job has. */
 export type JobRate = Pick<JobView, "tilesPerSecond" | "timeLeft">;
 
-/** Returns the mean rate over the time that the job was at work. */
+/** Returns the mean rate over the working time of the job. */
 function pastRate({ request, progress: { workedMs } }: JobRecord, counts: Counts): JobRate {
   const tiles = processedTiles(request.type, counts);
   return { tilesPerSecond: workedMs > 0 && tiles > 0n ? (Number(tiles) * 1000) / workedMs : null, timeLeft: null };
@@ -32,7 +32,7 @@ export function listed(view: JobView): JobView {
 
 /**
  * Returns a job as the management interface shows it.
- * @param rate of a job that has not ended: its present rate; undefined: the mean rate of an ended job is computed
+ * @param rate the current rate of a job that has not ended; undefined: computes the mean rate of an ended job
  */
 export function viewOf(job: JobRecord, rate?: JobRate): JobView {
   const { request, progress, createdMs, startedMs, endedMs } = job;
@@ -107,7 +107,7 @@ const roundedRate = ({ tilesPerSecond, timeLeft }: JobRate): JobRate => ({
   timeLeft,
 });
 
-/** Returns the area that limits a job as GeoJSON. Null: no area. */
+/** Returns the area that limits a job, as GeoJSON. Null if the job has no area. */
 export function areaView(selection: Selection | undefined): AreaView | null {
   if (selection?.kind !== "area") return null;
   return {

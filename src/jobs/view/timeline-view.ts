@@ -8,7 +8,7 @@ export interface TimelineEntry extends Pick<TimelineEvent, "by" | "reason"> {
   readonly event: "made" | TimelineEvent["event"] | "ended";
 }
 
-/** Returns the timeline of a job. The job itself records when it was made and has ended. */
+/** Returns the timeline of a job. The job's record contains its creation and its end. */
 export function timelineOf(job: JobView, events: readonly TimelineEvent[]): readonly TimelineEntry[] {
   const { createdAt, createdBy, startedAt, endedAt, outcome, abortedBy, reason } = job;
   // A job that began and ended between two saves was never saved as running.

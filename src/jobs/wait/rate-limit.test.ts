@@ -20,7 +20,7 @@ test("between any two starts no more is begun than the rate allows, and a timer 
       let now = START;
       let sum = 0;
       for (const { tiles, lateMs } of rendered) {
-        // Only timers are late: a start that is due already begins at once.
+        // Only timers are late: a start that is already due begins at once.
         const waitMs = rateLimiter.waitMs(rate, now);
         now += waitMs > 0 ? waitMs + lateMs : 0;
         expect(rateLimiter.isOpen(rate, undefined, now)).toBe(true);

@@ -12,19 +12,19 @@ export interface SpaceWaitParts {
   readonly reservations: SeedReservations;
   readonly stop: JobStop;
   readonly options: () => Pick<JobOptions, "outageLimitSeconds">;
-  /** ms by the monotonic clock. */
+  /** Returns the monotonic time in ms. */
   readonly monotonicNow: () => number;
-  /** 0 ≤ n < 1. */
+  /** Returns a number of at least 0 and below 1. */
   readonly random: () => number;
 }
 
-/** The pauses of a job that waits for the store, for space on the disk or for an upstream. */
+/** The pauses of a job that waits for the store, for disk space or for an upstream. */
 export const JOB_BACK_OFF: BackOff = { firstMs: 500, longestMs: 15_000 };
 
 /** Waits until there is space for the tiles of a job. */
 export class SpaceWait {
   readonly #parts: SpaceWaitParts;
-  /** Since when there has been no space for the tiles of a job, ms by the monotonic clock. */
+  /** Since when there has been no space for the tiles of a job, ms of the monotonic clock. */
   readonly #sinceMs = new WeakMap<ActiveJob, number>();
 
   constructor(parts: SpaceWaitParts) {
@@ -47,7 +47,7 @@ export class SpaceWait {
   }
 
   /**
-   * Waits before the job asks for space again.
+   * Waits before the job requests space again.
    * @throws JobAborted if there never will be space
    */
   async afterRefusal(job: ActiveJob, refusal: SpaceRefusal, signal: AbortSignal): Promise<void> {

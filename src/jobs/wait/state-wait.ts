@@ -4,22 +4,27 @@ import type { ActiveJob } from "../active-job.ts";
 import type { JobStop } from "../job-stop.ts";
 import type { Work } from "../work.ts";
 
-/** The next attempt to use the database follows after this time. */
+/** The pause before the next attempt to use the database. */
 const PAUSE_MS = 1_000;
 
 export interface StateWaitParts {
-  /** Makes the records of a layer those of its tiles, if they are not. @throws StateError when this is not possible yet */
+  /**
+   * Makes the records of a layer agree with its tiles, if they do not. @throws StateError if this is not possible yet
+   */
   readonly ready: (layer: string) => void;
-  /** Called when a job begins to wait. The reason cannot be saved, and a job is reported only when it is saved. */
+  /**
+   * Called when a job begins to wait. The reason cannot be saved, and otherwise a job is reported only when it is
+   * saved.
+   */
   readonly waits: (job: ActiveJob) => void;
   readonly stop: JobStop;
-  /** 0 ≤ n < 1. */
+  /** Returns a number of at least 0 and below 1. */
   readonly random: () => number;
 }
 
 /**
- * Returns work that waits while the state database is away, as one on another machine may be: a step that could not
- * read it gives back its metatiles and is done again.
+ * Returns work that waits while the state database is unavailable, as a remote database may be. A step that could not
+ * read the database gives back its metatiles and is repeated.
  */
 export function waitingForState(work: Work, { ready, waits, stop, random }: StateWaitParts): Work {
   return {

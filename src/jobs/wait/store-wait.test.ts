@@ -7,7 +7,7 @@ import { StoreWait, waitingForStore } from "./store-wait.ts";
 
 const { signal } = new AbortController();
 
-/** Work of which the steps fail by the errors one after the other, on a store that is there again after some checks. */
+/** Work whose steps fail with the errors one after the other, on a store that is available again after some checks. */
 function workThatFails(errors: readonly StoreError[], checks: number, outageLimitSeconds = 3600) {
   const stop = new InstantStop();
   let [steps, looks] = [0, 0];

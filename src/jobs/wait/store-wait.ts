@@ -10,13 +10,13 @@ export interface StoreWaitParts extends Pick<SpaceWaitParts, "stop" | "options" 
 
 /**
  * Waits until the store accepts tiles of a job's layer again. Checks the store itself, so that the upstream gets no
- * requests meanwhile. All tasks of a job share one wait.
+ * requests during the wait. All tasks of a job share one wait.
  */
 export class StoreWait {
   readonly #parts: StoreWaitParts;
   readonly #waits = new WeakMap<ActiveJob, Promise<void>>();
   /**
-   * Since when the store has failed every write of a job, ms by the monotonic clock. If a check succeeds but writes
+   * Since when the store has failed every write of a job, ms of the monotonic clock. If a check succeeds but writes
    * still fail, the pauses keep growing: only a stored tile resets the time.
    */
   readonly #sinceMs = new WeakMap<ActiveJob, number>();
@@ -30,7 +30,7 @@ export class StoreWait {
     this.#sinceMs.delete(job);
   }
 
-  /** @throws JobAborted when the store has been away for longer than the limit */
+  /** @throws JobAborted when the store has been unavailable for longer than the limit */
   wait(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
     const wait = this.#waits.get(job) ?? this.#untilChecked(job, reason, signal).finally(() => this.#waits.delete(job));
     this.#waits.set(job, wait);
@@ -54,7 +54,7 @@ export class StoreWait {
     }
   }
 
-  /** Returns why the store does not accept tiles of a layer. Undefined: it does. */
+  /** Returns why the store does not accept tiles of a layer. Undefined if it does. */
   async #fault(layer: string): Promise<string | undefined> {
     try {
       await this.#parts.store.check(layer);
@@ -66,7 +66,9 @@ export class StoreWait {
   }
 }
 
-/** Returns work that waits while the store of its layer is away: a step that could not use it is done again. */
+/**
+ * Returns work that waits while the store of its layer is unavailable. A step that could not use the store is repeated.
+ */
 export function waitingForStore(work: Work, wait: Pick<StoreWait, "wait" | "stored">): Work {
   return {
     async step(job, task, signal, crowded) {

@@ -24,7 +24,7 @@ const failed = (failure: "refused" | "exception", more: { answeredMsAgo?: number
   ...more,
 });
 
-/** An outage whose probes are answered by the outcomes one after the other, the last of them for ever. */
+/** An outage whose probes are answered with the outcomes one after the other; the last one is repeated. */
 function outageWith(outcomes: readonly RenderOutcome[], outageLimitSeconds = 3600) {
   const stop = new InstantStop();
   const probed: bigint[] = [];

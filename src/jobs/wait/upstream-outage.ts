@@ -13,10 +13,12 @@ export interface UpstreamOutageParts extends Pick<SpaceWaitParts, "stop" | "opti
   readonly renders: Pick<SeedRenders, "render">;
 }
 
-/** Multiples of the golden ratio modulo 1 stay far apart, so successive probes hit different parts of the map. */
+/** Multiples of the golden ratio modulo 1 stay far apart, so successive probes request different parts of the map. */
 const [GOLDEN, GOLDEN_WHOLE] = [618_034n, 1_000_000n];
 
-/** `alive`: the upstream answers, so the metatile in doubt is bad. `was_down`: it was down and has come back. */
+/**
+ * `alive`: the upstream answers, so the metatile in doubt is bad. `was_down`: the upstream was down and has come back.
+ */
 export type UpstreamState = "alive" | "was_down";
 
 /**
@@ -26,7 +28,7 @@ export type UpstreamState = "alive" | "was_down";
 export class UpstreamOutage {
   readonly #parts: UpstreamOutageParts;
   readonly #waits = new WeakMap<ActiveJob, Promise<UpstreamState>>();
-  /** A metatile that the upstream has answered. Probes request it: if a probe fails, the upstream is down. */
+  /** A metatile that the upstream has rendered. Probes request it: if a probe fails, the upstream is down. */
   readonly #answered = new WeakMap<ActiveJob, bigint>();
 
   constructor(parts: UpstreamOutageParts) {
@@ -71,7 +73,7 @@ export class UpstreamOutage {
         job.endWait(waiting);
         return probes === 0 ? "alive" : "was_down";
       }
-      // The upstream has answered other requests since the last probe: only this job's part of the map cannot be
+      // The upstream has answered other requests since the last probe, so only this job's part of the map cannot be
       // rendered.
       if (
         outcome.kind === "failed" &&
@@ -92,7 +94,7 @@ export class UpstreamOutage {
     return "was_down";
   }
 
-  /** Renders a metatile of which nothing is stored. */
+  /** Renders a metatile without storing its tiles. */
   #probe(job: ActiveJob, layer: Layer, n: bigint, signal: AbortSignal): Promise<RenderOutcome> {
     const metatile = metatileOf(job, layer, n);
     const wanted = new Uint8Array(Number(rectCount(metatile.rect)));
@@ -100,8 +102,8 @@ export class UpstreamOutage {
   }
 
   /**
-   * Returns the number of a metatile that the upstream has rendered before. If there is none, returns a different
-   * number for each probe, far from the numbers of the probes before, because only a part of the map may fail.
+   * Returns the number of a metatile that the upstream has rendered before. Otherwise returns a different number for
+   * each probe, far from the numbers of earlier probes, because only a part of the map may fail.
    */
   #probeNumber(job: ActiveJob, doubted: bigint, probes: number): bigint {
     const answered = this.#answered.get(job);
@@ -112,7 +114,7 @@ export class UpstreamOutage {
   }
 }
 
-/** Returns whether the upstream has answered a probe. A failure that is no outage is an answer too. */
+/** Returns whether the upstream has answered a probe. A failure that is not an outage counts as an answer. */
 function isAnswer(outcome: RenderOutcome): boolean {
   switch (outcome.kind) {
     case "stored":

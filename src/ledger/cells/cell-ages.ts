@@ -3,7 +3,10 @@ import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../../layer/tile-set.ts";
 const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const ROW_BYTES = BLOCK_SIDE / 8;
 const CELL_ROW_BYTES = CELL_SIDE / 8;
-/** Bytes of one cell in a row of the database: its number, two numbers of seconds since 1970, and its tiles less one. */
+/**
+ * The bytes of one cell in a row of the database: the cell's number, two numbers of seconds since 1970, and the number
+ * of its tiles minus 1.
+ */
 const ENCODED_BYTES = 10;
 const UNKNOWN_SECONDS = 0xff_ff_ff_ff;
 
@@ -13,7 +16,7 @@ export interface WriteTimes {
   readonly untilMs: number;
 }
 
-/** A cell with tiles, and the times between which they were written. */
+/** A cell with tiles, and the two times between which the tiles were written. */
 export interface AgedCell extends WriteTimes {
   readonly cell: number;
   /** The number of tiles. */
@@ -26,11 +29,11 @@ export interface TileWrite {
   /** The number of the tile's bit in the block's presence. */
   readonly bit: number;
   readonly isNew: boolean;
-  /** The stored tiles of the cell, this one included. */
+  /** The number of stored tiles of the cell, including this one. */
   readonly tiles: number;
 }
 
-/** The tiles of a block that were written again, by cell, and a time before which none of them was. */
+/** The rewritten tiles of a block, by cell, and a time before which none of them was rewritten. */
 class Rewritten {
   /** One bit per tile, as in the block's presence. */
   readonly #bits = new Uint8Array(BLOCK_SIDE * ROW_BYTES);
@@ -65,13 +68,13 @@ class Rewritten {
 }
 
 /**
- * The times between which the tiles of each cell of a block were written. The earlier one rises when every tile of the
- * cell has been written again. Which tiles were written again is known in memory only. A block that was evicted from
- * memory begins anew: its times stay right, but lie further apart.
+ * For each cell of a block, two times between which its tiles were written. The earlier time rises when every tile of
+ * the cell has been rewritten. Only memory records which tiles were rewritten, so a block that was evicted from memory
+ * starts over: its times stay right, but lie further apart.
  */
 export class CellAges {
   readonly #sinceMs = new Float64Array(CELLS);
-  /** 0: unknown. */
+  /** 0 means unknown. */
   readonly #untilMs = new Float64Array(CELLS);
   #rewritten: Rewritten | undefined;
 
@@ -95,7 +98,7 @@ export class CellAges {
     const known = this.of(cell);
     this.#sinceMs[cell] = Math.min(known.sinceMs, sinceMs);
     if (Number.isFinite(known.untilMs)) this.#untilMs[cell] = Math.max(known.untilMs, untilMs);
-    // A first seed needs no record of its tiles: the first tile of the cell is never in it.
+    // A first seed needs no record of its tiles, because the first tile of a cell is not in the record.
     if (isNew && (this.#rewritten?.tiles[cell] ?? 0) === 0) return;
     this.#rewritten ??= new Rewritten();
     this.#rewritten.add(cell, bit, sinceMs);
@@ -108,7 +111,7 @@ export class CellAges {
     this.#rewritten?.remove(cell, bit);
   }
 
-  /** Encodes the times of some cells, in whole seconds that hold all writes between them, and their stored tiles. */
+  /** Encodes the times of some cells, rounded outwards to whole seconds, and the number of their tiles. */
   encode(cells: readonly number[], tiles: Uint16Array): Buffer {
     const encoded = Buffer.allocUnsafe(cells.length * ENCODED_BYTES);
     for (const [i, cell] of cells.entries()) {
@@ -123,7 +126,10 @@ export class CellAges {
   }
 }
 
-/** Returns the cells that `CellAges.encode` has written, in their order; undefined: it has not written these bytes. */
+/**
+ * Decodes the result of `CellAges.encode`, with the cells in the same order. Undefined if `encode` has not written
+ * these bytes.
+ */
 export function decodeAges({ buffer, byteOffset, byteLength }: Uint8Array): readonly AgedCell[] | undefined {
   if (byteLength % ENCODED_BYTES !== 0) return undefined;
   const encoded = new DataView(buffer, byteOffset, byteLength);

@@ -9,17 +9,17 @@ import type { TileSetRecord } from "../tile-set-record.ts";
 import type { CellWriters } from "./cell-writers.ts";
 import { cellPosition } from "./cells.ts";
 
-/** Reads of tiles of one cell; `x` and `y` are those of any tile in the cell. */
+/** Reads of tiles in one cell. `x` and `y` are those of any tile in the cell. */
 export interface CellUses {
   readonly tileSet: TileSet;
   readonly x: number;
   readonly y: number;
   readonly z: number;
-  /** Reads of tiles after their first read, which does not count towards the access frequency. */
+  /** The number of reads of tiles that had been read before. Only these count towards the access frequency. */
   readonly repeats: number;
 }
 
-/** A cell whose tiles have been evicted, all of them. */
+/** A cell of which all tiles have been evicted. */
 export interface EvictedCell {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
@@ -55,7 +55,7 @@ export class CellEviction {
     }
   }
 
-  /** Returns the cells of the selected layers in the order of eviction, without those of barred layers. */
+  /** Returns the cells of the selected layers in the order of eviction, without the cells of barred layers. */
   coldest(choice: {
     readonly order: CellOrder;
     readonly ofLayer: (layer: string) => boolean;
@@ -73,7 +73,7 @@ export class CellEviction {
   evict(cells: readonly ColdCell[]): readonly EvictedCell[] {
     const free = cells.flatMap(({ at, cell }) => {
       const record = this.#in.tileSets.ofBlock(at);
-      // An undo that was interrupted may have brought back tiles that the records do not have yet.
+      // An interrupted undo may have brought back tiles that the records do not contain yet.
       if (record === undefined || this.#writers.isBarred(record.tileSet.layer)) return [];
       const block = this.#in.blocks.at(at);
       return block.writers[cell] === 0 ? [{ record, block, cell }] : [];
@@ -93,7 +93,7 @@ export class CellEviction {
         this.#in.doubted.doubt(block, cell);
         return [];
       }
-      // The cell has no tiles left, so its bytes become 0 even if its tiles were smaller than recorded.
+      // The cell has no tiles any more, so its bytes become 0 even if its tiles were smaller than recorded.
       const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
       this.#in.cells.add(record, block, cell, 0, -bytes, -allocated);
       block.lastClosedMs = this.#in.monotonicNow();
@@ -103,8 +103,8 @@ export class CellEviction {
   }
 
   /**
-   * Deletes the tiles of all cells with one call: a remote store needs a request for each call. Returns for each cell
-   * whether all of its tiles are gone; false: the store has failed, and some of them may be left.
+   * Deletes the tiles of all cells with one call, because a remote store needs a request per call. Returns for each
+   * cell whether all its tiles are gone; false if the store has failed, so that some tiles may remain.
    */
   #deleted(cells: readonly VictimCell[]): readonly boolean[] {
     const places = cells.flatMap(({ record, block, tiles }) =>

@@ -6,15 +6,15 @@ import type { LedgerInternals } from "../ledger-internals.ts";
 import { WriteWatch } from "../write-watch.ts";
 import { type CellPosition, cellId, cellPosition } from "./cells.ts";
 
-/** Cells that one writer has opened and not closed yet. Their blocks stay in memory until then. */
+/** The cells that one writer has opened and not yet closed. Their blocks stay in memory until then. */
 export interface OpenCells {
   /**
-   * True: a mark is new, or a truncation of the layer is not complete. The writer must not write before `writeMarks` has
-   * been committed and the truncation is complete.
+   * Whether a mark is new or a truncation of the layer is not complete. If so, the writer must not write before
+   * `writeMarks` has been committed and the truncation is complete.
    */
   readonly mustCommit: boolean;
   readonly cells: readonly CellPosition[];
-  /** The layer that may get tiles; absent: the writer only removes tiles. */
+  /** The layer that may get tiles. Absent if the writer only removes tiles. */
   readonly layer?: string;
 }
 
@@ -24,9 +24,12 @@ export interface TileReport {
   readonly y: number;
   readonly z: number;
   readonly bytes: number;
-  /** The bytes of the tile that was there; undefined: there was none. */
+  /** The bytes of the replaced tile. Undefined if no tile was replaced. */
   readonly replaced: number | undefined;
-  /** The store held the same bytes, and the writer left the tile as it was or renewed its time. Absent: it has written. */
+  /**
+   * Present if the store already had the same bytes: the writer left the tile as it was, or renewed its time. Absent if
+   * it wrote the tile.
+   */
   readonly unchanged?: "left" | "renewed";
 }
 
@@ -37,14 +40,14 @@ export interface TileReport {
 export class CellWriters {
   readonly #in: LedgerInternals;
   readonly #watch: WriteWatch;
-  /** The number of writers with open cells, by layer. Has no entry for 0. */
+  /** The number of writers with open cells, by layer. Contains no zeros. */
   readonly #writers = new Map<string, number>();
   #observer: ((cells: readonly CellPosition[]) => void) | undefined;
-  /** The functions that `follow` has added. */
+  /** The functions that `follow` has registered. */
   readonly #followers = new Set<(cells: readonly CellPosition[]) => void>();
-  /** The layers with a truncation that is not complete. */
+  /** The layers with an incomplete truncation. */
   readonly #barred = new Set<string>();
-  /** The functions that end writers which have opened their cells and wait until their layer is unblocked, by layer. */
+  /** By layer, functions that end writers which have opened their cells and wait for the layer to be unblocked. */
   readonly #interrupts = new Map<string, Set<() => void>>();
 
   constructor(internals: LedgerInternals) {
@@ -53,14 +56,14 @@ export class CellWriters {
   }
 
   /**
-   * Sets the function that is called with cells that writers open or close, or that are evicted; undefined: no
-   * function.
+   * Sets the function that is called with the cells that writers open or close, or that are evicted. Undefined removes
+   * it.
    */
   observe(observer: ((cells: readonly CellPosition[]) => void) | undefined): void {
     this.#observer = observer;
   }
 
-  /** Adds a function that is called with the same cells as the observer. Returns the function that removes it. */
+  /** Registers a function that is called with the same cells as the observer. Returns the function that removes it. */
   follow(follower: (cells: readonly CellPosition[]) => void): () => void {
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
@@ -72,7 +75,7 @@ export class CellWriters {
     for (const follower of this.#followers) follower(cells);
   }
 
-  /** Opens the cells that a rectangle of tiles touches, for a writer that stores tiles there. */
+  /** Opens the cells that overlap a rectangle of tiles, for a writer that stores tiles there. */
   open(tileSet: TileSet, rect: TileRect): OpenCells {
     const cells = [...this.#in.cells.in(this.#in.tileSets.record(tileSet), rect)];
     for (const { block, cell } of cells) this.#watch.notice(tileSet, block, cell);
@@ -83,7 +86,7 @@ export class CellWriters {
     return open;
   }
 
-  /** Opens the cells of several rectangles: all of them, or none when one fails. */
+  /** Opens the cells of several rectangles. If opening one fails, opens none. */
   openAll(places: readonly { readonly tileSet: TileSet; readonly rect: TileRect }[]): readonly OpenCells[] {
     const opened: OpenCells[] = [];
     try {
@@ -95,14 +98,16 @@ export class CellWriters {
     }
   }
 
-  /** Returns whether a writer may be about to store a tile of a layer. Every writer opens its cells first. */
+  /**
+   * Returns whether a writer may be about to store a tile of a layer. Every writer opens its cells before it stores.
+   */
   isWritten(layer: string): boolean {
     return this.#writers.has(layer);
   }
 
   /**
-   * Bars a layer, because a truncation or an undo in it was interrupted. A writer that opens cells later must have that
-   * completed first. Writers that wait with open cells end.
+   * Bars a layer, because a truncation or an undo in it was interrupted. A writer that opens cells later must wait for
+   * its completion. Ends the writers that already wait with open cells.
    */
   bar(layer: string): void {
     this.#barred.add(layer);
@@ -113,12 +118,12 @@ export class CellWriters {
     this.#barred.delete(layer);
   }
 
-  /** Whether a layer is barred. Its records and its tiles may differ. */
+  /** Returns whether a layer is barred, so that its records and its tiles may differ. */
   isBarred(layer: string): boolean {
     return this.#barred.has(layer);
   }
 
-  /** Adds a function that is called when a layer is barred. Returns the function that removes it. */
+  /** Registers a function that is called when a layer is barred. Returns the function that removes it. */
   onBar(layer: string, interrupt: () => void): () => void {
     const all = this.#interrupts.get(layer) ?? new Set();
     this.#interrupts.set(layer, all.add(interrupt));
@@ -128,7 +133,7 @@ export class CellWriters {
     };
   }
 
-  /** Opens the cells of tiles before their removal. A tile set without a record needs no mark. */
+  /** Opens the cells of tiles before the tiles are removed. A tile set without a record needs no mark. */
   openTiles(
     pyramid: StoredPyramid,
     tiles: readonly { readonly format: string; readonly x: number; readonly y: number; readonly z: number }[],
@@ -169,23 +174,23 @@ export class CellWriters {
       if (block === undefined) continue;
       block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
       block.lastClosedMs = this.#in.monotonicNow();
-      // A cell in doubt is not counted while a writer has it open. The last writer has closed this cell.
+      // A cell in doubt is not counted while a writer has it open. The last writer has just closed this cell.
       if (block.writers[cell] === 0 && block.known[cell] !== 1) this.#in.doubted.countLater(block.at);
     }
     this.changed(open.cells);
   }
 
-  /** Returns for how many ms writes of lost writers may still reach tiles of a layer; 0: none can. */
+  /** Returns for how many ms writes of lost writers may still reach tiles of a layer; 0 if they cannot. */
   lateMsIn(layer: string): number {
     return this.#in.doubted.lateMsIn(layer);
   }
 
-  /** Returns whether another writer has one of the cells open, too. */
+  /** Returns whether a second writer has one of the cells open. */
   isShared(open: OpenCells): boolean {
     return open.cells.some((position) => (this.#in.cells.find(position)?.block.writers[position.cell] ?? 0) > 1);
   }
 
-  /** Puts the cells of a dead writer in doubt: the writer may have written tiles without reporting them. */
+  /** Marks the cells of a dead writer as in doubt, because the writer may have written tiles without reporting them. */
   lost(open: OpenCells): void {
     for (const position of open.cells) {
       const found = this.#in.cells.find(position);
@@ -193,7 +198,7 @@ export class CellWriters {
     }
   }
 
-  /** Records that a tile has been written, or that a writer has found the same tile stored. */
+  /** Records that a writer has written a tile, or has found the same tile stored. */
   wrote(tileSet: TileSet, tile: TileReport): void {
     const record = this.#in.tileSets.record(tileSet);
     const { x, y, z } = tile;
@@ -206,7 +211,7 @@ export class CellWriters {
     const before = had ? (tile.replaced ?? 0) : 0;
     const nowMs = this.#in.now();
     block.written(cell, nowMs);
-    // The writer has written the tile after it opened the cell.
+    // The writer wrote the tile after it opened the cell.
     const sinceMs = block.writers[cell] === 0 ? nowMs : (block.openedMs[cell] ?? 0);
     if (tile.unchanged !== "left") block.aged(x, y, !had, { sinceMs: Math.min(sinceMs, nowMs), untilMs: nowMs });
     this.#in.cells.add(
@@ -219,7 +224,7 @@ export class CellWriters {
     );
   }
 
-  /** Records that a tile has been removed from the store. */
+  /** Records that a tile was removed from the store. */
   removed(tileSet: TileSet, tile: { x: number; y: number; z: number; bytes: number }): void {
     const record = this.#in.tileSets.find(tileSet);
     if (record === undefined) return;
@@ -233,7 +238,7 @@ export class CellWriters {
   }
 
   /**
-   * Records the cells of a layer that are written while a range of the layer is being deleted. `end` counts these cells
+   * Records the cells of a layer that are written during the deletion of a range of the layer. `end` counts these cells
    * again.
    */
   watch(layer: string): { end(): void } {

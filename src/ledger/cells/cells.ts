@@ -6,9 +6,7 @@ import type { BlockTable } from "../block-table.ts";
 import { blocksId, type TileSetRecord } from "../tile-set-record.ts";
 import type { TileSetTable } from "../tile-set-table.ts";
 
-/**
- * The position of a cell, by the name of its tile set. It stays valid when a truncation changes the id of the tile set.
- */
+/** The position of a cell, with its tile set. It stays valid when a truncation changes the id of the tile set. */
 export interface CellPosition {
   readonly tileSet: TileSet;
   readonly z: number;
@@ -36,13 +34,13 @@ export class Cells {
     return this.#parts.blocks.at({ tileSetId: blocksId(record, z), z, bx: blockOf(x), by: blockOf(y) });
   }
 
-  /** Returns the current record and block of a cell; undefined: its tile set has no record any more. */
+  /** Returns the current record and block of a cell. Undefined if its tile set has no record any more. */
   find({ tileSet, z, bx, by }: CellPosition): { readonly record: TileSetRecord; readonly block: Block } | undefined {
     const record = this.#parts.tileSets.find(tileSet);
     return record && { record, block: this.#parts.blocks.at({ tileSetId: blocksId(record, z), z, bx, by }) };
   }
 
-  /** Yields the cells that a rectangle of tiles touches. */
+  /** Yields the cells that overlap a rectangle of tiles. */
   *in(record: TileSetRecord, rect: TileRect): Generator<{ readonly block: Block; readonly cell: number }> {
     for (let y = Math.floor(rect.minY / CELL_SIDE); y <= Math.floor(rect.maxY / CELL_SIDE); y++) {
       for (let x = Math.floor(rect.minX / CELL_SIDE); x <= Math.floor(rect.maxX / CELL_SIDE); x++) {
@@ -52,12 +50,12 @@ export class Cells {
     }
   }
 
-  /** Returns the bytes that a tile of this size takes on the disk. */
+  /** Returns the bytes that the disk allocates for a tile of this size. */
   allocated({ layer }: TileSet, bytes: number): number {
     return bytes === 0 ? 0 : this.#parts.store.allocated(bytes, layer);
   }
 
-  /** Changes the numbers of a cell and the sums together. No other code changes the bytes of a cell. */
+  /** Changes the numbers of a cell together with the sums. No other code changes the bytes of a cell. */
   add(record: TileSetRecord, block: Block, cell: number, tiles: number, bytes: number, allocated: number): void {
     block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + bytes;
     block.cellAllocated[cell] = (block.cellAllocated[cell] ?? 0) + allocated;

@@ -17,12 +17,15 @@ export interface DoubtedCellParts {
   readonly lateMs: () => number;
 }
 
-/** Cells whose numbers may be wrong, after a kill or a contradiction. They are counted from the store. */
+/**
+ * Cells whose numbers may be wrong after a kill, or because ledger and store contradict each other. They are counted
+ * from the store.
+ */
 export class DoubtedCells {
   readonly #parts: DoubtedCellParts;
-  /** The blocks that have cells in doubt. */
+  /** The blocks with cells in doubt. */
   readonly #blocks = new Map<string, BlockAddress>();
-  /** Cells with a mark from before a reboot, whose files the loss of power may have cut off. */
+  /** Cells with a mark from before a reboot. A loss of power may have cut off their files. */
   readonly #rebooted = new Set<string>();
 
   constructor(parts: DoubtedCellParts) {
@@ -30,7 +33,7 @@ export class DoubtedCells {
   }
 
   /**
-   * Puts a cell in doubt, because store and ledger contradict one another. The cell is counted when no writer has it
+   * Marks a cell as in doubt, because store and ledger contradict each other. The cell is counted when no writer has it
    * open. The doubt is saved with the block, because the block may be evicted from memory before the store is available
    * again.
    */
@@ -55,7 +58,7 @@ export class DoubtedCells {
     for (const [key, at] of this.#blocks) if (isGone(at)) this.#blocks.delete(key);
   }
 
-  /** Returns for how many ms lost writers may still write to cells in doubt of a layer, which they had open. */
+  /** Returns for how many ms lost writers may still write to cells in doubt of a layer that they had open. */
   lateMsIn(layer: string): number {
     const { tileSets, lateMs } = this.#parts;
     return this.of((id) => tileSets.byId(id)?.tileSet.layer === layer).length > 0 ? lateMs() : 0;
@@ -68,7 +71,7 @@ export class DoubtedCells {
 
   /**
    * Counts an unknown cell from the store. The cell stays unknown while a writer has it open.
-   * @param listing what the store has listed there
+   * @param listing the store's listing of the cell
    */
   count(record: TileSetRecord, block: Block, cell: number, listing?: Listing): void {
     const { cells } = this.#parts;
@@ -106,8 +109,8 @@ export class DoubtedCells {
   }
 
   /**
-   * Returns undefined when the store is unavailable. The cell stays unknown with its numbers, and is counted when it is
-   * next needed.
+   * Returns the tiles of a cell. Undefined if the store is unavailable: the cell then keeps its numbers, stays unknown,
+   * and is counted when it is needed the next time.
    */
   #recount(record: TileSetRecord, block: Block, cell: number, listing?: Listing): FoundTile[] | undefined {
     const id = cellId(block, cell);
@@ -128,7 +131,7 @@ export class DoubtedCells {
     for (const { block, cell } of this.#parts.cells.in(record, rect)) this.countAgain(record, block, cell);
   }
 
-  /** Counts up to `limit` cells in doubt that no writer has open. Returns whether more are left. */
+  /** Counts up to `limit` cells in doubt that no writer has open. Returns whether cells in doubt remain. */
   countSome(limit: number): boolean {
     const { tileSets, blocks, lateMs } = this.#parts;
     if (lateMs() > 0) return false;
@@ -153,7 +156,7 @@ export class DoubtedCells {
     const { tileSets, blocks } = this.#parts;
     for (const at of this.of((id) => tileSets.byId(id)?.tileSet.layer === layer)) {
       for (let cell = 0; cell < CELLS; cell++) {
-        // Looked up again after each yield.
+        // Looked up again after each yield, because a truncation may have removed it.
         const record = tileSets.ofBlock(at);
         if (record === undefined) break;
         const block = blocks.at(at);

@@ -4,11 +4,11 @@ import { type BlockAddress, blockOf, blockRect, cellRectOf } from "../block.ts";
 import type { BlockTable } from "../block-table.ts";
 import type { AgedCell, WriteTimes } from "./cell-ages.ts";
 
-/** A cell with stored tiles. The block is read at the first question about a tile. */
+/** A cell with stored tiles. Its block is read when a tile is requested for the first time. */
 export class StoredCell {
   /** The part of the cell that lies in the requested rectangle. */
   readonly rect: TileRect;
-  /** The times between which the tiles of the whole cell were written. */
+  /** Two times between which the tiles of the whole cell were written. */
   readonly times: WriteTimes;
   readonly #blocks: Pick<BlockTable, "at">;
   readonly #at: BlockAddress;
@@ -29,7 +29,7 @@ export class StoredCell {
     return maxX - minX === CELL_SIDE - 1 && maxY - minY === CELL_SIDE - 1;
   }
 
-  /** Yields the stored tiles that lie in the rectangle, within one turn of the event loop. */
+  /** Yields the stored tiles in the rectangle. Must be consumed within one turn of the event loop. */
   *tilesInRect(): Generator<{ readonly x: number; readonly y: number }> {
     const block = this.#blocks.at(this.#at);
     const { minX, minY, maxX, maxY } = this.rect;
@@ -63,8 +63,8 @@ export interface TilePosition {
 }
 
 /**
- * Yields the cells of a rectangle with stored tiles in an order that does not change, beginning with the cell of `from`:
- * by rows of blocks, then by blocks, then by the numbers of the cells. The walk can end anywhere and be resumed.
+ * Yields the cells of a rectangle with stored tiles in a stable order, beginning with the cell of `from`: by rows of
+ * blocks, then by blocks, then by the numbers of the cells. The walk can be resumed at any cell.
  */
 export function* storedCellsFrom(
   blocks: BlockTable,
@@ -87,6 +87,6 @@ export function* storedCellsFrom(
   }
 }
 
-/** Returns the number of a tile's cell in its block. */
+/** Returns the number of a tile's cell within its block. */
 const cellNumber = ({ x, y }: TilePosition): number =>
   Math.floor((y % BLOCK_SIDE) / CELL_SIDE) * (BLOCK_SIDE / CELL_SIDE) + Math.floor((x % BLOCK_SIDE) / CELL_SIDE);

@@ -55,7 +55,7 @@ test("cells that are read again are used, those that are written or looked at on
   read(2000, 2000, 1);
   // The ledger has no tile at this position.
   read(1000, 1000, 9);
-  // Written anew, and by others beside it.
+  // Writes a tile again, and new tiles beside it.
   nowMs += 60_000;
   write(21, 3981);
   write(141, 3861);
@@ -63,7 +63,7 @@ test("cells that are read again are used, those that are written or looked at on
   expect(used()).toEqual(cells);
   expect(used({ z, minX: 505, minY: 0, maxX: 2005, maxY: 3490 })).toEqual(["505 3488 511 3490", "2000 2000 2005 2015"]);
   expect(used({ ...whole, z: 11, maxX: 2047, maxY: 2047 })).toEqual([]);
-  // What only was read is written by itself, a few blocks at a time: a flush does not write it.
+  // A flush does not write blocks that were only read. They are written separately, a few at a time.
   ledger.flush();
   while (ledger.hasUse) db.transaction(() => ledger.writeSomeUse(1));
   db.close();

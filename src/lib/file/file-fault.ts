@@ -2,8 +2,8 @@ import { userInfo } from "node:os";
 import { codeOf, errorMessage } from "../error-code.ts";
 
 /**
- * Returns what is wrong with a file or directory that could not be used, as the end of a sentence that begins with its
- * path. Returns the error's own message if the error is none of the file system.
+ * Returns why a file or directory cannot be used, as the end of a sentence that begins with the path. For an error that
+ * does not come from the file system, returns the message of the error.
  */
 export function fileFault(error: unknown): string {
   switch (codeOf(error)) {
@@ -27,11 +27,11 @@ export function fileFault(error: unknown): string {
   }
 }
 
-/** Returns the path that an error of the file system names; undefined for any other error. */
+/** Returns the path that an error of the file system names. Undefined for any other error. */
 export const pathOf = (error: unknown): string | undefined =>
   error instanceof Error && "path" in error && typeof error.path === "string" ? error.path : undefined;
 
-/** Returns the name of the account of this process. In a container an account may have a number only. */
+/** Returns the name of the account that runs this process. In a container an account may have only a number. */
 export function account(): string {
   try {
     return userInfo().username;

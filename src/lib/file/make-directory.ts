@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { codeOf } from "../error-code.ts";
 
 /**
- * Makes a directory and those above it. Node's own `recursive` never ends where the file system says of a new directory
- * that its parent is missing, as `/proc` does.
+ * Creates a directory and its missing parents. Node's `recursive` option never ends where the file system reports the
+ * parent of a new directory as missing, as `/proc` does.
  * @throws the error of the file system
  */
 export async function makeDirectory(path: string): Promise<void> {

@@ -1,11 +1,12 @@
 import { createReadStream } from "node:fs";
 
-/** The most bytes of a file of a configuration. Files of a hundred thousand layers have some tens of mebibytes. */
+/** The largest configuration file, in bytes. A file with a hundred thousand layers has some tens of mebibytes. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /**
- * Reads a file, or what another process writes into a pipe, up to 256 MiB: a device such as `/dev/full` never ends.
- * @throws the error of the file system; Error when there is more
+ * Reads a file or a pipe to its end. The limit of 256 MiB exists because a device such as `/dev/full` never ends.
+ * @param most the most bytes that are read
+ * @throws the error of the file system; Error when the file has more bytes
  */
 export async function readWholeFile(path: string, most = MOST_BYTES): Promise<Buffer> {
   const chunks: Buffer[] = [];

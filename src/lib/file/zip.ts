@@ -18,11 +18,11 @@ const ENCRYPTED = 1;
 const UTF8 = 0x0800;
 /** Version 2.0 of the format. */
 const VERSION = 20;
-/** 1980-01-01, the first date that an archive can hold: the bytes do not depend on the time. */
+/** 1980-01-01, the first date that an archive can contain. With a fixed date the bytes do not depend on the clock. */
 const FIRST_DAY = (1 << 5) | 1;
 
 /**
- * Returns the files of an archive; undefined: the bytes are none.
+ * Returns the files of an archive. Undefined if the bytes are not an archive.
  * @param most the most bytes of all files together
  * @throws Error with the reason, if a file cannot be read
  */
@@ -47,7 +47,7 @@ export function readZip(bytes: Uint8Array, most: number): readonly ZipEntry[] | 
   return entries;
 }
 
-/** Returns where the last record begins: it stands at the end, before a comment of at most 65,535 bytes. */
+/** Returns the index of the last record. It stands at the end, in front of a comment of at most 65,535 bytes. */
 function findEnd(view: DataView): number | undefined {
   const first = Math.max(0, view.byteLength - END.bytes - 0xffff);
   for (let at = view.byteLength - END.bytes; at >= first; at--)
@@ -82,7 +82,7 @@ function unpacked(content: Uint8Array, method: number, size: number, what: strin
   }
 }
 
-/** Returns an archive of files, which are not compressed: pictures are already. */
+/** Returns an archive of files. The files are not compressed, because pictures already are. */
 export function writeZip(entries: readonly ZipEntry[]): Uint8Array {
   const parts: Uint8Array[] = [];
   const list: Uint8Array[] = [];

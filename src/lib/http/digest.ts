@@ -7,18 +7,18 @@ const HASHES: readonly (readonly [name: string, hash: string])[] = [
   ["MD5", "md5"],
 ];
 
-/** The wish of a server for Digest authentication (RFC 7616, 3.3). */
+/** The challenge by which a server requests Digest authentication (RFC 7616, 3.3). */
 export interface DigestChallenge {
   readonly realm: string;
   readonly nonce: string;
   readonly opaque: string | undefined;
-  /** As the server writes it. Undefined: MD5. */
+  /** As the server writes it. Undefined means MD5. */
   readonly algorithm: string | undefined;
-  /** The hash in Node's words. */
+  /** The name of the hash in Node. */
   readonly hash: string;
-  /** Whether the algorithm is one of a session: `-sess`. */
+  /** Whether the algorithm is a session variant (`-sess`). */
   readonly isSession: boolean;
-  /** Whether the answer has a counter; false: that of RFC 2069. */
+  /** Whether the authorization has a counter. False for a challenge of RFC 2069. */
   readonly hasQop: boolean;
   /** Whether the credentials were right and only the nonce is too old. */
   readonly isStale: boolean;
@@ -33,10 +33,10 @@ interface Challenge {
 }
 
 const PARAMETER = /[\s,]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/y;
-/** A scheme alone, or with a token68 (RFC 9110, 11.2). */
+/** A scheme, alone or with a token68 (RFC 9110, 11.2). */
 const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+[\w.~+/-]+=*(?=[ \t]*(?:,|$)))?/y;
 
-/** Returns the challenges of a WWW-Authenticate, up to the first part that is none. */
+/** Returns the challenges of a WWW-Authenticate header, up to the first part that is not a challenge. */
 function challengesIn(header: string): readonly Challenge[] {
   const challenges: Challenge[] = [];
   let at = 0;
@@ -59,7 +59,10 @@ function challengesIn(header: string): readonly Challenge[] {
   }
 }
 
-/** Returns the Digest challenge with the strongest hash in a WWW-Authenticate; undefined: it has none that can be met. */
+/**
+ * Returns the Digest challenge with the strongest hash in a WWW-Authenticate header. Undefined if the header has no
+ * challenge that this client can answer.
+ */
 export function digestChallenge(header: string): DigestChallenge | undefined {
   const met = challengesIn(header).flatMap(({ scheme, parameters }) => {
     const nonce = parameters.get("nonce");
@@ -90,7 +93,10 @@ export function digestChallenge(header: string): DigestChallenge | undefined {
   return met.sort((a, b) => a.strength - b.strength)[0]?.challenge;
 }
 
-/** Returns the nonce for the next request in an Authentication-Info (RFC 7616, 3.5); undefined: it has none. */
+/**
+ * Returns the nonce for the next request in an Authentication-Info header (RFC 7616, 3.5). Undefined if the header has
+ * none.
+ */
 export const nextNonce = (header: string): string | undefined =>
   challengesIn(`Digest ${header}`)[0]?.parameters.get("nextnonce");
 
@@ -100,13 +106,16 @@ export interface SignedRequest {
   readonly target: string;
 }
 
-/** The answers to one challenge: its nonce may be used for many requests, which are counted. */
+/** Computes the answers to one challenge. Its nonce may be used for many requests, which are counted. */
 export class DigestAnswers {
   readonly challenge: DigestChallenge;
   readonly #cnonce: string;
   #count = 0;
 
-  /** `cnonce`: one for all requests, as servers do not agree whether that of the first one counts in sessions. */
+  /**
+   * `cnonce`: one value for all requests, because servers disagree whether the cnonce of the first request counts in
+   * sessions.
+   */
   constructor(challenge: DigestChallenge, cnonce = randomBytes(16).toString("hex")) {
     this.challenge = challenge;
     this.#cnonce = cnonce;
@@ -122,7 +131,7 @@ export class DigestAnswers {
     };
     const count = (++this.#count).toString(16).padStart(8, "0");
     const cnonce = this.#cnonce;
-    // Node decodes headers as ISO-8859-1, so these are the octets that the server has sent.
+    // Node decodes headers as ISO-8859-1, so these are the octets that the server sent.
     const user = of(username, latin1(realm), password);
     const key = isSession ? of(user, latin1(nonce), cnonce) : user;
     const counted = hasQop ? [count, cnonce, "auth"] : [];
@@ -146,7 +155,10 @@ const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
 
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
-/** Returns the name of the user; one beyond ASCII as RFC 7616, 3.4 has it if the server reads that. */
+/**
+ * Returns the field with the user's name. A name beyond ASCII is encoded as in RFC 7616, 3.4 if the server supports
+ * that.
+ */
 function usernameField(username: string, isUtf8: boolean): string {
   if (/^[ -~]*$/.test(username)) return `username=${quoted(username)}`;
   if (!isUtf8 && !/\p{Cc}/u.test(username)) return `username=${quoted(Buffer.from(username).toString("latin1"))}`;

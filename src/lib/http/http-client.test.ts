@@ -165,7 +165,7 @@ test("a body is sent with its length; a closed client lets what it asks end, and
 
 const OK = "HTTP/1.1 200 OK\r\n";
 const LONG = "x".repeat(70_000);
-/** Answers that the server ends by closing the connection, and the body that the client reads of each. */
+/** Answers that the server ends by closing the connection, and the expected result of each. */
 const answers: readonly (readonly [what: string, bytes: string, read: string])[] = [
   ["a length", `${OK}Content-Length: 5\r\n\r\nhello`, "200 hello"],
   ["a length of nothing", `${OK}content-length:0\r\n\r\n`, "200 "],

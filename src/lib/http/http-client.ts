@@ -6,14 +6,14 @@ import { ClosedBefore, TooLate } from "./http-failure.ts";
 import { checkPublicHost } from "./private-address.ts";
 import { whenAborted } from "./when-aborted.ts";
 
-/** Servers with connections of their own. A redirect may lead to any number of them. */
+/** The most servers that have a connection pool at the same time. Redirects may lead to any number of servers. */
 const MOST_SERVERS = 256;
 
 export interface HttpQuestion {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The time, as in `performance.now()`, by which the answer must have been read to its end. */
+  /** The time, in ms of `performance.now()`, by which the whole answer must have been read. */
   readonly untilMs: number;
   /** The largest body of an answer, in bytes. */
   readonly limit: number;
@@ -59,7 +59,7 @@ export class HttpClient implements AsyncDisposable {
         try {
           return await requestOnce(dispatcher, url, question, signal);
         } catch (error) {
-          // The server had closed this persistent connection. Each repetition uses up one such connection.
+          // The server closed this persistent connection. Each repetition uses up one such connection.
           if (question.method !== "GET" || !(error instanceof ClosedBefore)) throw error;
         }
       }

@@ -13,12 +13,12 @@ import { proxiesOfEnvironment, withReadableUser } from "./proxies.ts";
 /** An idle connection is closed after this time, or two seconds before the server would close it. */
 const IDLE_MS = 4_000;
 const SERVER_CLOSES_EARLIER_MS = 2_000;
-/** Limits the status line and headers together, in bytes. */
+/** The most bytes of the status line and the headers together. */
 const LONGEST_HEAD = 64 * 1024;
 
 /** The files of a TLS client, in PEM form. */
 export interface TlsFiles {
-  /** Certificates of the authorities to trust instead of Node's. */
+  /** Certificates of the trusted authorities, which replace those of Node. */
   readonly ca?: string;
   /** The client's certificate, with its key. */
   readonly cert?: string;
@@ -26,8 +26,8 @@ export interface TlsFiles {
 }
 
 /**
- * The server of a request. `configured`: named by the operator. `redirected`: any other. `public`: any other, but only
- * at an address of the public internet.
+ * The server of a request. `configured`: named by the operator. `redirected`: any server that a redirect names.
+ * `public`: any server, but only at an address of the public internet.
  */
 export type ServerKind = "configured" | "redirected" | "public";
 
@@ -42,10 +42,10 @@ export interface DispatcherOptions {
   readonly tls?: () => TlsFiles;
 }
 
-/** A request with its exchange. undici hands the options of a request on to the connection. */
+/** A request with its exchange. undici passes the options of a request to the connection. */
 export type ExchangeOptions = Dispatcher.DispatchOptions & { readonly origin: string; readonly exchange: HttpExchange };
 
-/** A connection that counts its answers and makes itself known to the exchange. */
+/** A connection that counts its answers and sets itself as the exchange's `connection`. */
 class CountingClient extends Client implements PersistentConnection {
   answers = 0;
   readonly #interim: InterimAnswers;
@@ -65,12 +65,15 @@ class CountingClient extends Client implements PersistentConnection {
   }
 }
 
-/** Opens tunnels through a proxy. undici adds `connect` to all dispatchers in its main file, which is not loaded. */
+/**
+ * Opens tunnels through a proxy. undici's main file adds `connect` to all dispatchers, but this program does not load
+ * that file.
+ */
 class TunnelPool extends Pool {
   override connect = apiConnect;
 }
 
-/** Opens no tunnel. */
+/** Refuses every tunnel, because a proxy would look up the host's name itself. */
 class ClosedTunnels extends Pool {
   override connect = (): Promise<never> => Promise.reject(new UncheckedHost());
 }
@@ -103,8 +106,8 @@ export function createDispatcher(origin: string, kind: ServerKind, options: Disp
     proxyTls: { timeout },
     clientFactory: (proxy: URL, more: Pool.Options) =>
       kind === "public" ? new ClosedTunnels(proxy) : new TunnelPool(proxy, { ...more, headersTimeout: timeout }),
-    // Many proxies allow tunnels to port 443 only, so requests without TLS are sent to the proxy itself. A tunnel can
-    // be refused before the proxy has heard of it.
+    // Many proxies allow tunnels to port 443 only, so a request without TLS is sent to the proxy itself. `public` uses
+    // tunnels, because a tunnel can be refused before the proxy sees the request.
     proxyTunnel: kind === "public",
   };
   if (options.proxy === "none") return factory(origin, { connect });

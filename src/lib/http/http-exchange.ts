@@ -5,11 +5,14 @@ export interface HttpAnswer {
   readonly status: number;
   /** Header values by name in lower case. A repeated header has a list of values. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body; undefined: it is longer than the limit, and was not read to its end. */
+  /** The body. Undefined if it is longer than the limit: it was then not read to its end. */
   readonly body: Buffer | undefined;
 }
 
-/** Returns a header of an answer, the values of a repeated one as a list; undefined: the answer does not have it. */
+/**
+ * Returns a header of an answer. The values of a repeated header are joined to a list. Undefined if the answer does not
+ * have the header.
+ */
 export function headerOf({ headers }: Pick<HttpAnswer, "headers">, name: string): string | undefined {
   const value = headers[name];
   return typeof value === "string" ? value : value?.join(", ");
@@ -17,7 +20,7 @@ export function headerOf({ headers }: Pick<HttpAnswer, "headers">, name: string)
 
 /** The parts of a connection that an exchange uses. */
 export interface PersistentConnection {
-  /** The number of answers that it has carried. */
+  /** The number of answers that the connection has carried. */
   answers: number;
 }
 
@@ -26,7 +29,7 @@ const STOPPED = new Error("the exchange was stopped");
 
 /** One request and its answer. undici reports the progress of the request to it. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
-  /** The connection that carries the request. Undefined: the request waits for a connection. */
+  /** The connection that carries the request. Undefined while the request waits for a connection. */
   connection: PersistentConnection | undefined;
   /** @throws the reason of `stop`, and errors of `http-failure.ts` */
   readonly answer: Promise<HttpAnswer>;
@@ -51,12 +54,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** The status of the answer that is being read. */
+  /** The status of the answer that is being read. Undefined before its head has arrived. */
   get status(): number | undefined {
     return this.#status;
   }
 
-  /** Ends the exchange with an error, wherever it is. */
+  /** Ends the exchange with an error, whatever it has sent or received. */
   stop(reason: unknown): void {
     if (this.#isOver) return;
     this.#end();

@@ -2,7 +2,7 @@ import { codeOf } from "../error-code.ts";
 
 /** The answer was not complete in time. */
 export class TooLate extends Error {
-  /** The status of the incomplete answer. Undefined: its head was not complete either. */
+  /** The status of the incomplete answer. Undefined if its head was incomplete. */
   readonly status: number | undefined;
 
   constructor(status: number | undefined) {
@@ -15,7 +15,7 @@ export class TooLate extends Error {
 export class MalformedAnswer extends Error {
   readonly code = "EPROTO";
 
-  /** `reason`: in words of the parser, without any part of the answer. */
+  /** `reason`: the parser's message, without any part of the answer. */
   constructor(reason: string) {
     super(`the answer violates HTTP/1.1 (${reason})`);
   }
@@ -24,12 +24,12 @@ export class MalformedAnswer extends Error {
 /** The connection broke within an answer, or before it. */
 export class BrokenAnswer extends Error {
   readonly code: string;
-  /** The status of the incomplete answer. Undefined: the connection broke before the end of the head. */
+  /** The status of the incomplete answer. Undefined if the connection broke within the head or before it. */
   readonly status: number | undefined;
 
   constructor(cause: unknown, status: number | undefined) {
     super("the connection broke", { cause });
-    // undici has codes of its own for a connection that the server closes.
+    // undici reports a connection that the server closes with its own codes (UND_ERR_…).
     this.code = /^(?:UND_ERR_.*)?$/.test(codeOf(cause)) ? "ECONNRESET" : codeOf(cause);
     this.status = status;
   }
@@ -67,9 +67,9 @@ export class UncheckedHost extends Error {
 }
 
 const CLOSED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
-/** The messages of undici's `ProxyAgent`, which have no code of their own. */
+/** The messages of undici's `ProxyAgent`, whose errors have no code. */
 const PROXY_STATUS = /^Proxy (?:response|Authentication Required) \((\d{3})\)/;
-/** The words of llhttp for a connection that ends in the middle of an answer. */
+/** llhttp's message for a connection that ends in the middle of an answer. */
 const CUT_OFF = "Invalid EOF state";
 /** The messages of undici's `SocketError` for answers that no request expects. */
 const UNEXPECTED: ReadonlySet<string> = new Set(["bad upgrade", "bad response"]);

@@ -3,24 +3,24 @@ import type { buildConnector, Pool } from "undici";
 
 /** The longest head of an interim answer, in bytes. */
 const LONGEST = 64 * 1024;
-/** The beginning of an interim answer. 101 is none: it changes the protocol. */
+/** The beginning of an interim answer. 101 is not interim, because it changes the protocol. */
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
 const SHORTEST = "HTTP/1.1 100".length;
-/** Where the first digit of the status is, and which one an interim answer has. */
+/** The index of the first digit of the status, and this digit in an interim answer. */
 const CLASS_AT = "HTTP/1.1 ".length;
 const INTERIM_CLASS = 0x31;
 const END = "\r\n\r\n";
 
 /**
- * Skips the interim answers (1xx) in front of an answer, which a client must read although it did not ask for them
- * (RFC 9110, 15.2). undici ends the connection at a 100. Each connection has one request at a time, so the first bytes
- * after a request are the beginning of its answer.
+ * Removes the interim answers (1xx) in front of an answer. A client must read them although it did not ask for them
+ * (RFC 9110, 15.2), but undici ends the connection at a 100. Each connection has one request at a time, so the first
+ * bytes after a request are the beginning of its answer.
  */
 export class InterimAnswers {
   #isAtStart = false;
   #held: Buffer = Buffer.alloc(0);
 
-  /** A request is about to be sent. */
+  /** Expects an answer: the caller is about to send a request. */
   expect(): void {
     this.#isAtStart = true;
   }
@@ -31,7 +31,7 @@ export class InterimAnswers {
     return (options, callback) =>
       connect(options, (...outcome) => {
         const [error, socket] = outcome;
-        // undici leaves the socket out beside an error.
+        // undici passes no socket together with an error.
         if (error === null) this.#filter(socket);
         callback(...outcome);
       });
@@ -51,7 +51,7 @@ export class InterimAnswers {
     };
   }
 
-  /** Returns what follows the interim answers; undefined: the end of one has not arrived. */
+  /** Returns the bytes after the interim answers. Undefined if the end of an interim answer has not arrived. */
   #withoutInterim(bytes: Buffer): Buffer | undefined {
     let left = bytes;
     for (;;) {

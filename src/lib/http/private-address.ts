@@ -62,8 +62,9 @@ export function checkPublicHost(host: string): void {
 }
 
 /**
- * Resolves a name for a socket. The socket connects to the addresses that are checked here, so a name that resolves to
- * another address the next time (DNS rebinding) gains nothing. One private address refuses the whole name.
+ * Resolves a name for a socket. The socket connects to the addresses checked here, so DNS rebinding (a name that
+ * resolves to another address the next time) has no effect. A name with a private address among its addresses is
+ * refused.
  */
 export const lookupPublic: LookupFunction = (hostname, options, callback) => {
   const all: LookupOptions & { readonly all: true } = { ...options, all: true };

@@ -4,11 +4,11 @@ import querystring from "node:querystring";
 export interface Proxies {
   /** The proxy for servers without TLS. */
   readonly http: string | undefined;
-  /** The proxy for servers with TLS. Undefined: `http` serves them too. */
+  /** The proxy for servers with TLS. Undefined means that `http` serves them too. */
   readonly https: string | undefined;
 }
 
-/** Returns the addresses in HTTP_PROXY and HTTPS_PROXY. NO_PROXY is undici's to read. */
+/** Returns the addresses in HTTP_PROXY and HTTPS_PROXY. undici reads NO_PROXY. */
 export const proxiesOfEnvironment = ({ env } = process): Proxies => ({
   http: proxyAddress(env["http_proxy"] || env["HTTP_PROXY"]),
   https: proxyAddress(env["https_proxy"] || env["HTTPS_PROXY"]),
@@ -21,8 +21,8 @@ const proxyAddress = (written: string | undefined): string | undefined =>
     : withReadableUser(written.includes("://") ? written : `http://${written}`);
 
 /**
- * Returns the address of a proxy with its user and password escaped anew, as undici throws at a `%` that escapes nothing:
- * it stands for itself.
+ * Returns the address of a proxy with its user and password escaped anew, so that a `%` that escapes nothing stands for
+ * itself. undici throws at such a `%`.
  */
 export function withReadableUser(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;

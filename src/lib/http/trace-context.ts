@@ -14,8 +14,8 @@ const PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[
 const LONGEST_STATE = 512;
 
 /**
- * Parses the trace headers of a request. Undefined: there is no trace, or it is invalid, which counts as none
- * (3.2.2.5).
+ * Parses the trace headers of a request. Undefined if the request has no trace or an invalid one, which counts as no
+ * trace (3.2.2.5).
  */
 export function traceContextOf(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
@@ -30,7 +30,10 @@ export const traceIdOf = ({ traceparent }: TraceContext): string => traceparent.
 
 const current = new AsyncLocalStorage<TraceContext>();
 
-/** Runs `body`, and all asynchronous work that it starts, as a part of a trace. Undefined: without a trace. */
+/**
+ * Runs `body`, and all asynchronous work that it starts, as a part of a trace. If `trace` is undefined, runs it without
+ * a trace.
+ */
 export const withTrace = <T>(trace: TraceContext | undefined, body: () => T): T =>
   trace === undefined ? body() : current.run(trace, body);
 

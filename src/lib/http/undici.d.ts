@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noDefaultExport: the files of undici are CommonJS modules, whose export is the default.
-// undici's dispatchers without the rest of the package: its main file also loads fetch, WebSocket, caches and mocks
-// (7 MiB per process), and replaces the dispatcher of Node's own fetch.
+// undici's dispatchers, imported one by one. undici's main file would also load fetch, WebSocket, caches and mocks (7
+// MiB per process), and would replace the dispatcher of Node's fetch.
 declare module "undici/lib/dispatcher/client.js" {
   export { Client as default } from "undici";
 }

@@ -3,8 +3,8 @@ const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
  * Calls `act` once when the signal fires; the signal must not have fired yet. The returned function cancels this. One
- * listener serves all functions of a signal, because on a signal that outlives many requests Node takes longer to add
- * and remove a listener than the request itself takes.
+ * listener serves all functions of a signal: on a signal that outlives many requests, Node takes longer to add and
+ * remove a listener than a request takes.
  */
 export function whenAborted(signal: AbortSignal, act: () => void): () => void {
   const acts = waiting.get(signal) ?? listenTo(signal);

@@ -1,10 +1,10 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 
-/** The `workerData` of a thread that is called. */
+/** The `workerData` of the called thread. */
 export interface CalledThread<Options> {
   readonly options: Options;
   readonly port: MessagePort;
-  /** Its only value counts the answers: the caller's thread sleeps on it. */
+  /** The array has one value, the number of answers. The calling thread sleeps on it. */
   readonly answered: Int32Array;
 }
 
@@ -15,8 +15,8 @@ interface Numbered<T> {
 }
 
 /**
- * Calls a thread and sleeps until the answer is there, so that an operation which the coordinator runs in one turn of the
- * event loop stays in one turn. A call costs some 40 µs by itself.
+ * Calls a thread and blocks until its answer has arrived, so that the coordinator can finish an operation in one turn
+ * of the event loop. The overhead of a call is some 40 µs.
  */
 export class BlockingCalls<Request> {
   readonly #answered = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -29,12 +29,15 @@ export class BlockingCalls<Request> {
     const workerData: CalledThread<unknown> = { options, port: port2, answered: this.#answered };
     this.#worker = new Worker(thread, { workerData, transferList: [port2] });
     this.#port = port1;
-    // Neither of them must keep a process alive.
+    // Neither the worker nor the port may keep the process alive.
     this.#worker.unref();
     port1.unref();
   }
 
-  /** Returns the answer; undefined: there was none in `limitMs`. The caller knows what its thread answers. */
+  /**
+   * Returns the answer. Undefined if no answer arrived within `limitMs`. The caller states the type of the answer,
+   * which is not checked.
+   */
   call<Answer>(request: Request, limitMs = Number.POSITIVE_INFINITY): Answer | undefined {
     const id = ++this.#lastId;
     const untilMs = performance.now() + limitMs;
@@ -46,14 +49,14 @@ export class BlockingCalls<Request> {
       let received: { readonly message: Numbered<Answer> } | undefined;
       do {
         received = receiveMessageOnPort(this.#port);
-        // An answer of another id: its call was given up, or the thread has failed between two calls.
+        // The answer has another id if its call timed out, or if the thread failed between two calls.
         if (received?.message.id === id) return received.message.content;
       } while (received !== undefined);
     }
     return undefined;
   }
 
-  /** Sends a request whose answer nobody waits for: the next call passes over it. */
+  /** Sends a request without waiting for its answer. The next call skips that answer. */
   note(request: Request): void {
     this.#port.postMessage({ id: ++this.#lastId, content: request } satisfies Numbered<Request>);
   }
@@ -65,9 +68,9 @@ export class BlockingCalls<Request> {
 }
 
 /**
- * Answers the calls of another thread in this one.
- * @param answer never rejects, because the other thread sleeps until the answer comes
- * @returns the function that answers the last call by itself
+ * Answers the calls of another thread in this thread.
+ * @param answer never rejects, because the other thread sleeps until the answer arrives
+ * @returns the function that answers the latest call from outside of `answer`
  */
 export function answerCalls<Request, Answer>(
   { port, answered }: CalledThread<unknown>,

@@ -8,7 +8,7 @@ type Call = {
   readonly id: number;
   readonly method: string;
   readonly args: readonly unknown[];
-  /** The method is given a signal after its arguments. */
+  /** The method takes a signal after its arguments. */
   readonly cancellable: boolean;
 };
 type Cancel = { readonly kind: "cancel"; readonly id: number };
@@ -30,8 +30,8 @@ type Parameters_<F> = F extends (...args: infer A) => unknown ? A : never;
 type ParametersUntil<F> = F extends (...args: [...infer A, AbortSignal]) => unknown ? A : never;
 type Answered<F> = F extends (...args: never[]) => infer R ? Awaited<R> : never;
 /**
- * How a method is called through a channel. `call`: waits for the answer. `until`: as `call`, and its last argument is a
- * signal that ends the call on the other side too. `note`: has no answer.
+ * How a method is called through a channel. `call` waits for the answer. `until` is a `call` whose last argument is a
+ * signal that also ends the call on the other side. `note` has no answer.
  */
 export type Sending = "call" | "until" | "note";
 type SendingOf<F> =
@@ -43,7 +43,7 @@ type SendingOf<F> =
 const isId = (value: unknown): boolean => Number.isSafeInteger(value);
 const isText = (value: unknown): boolean => typeof value === "string";
 
-/** The fields of each kind of message, with the checks of their values. The arguments are checked by the methods. */
+/** The fields of each kind of message, with checks of their values. The called methods check the arguments. */
 const FIELDS: Readonly<Record<Message["kind"], Readonly<Record<string, (value: unknown) => boolean>>>> = {
   call: { id: isId, method: isText, args: Array.isArray, cancellable: (value) => typeof value === "boolean" },
   note: { method: isText, args: Array.isArray },
@@ -60,16 +60,16 @@ export function isMessage(value: unknown): value is Message {
   return checks !== undefined && Object.entries(checks).every(([name, check]) => check(fields.get(name)));
 }
 
-/** The code of the error about a message that is none, or whose arguments are none of its method. */
+/** The code of an error about a message that is malformed, or whose arguments do not fit its method. */
 export const MALFORMED = "malformed_message";
 
-/** The code of the error of a call of a method that the other side does not have. */
+/** The code of an error about a method that the other side does not have. */
 export const UNKNOWN_METHOD = "unknown_method";
 
 /** Names each method of an interface together with the way it is sent. The types allow only the fitting way. */
 export type Sendings<T> = { readonly [K in keyof T]: SendingOf<T[K]> };
 
-/** Calls a method of the other side of a connection. The sender needs no answers, and no channel of its own. */
+/** Calls a method on the other side of a connection as a note. The sender needs no channel for it. */
 export function noteTo<Remote extends Methods<Remote>, K extends keyof Remote & string = keyof Remote & string>(
   port: Pick<Port, "postMessage">,
   method: K,
@@ -84,7 +84,7 @@ export type Port = {
   on(event: "message", listener: (message: Message) => void): unknown;
 };
 
-/** The other end of a process's IPC: a child, or the parent. It was forked with `serialization: "advanced"`. */
+/** The other end of a process's IPC: a child or the parent. The child was forked with `serialization: "advanced"`. */
 interface IpcProcess {
   send?(message: unknown, handle?: undefined, options?: undefined, done?: (error: Error | null) => void): boolean;
   on(event: "message", listener: (message: Message) => void): unknown;
@@ -99,7 +99,7 @@ export const portOfProcess = (other: IpcProcess): Port => ({
   on: (event, listener) => other.on(event, listener),
 });
 
-/** Returns a port without the notes of one method of this side. `taken` receives those. */
+/** Returns a port that omits the notes of one method of this side. These notes go to `taken`. */
 export const withoutNotes = <Local extends Methods<Local>, K extends keyof Local & string>(
   port: Port,
   method: K,
@@ -186,7 +186,7 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
     this.#port.postMessage({ kind: "note", method, args } satisfies Note);
   }
 
-  /** Rejects every call that still waits, and every later call, with `reason`. */
+  /** Rejects every unanswered call, and every later call, with `reason`. */
   close(reason: Error): void {
     this.#closed = reason;
     for (const { reject } of this.#waiting.values()) reject(reason);
@@ -292,8 +292,8 @@ export function remoteMethods<T extends Methods<T>>(
 }
 
 /**
- * Returns methods that call those of an object which is looked up at each call, because it is built later than the
- * channel. While there is no object, they do nothing.
+ * Returns methods that call the methods of an object. The object is looked up at each call, because it is built later
+ * than the channel. While there is no object, the methods do nothing and return undefined.
  */
 export function localMethods<T extends Methods<T>>(target: () => T | undefined, sendings: Sendings<T>): T {
   return mapSendings(sendings, (name) => (...args) => {
@@ -305,7 +305,7 @@ export function localMethods<T extends Methods<T>>(target: () => T | undefined, 
 const mapSendings = <T>(sendings: Sendings<T>, methodOf: (name: string, sending: Sending) => AnyMethod): T =>
   Object.fromEntries(Object.entries<Sending>(sendings).map(([name, sending]) => [name, methodOf(name, sending)])) as T;
 
-/** Returns methods around those of an object, except for notes. */
+/** Wraps the methods of an object in `around`, except for notes. */
 export const aroundMethods = <T extends Methods<T>>(
   object: T,
   sendings: Sendings<T>,

@@ -1,6 +1,6 @@
 /**
  * The clients that share one entry of a `FairLine`. Further clients may join while the entry waits. All entries without
- * a client count as those of one client.
+ * a client count as the entries of one client.
  */
 export class SharedTurn {
   readonly #clients = new Set<string>();
@@ -34,7 +34,7 @@ interface Waiting<T> {
 /**
  * Waiting entries for one resource. The clients take turns (round robin); the entries of one client are answered first
  * come, first served. A client with many entries delays another client by one turn. An entry that several clients share
- * is answered at the first turn of any of them. An entry is removed when its signal fires.
+ * is answered at the first turn of any of its clients. An entry is removed when its signal fires.
  */
 export class FairLine<T> {
   /** The entries of each client; the client whose turn is next comes first. No set is empty. */
@@ -76,7 +76,7 @@ export class FairLine<T> {
       const [first] = own;
       first?.answer(value);
       if (own.size > 0) {
-        // The client has had its turn: move it behind the others.
+        // The client has had its turn: move it to the end of the line.
         this.#byClient.delete(client);
         this.#byClient.set(client, own);
       }
@@ -92,15 +92,16 @@ export class FairLine<T> {
   }
 
   /**
-   * Returns whether with one more entry this client would have at least as many entries as any other. When a line is
-   * full, the caller refuses an entry of such a client; for any other client it frees space with `answerGreediest`.
+   * Returns whether this client, with one more entry, would have at least as many entries as any other client. When a
+   * line is full, the caller refuses an entry of such a client. For any other client the caller frees space with
+   * `answerGreediest`.
    */
   isGreediest(client: string): boolean {
     const most = this.#greediest()?.size ?? 0;
     return (this.#byClient.get(client)?.size ?? 0) + 1 >= most;
   }
 
-  /** Answers the newest entry of the client with the most entries; where possible one that no other client shares. */
+  /** Answers the newest entry of the client with the most entries, preferring an entry that no other client shares. */
   answerGreediest(value: T): void {
     const own = [...(this.#greediest() ?? [])];
     (own.findLast(({ turn }) => turn.clients.size < 2) ?? own.at(-1))?.answer(value);

@@ -1,6 +1,8 @@
 import type { Server } from "node:net";
 
-/** Listens on an address; port 0: a free one. @throws Error when it is not available */
+/**
+ * Listens on an address. With port 0 the system chooses a free port. @throws Error when the address is not available
+ */
 export function listenOn(server: Server, host: string, port: number): Promise<{ readonly port: number }> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);

@@ -1,6 +1,6 @@
 import { ok, type Result, refuse } from "../result.ts";
 
-/** The lowest first. */
+/** From the lowest to the highest level. */
 export const LOG_LEVELS = ["info", "warn", "error", "silent"] as const;
 export const LOG_FORMATS = ["auto", "text", "json"] as const;
 
@@ -13,15 +13,15 @@ export interface LogOptions {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A variable with a value that it does not have. */
+/** An environment variable with a value that it cannot have. */
 export interface BadVariable {
   readonly variable: string;
   readonly message: string;
 }
 
 /**
- * Returns the options of the log by NUTHATCH_LOG_LEVEL, and by NUTHATCH_LOG_FORMAT or LOG_FORMAT. The format of LOG_FORMAT, which other programs read too, is `auto` if it is none of
- * ours.
+ * Returns the options of the log from NUTHATCH_LOG_LEVEL, and from NUTHATCH_LOG_FORMAT or LOG_FORMAT. Other programs
+ * read LOG_FORMAT too, so a value of it that is no format of this log means `auto`.
  */
 export function parseLogOptions(env: Variables): Result<LogOptions, BadVariable> {
   const given = { level: env["NUTHATCH_LOG_LEVEL"] || "info", format: env["NUTHATCH_LOG_FORMAT"] || "" };

@@ -1,5 +1,5 @@
 /**
- * Returns the time in ms since the machine was started. All processes of the machine have the same, and a change of the
- * wall clock does not affect it.
+ * Returns the time in ms since the machine started. All processes of the machine read the same time, and a change of
+ * the wall clock does not affect it.
  */
 export const machineMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;

@@ -1,4 +1,4 @@
-/** An event of a kind that has just occurred is logged at once; further ones are counted for this time. */
+/** The interval in ms in which further events of one kind are counted instead of logged. */
 const COUNTED_MS = 60_000;
 
 interface Counted {
@@ -8,8 +8,8 @@ interface Counted {
 }
 
 /**
- * Logs events that may occur thousands of times a second. The first event of a kind is a line at once; after that there
- * is one line a minute with the number of further events, until a minute passes without one.
+ * Logs events that may occur thousands of times a second. The first event of a kind is logged at once. Further events
+ * are counted, and one line a minute reports their number, until a minute passes without an event.
  */
 export class RepeatedLog {
   readonly #write: (fields: Readonly<Record<string, unknown>>) => void;
@@ -32,7 +32,7 @@ export class RepeatedLog {
     this.#write({ ...fields, count });
   }
 
-  /** Logs what has been counted. To be called when no further event can come. */
+  /** Logs the counted events. Must be called when no further event can occur. */
   close(): void {
     for (const [key, { timer }] of this.#counted) {
       clearTimeout(timer);

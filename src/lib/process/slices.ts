@@ -2,12 +2,12 @@ import { setImmediate as turn } from "node:timers/promises";
 
 const SLICE_MS = 10;
 
-/** The last turn of the event loop that a slice of this thread waits for. */
+/** Resolves in the last turn of the event loop that a slice of this thread has reserved. */
 let lastTurn: Promise<void> = Promise.resolve();
 
 /**
- * Resolves in a turn of the event loop that no other slice has. Node runs all callbacks of `setImmediate` in one turn:
- * with one callback for each of forty works the thread would be blocked for forty slices.
+ * Resolves in a turn of the event loop that no other slice uses. Node runs all callbacks of `setImmediate` in one turn:
+ * with one callback for each of forty pieces of work, the thread would be blocked for forty slices.
  */
 function ownTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => turn());
@@ -17,7 +17,7 @@ function ownTurn(): Promise<void> {
 /**
  * Splits long work into slices of ten milliseconds: `if (slices.isOver) await slices.next();` lets the event loop run
  * other work. All parts of the work share one instance, because the times of many short parts add up. Each turn of the
- * event loop runs one slice, however many works there are in the thread.
+ * event loop runs one slice of the thread.
  */
 export class Slices {
   readonly #signal: AbortSignal | undefined;
@@ -42,7 +42,7 @@ export class Slices {
     this.#sinceMs = performance.now();
   }
 
-  /** Runs a generator, and yields to the event loop at one of its yields when a slice is over. */
+  /** Runs a generator. When a slice is over, yields to the event loop at the generator's next `yield`. */
   async run<T>(work: Generator<undefined, T>): Promise<T> {
     for (;;) {
       const step = work.next();
@@ -52,7 +52,7 @@ export class Slices {
   }
 }
 
-/** Runs a generator without pauses. Use it for work that is short, or where no other work waits for the event loop. */
+/** Runs a generator without yielding to the event loop, for short work or where nothing else waits. */
 export function atOnce<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const step = work.next();

@@ -4,8 +4,8 @@ import { declaredEncoding } from "./xml-encoding.ts";
 
 /**
  * Decodes the body of an HTTP answer. The encoding comes from the byte order mark, else from the charset of the
- * Content-Type, else from the XML declaration (RFC 7303, 3) or the `meta` of a page, else it is UTF-8. An encoding that the bytes contradict is
- * passed over, and so is its mark. Bytes that are invalid in the encoding become U+FFFD.
+ * Content-Type, else from the XML declaration (RFC 7303, 3) or the `meta` element of a page, else it is UTF-8. Skips an
+ * encoding, and a mark, that the bytes contradict. Bytes that are invalid in the encoding become U+FFFD.
  */
 export function answerText(body: Uint8Array, contentType: string): string {
   const mark = markOf(body);
@@ -20,7 +20,10 @@ interface Mark {
   readonly bytes: number;
 }
 
-/** Returns the byte order mark, or what stands for one: markup begins with `<` (XML 1.0, appendix F). */
+/**
+ * Returns the byte order mark. Recognizes UTF-16 without a mark by the `<` at the beginning of markup (XML 1.0,
+ * appendix F).
+ */
 function markOf([a, b, c]: Uint8Array): Mark | undefined {
   if (a === 0x3c && b === 0) return { encoding: "utf-16le", bytes: 0 };
   if (a === 0 && b === 0x3c) return { encoding: "utf-16be", bytes: 0 };
@@ -30,8 +33,8 @@ function markOf([a, b, c]: Uint8Array): Mark | undefined {
 }
 
 /**
- * Returns whether a text cannot be in an encoding: markup of single bytes is not UTF-16, and marked text that is no UTF-8
- * is not UTF-8.
+ * Returns whether a text cannot have an encoding: markup of single bytes is not UTF-16, and a text with the mark of
+ * UTF-8 but invalid bytes is not UTF-8.
  */
 function isContradicted(encoding: string, text: Uint8Array, isMarked: boolean): boolean {
   if (/^utf-?16/i.test(encoding)) return beginsWithBytes(text);

@@ -1,10 +1,10 @@
-/** The characters of windows-1252 from 0x80 to 0x9F; the five that it lacks are the control characters. */
+/** The characters of windows-1252 from 0x80 to 0x9F. The five codes without a character are control characters. */
 const WINDOWS_1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
 
 /**
- * Decodes bytes by the label of an encoding (https://encoding.spec.whatwg.org/#names-and-labels). Node before 23.7 decodes
- * windows-1252, which is also what ISO-8859-1 stands for there, as if it had control characters from 0x80 to 0x9F.
- * @param fatal whether bytes that the encoding does not allow are an error, else they become U+FFFD
+ * Decodes bytes by the label of an encoding (https://encoding.spec.whatwg.org/#names-and-labels). That list makes
+ * ISO-8859-1 a label of windows-1252. Node before 23.7 decodes windows-1252 as if 0x80 to 0x9F were control characters.
+ * @param fatal whether bytes that the encoding does not allow are an error; otherwise they become U+FFFD
  * @throws RangeError if the label is unknown, TypeError if the bytes are wrong
  */
 export function decodeText(bytes: Uint8Array, label: string, fatal = false): string {

@@ -15,8 +15,8 @@ export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c)
 /**
  * Escapes text for XML 1.0, for content and quoted attributes. The result is ASCII, because XML answers are sent
  * without a charset (`docs/reference/wire-format.md`, Bodies). White space other than the blank becomes a reference,
- * because attributes would lose it. Characters that XML does not allow (most control characters, half a surrogate pair)
- * become U+FFFD.
+ * because a parser would normalize it in attributes. Characters that XML does not allow (most control characters, half
+ * of a surrogate pair) become U+FFFD.
  */
 export const escapeXml = (text: string): string =>
   /[^ !#$%(-;=?-~]/.test(text) ? withEscapes(text, PLAIN_IN_XML, xmlEscape) : text;
@@ -30,7 +30,7 @@ function xmlEscape(code: number): string {
 }
 
 /**
- * Returns a JSON string in ASCII, quotes included: JSON answers are sent without a charset
+ * Returns a JSON string in ASCII, including the quotes. JSON answers are sent without a charset
  * (`docs/reference/wire-format.md`, Bodies).
  */
 export function asciiJson(text: string): string {
@@ -48,11 +48,14 @@ const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)
 const PLAIN_IN_XML: Plain = ASCII.map((c) => /[ !#$%(-;=?-~]/.test(c));
 const PLAIN_IN_JSON: Plain = ASCII.map((c) => c !== "\u007f");
 
-/** The bytes of a piece of a result: a character is written in nanoseconds, where a call for each takes a hundred. */
+/**
+ * A buffer for a part of the result. Writing a character into it takes nanoseconds; a call per character would take a
+ * hundred.
+ */
 const PIECE = Buffer.alloc(8_192);
 const LONGEST_ESCAPE = 16;
 
-/** Replaces each character that is not plain by its escape, which is ASCII. */
+/** Replaces each character that is not plain by its escape. Escapes are ASCII. */
 function withEscapes(text: string, plain: Plain, escapeOf: (code: number) => string): string {
   const known = new Map<number, string>();
   let result = "";

@@ -1,17 +1,18 @@
 import { firstBy } from "../first-by.ts";
 
-/** Stands for a secret wherever one is shown. */
+/** The text that replaces a secret in every output. */
 export const MASKED = "***";
 
 /**
- * What of a field's value is a secret: the whole `value`, the `values` of a map of parameters (or of `KEY=VALUE&…`), the
- * user and the values of the query of an `address`, or all but the `origin` of an address.
+ * The secret part of a field's value. `value`: the whole value. `values`: the values of a map of parameters (or of
+ * `KEY=VALUE&…`). `address`: the user of an address and the values of its query. `origin`: everything but scheme, host
+ * and port of an address.
  */
 export type SecretPart = "value" | "values" | "address" | "origin";
 
 /**
- * The fields with secrets, by name, at any depth: those of the configuration file, of `/api/v1` and of GeoWebCache's
- * documents. Each way out derives from this table what it shows.
+ * The fields with secrets, by name, at any depth, of the configuration file, of `/api/v1` and of GeoWebCache's
+ * documents. Every output masks the fields of this table.
  */
 const SECRET_FIELDS: ReadonlyMap<string, SecretPart> = new Map([
   ...(
@@ -28,7 +29,7 @@ const SECRET_FIELDS: ReadonlyMap<string, SecretPart> = new Map([
   ),
 ]);
 
-/** The places of fields named `url`: other addresses, such as those of legends, are public. */
+/** The parents of a `url` field with a secret. Other addresses, such as the address of a legend, are public. */
 const SECRET_URLS: ReadonlyMap<string, SecretPart> = new Map([
   ["source", "address"],
   ["updateSources", "address"],
@@ -36,10 +37,10 @@ const SECRET_URLS: ReadonlyMap<string, SecretPart> = new Map([
   ["state", "origin"],
 ]);
 
-/** The names of fields that no table has and whose values are secrets all the same. */
+/** Matches the names of further fields whose values are secrets. */
 const SECRET_NAME = /passw|pwd|secret|credential|api_?key/i;
 
-/** Flags whose names look like those of secrets. */
+/** Flags that match `SECRET_NAME` but are not secret. */
 const FLAGS: ReadonlySet<string> = new Set(["useDefaultCredentialsChain"]);
 
 /** The names of all fields with secrets. */
@@ -49,13 +50,15 @@ type Path = readonly PropertyKey[];
 
 interface Secret {
   readonly part: SecretPart;
-  /** Whether the path ends at the field with the secret, or at an item of its list; false: below the field. */
+  /**
+   * Whether the path ends at the field with the secret, or at an item of its list. False for a path below the field.
+   */
   readonly isField: boolean;
 }
 
 /**
- * Returns the secret at a path. The outermost field with one decides: below it are names that others have chosen, such
- * as those of headers, which are no fields whatever they are called.
+ * Returns the secret at a path. The outermost field with a secret decides. Keys below it, such as the names of headers,
+ * are chosen by users and are not field names.
  */
 function secretAt(path: Path): Secret | undefined {
   const names = path.filter((key) => typeof key === "string");
@@ -69,27 +72,30 @@ function secretAt(path: Path): Secret | undefined {
   return undefined;
 }
 
-/** Returns what of the value at a path is a secret; undefined: nothing. The path may be of a part of the value. */
+/**
+ * Returns the secret part of the value at a path. Undefined if the value has no secret. The path may begin below the
+ * root of a document.
+ */
 export const secretPartAt = (path: Path): SecretPart | undefined => secretAt(path)?.part;
 
 /**
- * Scheme, slashes and authority of an address, as Node reads them: a backslash is a slash, and an address of HTTP needs
- * none. A text without a scheme has an authority alone.
+ * Scheme, slashes and authority of an address, as Node parses them: a backslash counts as a slash, and `http:` needs no
+ * slashes. A text without a scheme begins with the authority.
  */
 const AUTHORITY = /^((?:https?:[\\/]*|[a-z][a-z\d+.-]*:[\\/]+)?)([^\\/?#]*)/i;
 
-/** Returns an address with its user and the values of its query masked: one of them may be a key. */
+/** Returns an address with its user and the values of its query masked, because a value may be a key. */
 export const maskedAddress = (address: string): string =>
   withMaskedQuery(
     asNodeReads(address).replace(AUTHORITY, (_, scheme: string, authority: string) => scheme + maskedUser(authority)),
   );
 
-/** Returns an address without what Node ignores in one. */
+/** Returns an address without the characters that Node ignores. */
 const asNodeReads = (address: string): string => address.replace(/[\t\n\r]/g, "").trim();
 
 const maskedUser = (authority: string): string => authority.replace(/^.*@/s, `${MASKED}@`);
 
-/** A value that stands for another one in each request, such as `{z}`: it is no key. */
+/** A placeholder such as `{z}`, which each request replaces. A placeholder is not a key. */
 const PLACEHOLDER = /^\$?\{[\w-]+\}$/;
 
 /** Returns an address with the values of its query masked. */
@@ -115,7 +121,9 @@ function splitPair(pair: string): readonly [key: string, value: string] {
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { "http:": ":80", "https:": ":443" };
 
-/** Returns scheme, host and port of an address, also of one with placeholders; undefined: it has none. */
+/**
+ * Returns scheme, host and port of an address, which may contain placeholders. Undefined if the address has no host.
+ */
 export function addressOrigin(address: string): string | undefined {
   const [, scheme = "", authority = ""] = AUTHORITY.exec(asNodeReads(address)) ?? [];
   if (scheme === "" || authority === "") return undefined;
@@ -125,10 +133,10 @@ export function addressOrigin(address: string): string | undefined {
   return `${plain}//${port !== undefined && host.endsWith(port) ? host.slice(0, -port.length) : host}`;
 }
 
-/** Returns whether a text has a mask where an address, or a list of pairs, can have one. */
+/** Returns whether a text contains a mask in a place where an address or a list of pairs can have one. */
 const hasMask = (text: string): boolean => text.includes(`${MASKED}@`) || /=\*\*\*(?:&|$)/.test(text);
 
-/** Present addresses that the masked parts of others come from. */
+/** The present addresses, from which masked parts of new addresses are restored. */
 export class PresentAddresses {
   readonly #addresses: () => readonly string[];
   #byShown: ReadonlyMap<string, string> | undefined;
@@ -139,7 +147,10 @@ export class PresentAddresses {
     this.#addresses = addresses;
   }
 
-  /** Returns the address that reads the same when masked, else one with the same scheme, host and port. */
+  /**
+   * Returns the present address that is equal when masked, else one with the same scheme, host and port. Undefined if
+   * no present address matches.
+   */
   for(address: string): string | undefined {
     this.#byShown ??= firstBy(this.#addresses(), maskedAddress);
     const same = this.#byShown.get(address);
@@ -151,8 +162,8 @@ export class PresentAddresses {
 }
 
 /**
- * Returns an address with the masked parts of a present address: of the one that reads the same when masked, else of
- * one with the same scheme, host and port. Undefined: no present address has the parts.
+ * Returns an address with its masked parts restored from a present address: from the one that is equal when masked,
+ * else from one with the same scheme, host and port. Undefined if no present address has the parts.
  */
 export function restoredAddress(address: string, present: PresentAddresses): string | undefined {
   if (!hasMask(address)) return address;
@@ -171,7 +182,10 @@ export function restoredAddress(address: string, present: PresentAddresses): str
   return pairs === undefined ? undefined : withUser.slice(0, at + 1) + pairs;
 }
 
-/** Returns `KEY=VALUE&…` with the masked values of the present pairs; undefined: a key is not there. */
+/**
+ * Returns `KEY=VALUE&…` with the masked values restored from the present pairs. Undefined if the present pairs lack a
+ * key.
+ */
 export function restoredPairs(pairs: string, present: string): string | undefined {
   const before = new Map<string, string[]>();
   for (const [key, value] of present.split("&").map(splitPair).reverse()) {
@@ -182,14 +196,14 @@ export function restoredPairs(pairs: string, present: string): string | undefine
   const restored = pairs.split("&").map((pair) => {
     const [key, value] = splitPair(pair);
     if (value !== MASKED) return pair;
-    // A key that is given several times has its values in their order.
+    // Values of a repeated key are restored in their order.
     const one = before.get(key)?.pop();
     return one === undefined ? undefined : `${key}=${one}`;
   });
   return restored.every((pair) => pair !== undefined) ? restored.join("&") : undefined;
 }
 
-/** Returns a value with what is secret in it masked, as its path from an object of the configuration says. */
+/** Returns a value with its secrets masked. `path` leads to the value from an object of the configuration. */
 export function masked<T>(value: T, path?: Path): T;
 export function masked(value: unknown, path: Path = []): unknown {
   if (value === undefined || value === null) return value;

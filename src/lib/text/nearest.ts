@@ -1,9 +1,11 @@
-/** The longest name that is compared. */
+/** Longer names are not compared. */
 const LONGEST = 100;
-/** The most comparisons of two characters of one search: some milliseconds, however many names there are. */
+/** The most comparisons of two characters in one search, which take some milliseconds, however many names there are. */
 const MOST_COMPARISONS = 200_000;
 
-/** Returns the Levenshtein distance if it is at most `most`, else a greater number. Stores two rows at a time. */
+/**
+ * Returns the Levenshtein distance if it is at most `most`, else a greater number. Stores only two rows of the matrix.
+ */
 function distance(a: string, b: string, most: number): number {
   let before = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, charA] of [...a].entries()) {
@@ -23,8 +25,8 @@ function distance(a: string, b: string, most: number): number {
 }
 
 /**
- * Returns the known name nearest to a misspelt one; undefined if none is near. Ignores case. The cost is bounded: of very
- * many names the first ones are compared.
+ * Returns the known name nearest to a misspelt one. Undefined if no name is near. Ignores case. The cost is bounded: of
+ * very many names only the first ones are compared.
  */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   if (name.length > LONGEST) return undefined;
@@ -33,7 +35,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   let comparisons = 0;
   let found: string | undefined;
   for (const candidate of known) {
-    // Each candidate counts, also one that is passed over.
+    // Each candidate counts, even one that is skipped.
     comparisons++;
     if (comparisons > MOST_COMPARISONS) break;
     if (Math.abs(candidate.length - sought.length) > most) continue;
@@ -50,7 +52,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
 export const unknownLayer = (name: string, known: Iterable<string>): string =>
   `unknown layer ${JSON.stringify(name)}${didYouMean(name, known)}`;
 
-/** Returns the name that a message with the end of `didYouMean` suggests; null if it suggests none. */
+/** Returns the name that a message with the end of `didYouMean` suggests. Null if it suggests no name. */
 export const suggestionOf = (message: string): string | null =>
   /^.*; did you mean (.+?)\?(?: \(|$)/s.exec(message)?.[1] ?? null;
 

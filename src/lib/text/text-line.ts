@@ -1,6 +1,9 @@
 import { jsonText } from "./json-text.ts";
 
-/** Characters that end a line, move the cursor of a terminal, or turn the direction of text. JSON may hold them plain. */
+/**
+ * Characters that end a line, move the cursor of a terminal, or change the direction of text. JSON may contain them
+ * unescaped.
+ */
 const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const escaped = (text: string): string =>
   text.replace(CONTROL, (one) =>

@@ -1,6 +1,6 @@
 /**
- * Returns a text without the characters `end` at its end. The expression `/x+$/` would be slow: it is tried at each run
- * of these characters, wherever the run is.
+ * Returns a text without the characters `end` at its end. The expression `/x+$/` would be slow, because it is tried at
+ * every run of these characters in the text.
  */
 export function trimEndOf(text: string, end: string): string {
   let length = text.length;

@@ -1,6 +1,6 @@
 /**
- * Returns the function that tells whether a text matches a pattern, in which `*` stands for any number of characters,
- * none included. The pattern is read once.
+ * Returns a function that tells whether a text matches a pattern. A `*` in the pattern matches any number of
+ * characters, including zero. The pattern is parsed once.
  */
 export function wildcard(pattern: string): (text: string) => boolean {
   const [first = "", ...others] = pattern.split(/\*+/);

@@ -1,7 +1,7 @@
 import { SaxesParser } from "saxes";
 import { ok, type Result, refuse } from "../result.ts";
 
-/** An element of an XML text. Its places are indexes of characters of the text. */
+/** An element of an XML text. Its positions are indexes of characters in the text. */
 export interface XmlElement {
   /** The local name. */
   readonly name: string;
@@ -9,12 +9,12 @@ export interface XmlElement {
   readonly children: readonly XmlElement[];
   /** The text directly inside, with its white space. */
   readonly text: string;
-  /** The `<` of the start tag, and the index behind its `>`. */
+  /** The index of the start tag's `<`, and the index after its `>`. */
   readonly start: number;
   readonly open: number;
-  /** The `<` of the end tag: `open` in an element without one. */
+  /** The index of the end tag's `<`. Equal to `open` in an element without an end tag. */
   readonly close: number;
-  /** The index behind the element. */
+  /** The index after the element. */
   readonly end: number;
 }
 
@@ -25,7 +25,7 @@ interface Growing extends XmlElement {
   end: number;
 }
 
-/** Parses a text and returns its root. Reads no DTD, so entities that are not XML's own are a fault. */
+/** Parses a text and returns its root. Reads no DTD, so an entity that XML does not predefine is a fault. */
 export function parseXml(text: string): Result<XmlElement, string> {
   const parser = new SaxesParser({ xmlns: false });
   let fault: string | undefined;
@@ -55,7 +55,7 @@ export function parseXml(text: string): Result<XmlElement, string> {
   });
   parser.on("text", add);
   parser.on("cdata", add);
-  // In one piece, so that positions are indexes of the text.
+  // Written in one piece, so that positions are indexes of the text.
   parser.write(text).close();
   if (fault !== undefined) return refuse(fault);
   return root === undefined ? refuse("no element") : ok(root);
@@ -64,7 +64,7 @@ export function parseXml(text: string): Result<XmlElement, string> {
 /** Removes the prefix of a name. */
 export const localName = (name: string): string => name.slice(name.lastIndexOf(":") + 1);
 
-/** Returns the children of a name. */
+/** Returns the children with a name. */
 export const childrenNamed = (element: XmlElement | undefined, name: string): readonly XmlElement[] =>
   element?.children.filter((child) => child.name === name) ?? [];
 

@@ -1,4 +1,4 @@
-/** Waits for work, and no longer than a time. */
+/** Waits for work, but at most `ms` milliseconds. The work continues after that time. */
 export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

@@ -1,4 +1,7 @@
-/** The pauses between tries of something that fails: each is twice as long as the one before, up to the longest. */
+/**
+ * The pauses between attempts of something that fails: each pause is twice as long as the previous one, up to the
+ * longest.
+ */
 export interface BackOff {
   readonly firstMs: number;
   readonly longestMs: number;
@@ -8,7 +11,9 @@ export interface BackOff {
 export const pauseAfter = (failures: number, { firstMs, longestMs }: BackOff): number =>
   Math.min(longestMs, firstMs * 2 ** (failures - 1));
 
-/** Returns the next pause of a wait that has taken `waitedMs`: the same time again, within the bounds. */
+/**
+ * Returns the next pause of a wait that has lasted `waitedMs`: a pause as long as the wait so far, within the bounds.
+ */
 export const pauseAfterWait = (waitedMs: number, { firstMs, longestMs }: BackOff): number =>
   Math.min(longestMs, Math.max(firstMs, waitedMs));
 

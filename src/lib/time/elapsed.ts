@@ -1,5 +1,5 @@
 /**
- * Returns a time in ms to measure durations with. A change of the wall clock does not affect it. Compare times of
- * files, and show times to people, with `Date.now`.
+ * Returns a time in ms for measuring durations. A change of the wall clock does not affect it. Use `Date.now` for times
+ * that are compared with times of files or shown to people.
  */
 export const elapsedMs = (): number => performance.now();

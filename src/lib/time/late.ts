@@ -1,14 +1,14 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "./pause.ts";
 
 /**
- * A time is waited for in so many parts. A thread that sleeps, such as one that waits for a database on another machine,
- * passes only one part meanwhile, and does not blame what it has asked.
+ * `unlessLate` sleeps its time in this many parts. When its thread was blocked, such as by a wait for a remote
+ * database, only one part counts as over, so that an answer that has arrived is not reported as late.
  */
 const PARTS = 8;
 
 export const LATE = Symbol("late");
 
-/** Returns an answer, or `LATE` when there is none in time. The question goes on. */
+/** Returns an answer, or `LATE` if it did not arrive within `ms`. A late question is not cancelled. */
 export async function unlessLate<T>(answer: Promise<T>, ms: number): Promise<T | typeof LATE> {
   const over = new AbortController();
   try {
@@ -19,7 +19,6 @@ export async function unlessLate<T>(answer: Promise<T>, ms: number): Promise<T |
 }
 
 async function partByPart(ms: number, signal: AbortSignal): Promise<typeof LATE> {
-  for (let part = 0; part < PARTS && !signal.aborted; part++)
-    await sleep(ms / PARTS, undefined, { signal, ref: false }).catch(() => undefined);
+  for (let part = 0; part < PARTS && !signal.aborted; part++) await pause(ms / PARTS, signal);
   return LATE;
 }

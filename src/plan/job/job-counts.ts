@@ -1,6 +1,6 @@
 import type { JobType } from "../seed-request.ts";
 
-/** Tiles of a job at one zoom, by outcome. `bytes`: bytes written for the job. */
+/** Tiles of a job at one zoom, by outcome. `bytes`: the bytes written for the job. */
 export interface Counts {
   readonly total: bigint;
   readonly stored: bigint;
@@ -34,7 +34,7 @@ const workedOf = ({ stored, skipped, unchanged, failed }: Counts): bigint => sto
 export const processedTiles = (type: JobType, counts: Counts): bigint =>
   type === "truncate" ? counts.deleted : workedOf(counts);
 
-/** The counts of a job, by zoom and in all. */
+/** The counts of a job, by zoom and in total. */
 export class JobCounts {
   readonly #zooms = new Map<number, Counts>();
   #sum = NOTHING;
@@ -74,7 +74,7 @@ export class JobCounts {
 
   /**
    * Counts all unprocessed tiles as skipped.
-   * @returns how many tiles
+   * @returns the number of these tiles
    */
   skipRest(): bigint {
     let rest = 0n;

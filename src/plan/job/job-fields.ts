@@ -5,54 +5,57 @@ import { ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { AGE_EXPECTED, momentOf, parseAge, type RequestedAge } from "../tile-age.ts";
 
-/** The orders in which a job renders: zoom after zoom, or the most used tiles first. */
+/** The orders in which a job renders: zoom by zoom, or the most used tiles first. */
 const JOB_ORDERS = ["by-zoom", "hot"] as const;
 export type JobOrder = (typeof JOB_ORDERS)[number];
 
 /**
- * The builders of schemas that the fields use, as an argument: the library is loaded only where documents are decoded or
- * described. The whole library as an argument would bring all of its translations into the bundle.
+ * The schema builders that the fields use, passed as an argument, so that the library is loaded only where documents
+ * are decoded or described. Passing the whole library would bring all of its translations into the bundle.
  */
 export type FieldBuilders = Pick<typeof zod, "boolean" | "enum" | "number" | "string" | "NEVER">;
 
-/** The jobs that a field is for. Only a reseed may have a field of `reseeds`. */
+/** The jobs that may have a field. Only a reseed may have a field of `reseeds`. */
 export type FieldGroup = "renders" | "reseeds";
 
 /** A flag of the commands that make jobs of the field's group. */
 export interface JobFlag {
-  /** The flag as commander has it, for example `--order <order>`. It has the name of the field. */
+  /** The flag in commander's syntax, for example `--order <order>`. It has the name of the field. */
   readonly option: string;
   readonly help: string;
   readonly choices?: readonly string[];
-  /** Absent: the text of the flag is the value. `read` returns undefined for a text that `expected` describes. */
+  /** Absent: the text of the flag is the value. `read` returns undefined for a text that does not match `expected`. */
   readonly parse?: { readonly read: (text: string) => unknown; readonly expected: string };
 }
 
 interface JobField {
   readonly group: FieldGroup;
-  /** Decodes the field of a request. An error of the schema is its expectation; see `lib/schema.ts`. */
+  /** Decodes the field of a request. The schema's error is its expectation; see `lib/schema.ts`. */
   readonly schema: (z: FieldBuilders) => zod.ZodType;
-  /** The value in the document of a job whose request has no such field. A request with this value has no such field. */
+  /**
+   * The value in the document of a job whose request lacks the field. A request with this value counts as lacking the
+   * field.
+   */
   readonly otherwise: unknown;
   /** The description of the field in the OpenAPI document. */
   readonly description: string;
   readonly flag: JobFlag;
-  /** The name of the field in a job, and its value by the time when the job is made. Absent: as decoded. */
+  /** The name of the field in a job, and its value for a job that is made at a given time. Absent: as decoded. */
   readonly planned?: { readonly name: string; plan(decoded: unknown, nowMs: number): Result<unknown, Refusal> };
-  /** The field in the document of a job. Absent: as in the job, with the description of the request. */
+  /** The field in the document of a job. Absent: as in the job, with the description of the request's field. */
   readonly shown?: {
     readonly schema: (z: FieldBuilders) => zod.ZodType;
     readonly description: string;
     show(planned: unknown): unknown;
   };
-  /** Returns a decoded value as a client sends it. Absent: both are the same. */
+  /** Returns a decoded value in the form in which a client sends it. Absent: both forms are equal. */
   encode?(decoded: unknown): unknown;
 }
 
 /**
- * The fields of a job request that depend on no other field and on no layer. Each is described here and nowhere else:
- * decoding, planning, the OpenAPI document, the database, schedules, the document of the job and the command line follow
- * from the entry. A new field is the last one: the order is part of the digest that an idempotency key is stored with.
+ * The fields of a job request that depend on no other field and on no layer. This table alone describes them: decoding,
+ * planning, the OpenAPI document, the database, schedules, the document of the job and the command line follow from it.
+ * A new field must be the last, because the order is part of the digest that is stored with an idempotency key.
  */
 export const jobFields = {
   maxFailurePercent: {
@@ -128,20 +131,20 @@ type Planned<F extends JobField> = F extends { planned: { plan: (...args: never[
   : Decoded<F>;
 type Shown<F extends JobField> = F extends { shown: { show: (...args: never[]) => infer V } } ? V : Planned<F>;
 
-/** The fields as clients send them. */
+/** The fields in the form in which clients send them. */
 export type FieldDocument = { readonly [K in keyof Fields]?: unknown };
-/** The fields as a request has them. Absent: the value `otherwise`. */
+/** The fields of a decoded request. An absent field has the value `otherwise`. */
 export type DecodedFields = { readonly [K in keyof Fields]?: Decoded<Fields[K]> };
-/** The fields as a job has them. */
+/** The fields of a job. */
 export type PlannedFields = { readonly [K in keyof Fields as PlannedName<K>]?: Planned<Fields[K]> };
-/** The fields as the document of a job shows them. */
+/** The fields in the document of a job. */
 export type ShownFields = { readonly [K in keyof Fields]: Shown<Fields[K]> | Fields[K]["otherwise"] };
 
 export const fieldEntries: readonly (readonly [string, JobField])[] = Object.entries(jobFields);
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Returns the fields of the job that is made for a request at `nowMs`. */
+/** Returns the fields of a job that is made at `nowMs` for a request. */
 export function planFields(decoded: DecodedFields, nowMs: number): Result<PlannedFields, Refusal>;
 export function planFields(decoded: Values, nowMs: number): Result<object, Refusal> {
   const fields: [string, unknown][] = [];
@@ -155,7 +158,7 @@ export function planFields(decoded: Values, nowMs: number): Result<object, Refus
   return ok(Object.fromEntries(fields));
 }
 
-/** Returns all fields as the document of a job shows them. */
+/** Returns all fields in the form of a job's document. */
 export function showFields(job: PlannedFields): ShownFields;
 export function showFields(job: Values): object {
   const shown = fieldEntries.map(([name, { planned, shown, otherwise }]) => {
@@ -165,7 +168,7 @@ export function showFields(job: Values): object {
   return Object.fromEntries(shown);
 }
 
-/** Returns the fields of a request as a client sends them. */
+/** Returns the fields of a request in the form in which a client sends them. */
 export function encodeFields(decoded: DecodedFields): FieldDocument;
 export function encodeFields(decoded: Values): object {
   return selectFields(
@@ -178,7 +181,7 @@ export function encodeFields(decoded: Values): object {
   );
 }
 
-/** Returns these fields of a document that has others too. */
+/** Returns only these fields of a document. */
 export function selectFields(document: FieldDocument): FieldDocument;
 export function selectFields(document: Values): object {
   return defined(Object.fromEntries(fieldEntries.map(([name]) => [name, document[name]])));

@@ -3,13 +3,13 @@ export interface JobOptions {
   readonly maxRunningTasks: number;
   /** The largest threadCount of one request. */
   readonly maxThreadCount: number;
-  /** How long jobs wait for an upstream that is down before they are aborted. */
+  /** The time for which jobs wait for an upstream that is down before they are aborted. */
   readonly outageLimitSeconds: number;
   /** The days for which ended jobs stay in the history. */
   readonly historyDays: number;
-  /** The number of newest jobs, ended or not, that the history keeps. */
+  /** The number of newest jobs, ended or not, that stay in the history. */
   readonly historyJobs: number;
-  /** The most that ended jobs may take up in the state database; the oldest are removed first. */
+  /** The most space that ended jobs may occupy in the state database. The oldest are removed first. */
   readonly historyMiB: number;
   /** A request under `/api/v1` for more tiles than this needs a confirmation. */
   readonly confirmTiles: number;

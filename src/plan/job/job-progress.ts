@@ -4,14 +4,14 @@ import type { JobError, JobOutcome } from "./job-request.ts";
 /** The state of a job that changes while it runs. */
 export interface JobProgress {
   readonly retries: number;
-  /** Finished metatile numbers as intervals. */
+  /** The numbers of finished metatiles, as intervals. */
   readonly finished: readonly (readonly [string, string])[];
   readonly errors: readonly JobError[];
   readonly reason: string | null;
   readonly outcome: JobOutcome | null;
   readonly abortedBy: string | null;
   readonly zooms: readonly ZoomCounts[];
-  /** How long the job has been at work. */
+  /** The time, in ms, that the job has worked. */
   readonly workedMs: number;
 }
 

@@ -8,23 +8,23 @@ import type { Counts } from "./job-counts.ts";
 import type { PlannedFields, ShownFields } from "./job-fields.ts";
 import type { JobTerms } from "./job-terms.ts";
 
-/** The work of a job, validated against its layer. It is persisted complete, so that a restart needs no other data. */
+/** The work of a job, validated against its layer. It is stored completely, so that a restart needs no other data. */
 export interface JobRequest extends PlannedFields {
   readonly type: JobType;
   readonly layer: string;
-  /** Seed and reseed: exactly one grid set, one format. Truncate: null means all. */
+  /** For a seed or reseed: exactly one grid set and one format. For a truncate: null means all. */
   readonly gridSet: string | null;
   readonly format: string | null;
   /**
-   * Values of all parameter filters, empty for the defaults. Null: see `combinations`; without those the job is a
-   * truncate of stored combinations.
+   * Values of all parameter filters; empty for the defaults. Null: see `combinations`; without combinations the job is
+   * a truncate of stored combinations.
    */
   readonly parameters: Readonly<Record<string, string>> | null;
   readonly parametersId: string | null;
   /** At least two different combinations. Absent: see `parameters`. */
   readonly combinations?: readonly Combination[];
   /**
-   * The sets in which the client requested several combinations. For a truncate without `combinations`: the sets that
+   * The sets by which the client requested several combinations. For a truncate without `combinations`: the sets that
    * select stored combinations; absent: all.
    */
   readonly parametersChosen?: readonly (readonly (readonly [string, ValueChoice])[])[];
@@ -32,33 +32,33 @@ export interface JobRequest extends PlannedFields {
   readonly bounds: Extent | null;
   /** The kind of selection that limits the rectangles. Absent: no limit. */
   readonly limit?: Selection["kind"];
-  /** Stored in a table of its own, as it may be large. Absent if a job is read for its view only. */
+  /** Stored in a separate table, because it may be large. Absent if the job was read only for its view. */
   readonly selection?: Selection;
   readonly zoomStart: number;
   readonly zoomStop: number;
-  /** Rectangles to work on, by grid set (a truncate may span several), ascending by zoom. */
+  /** The rectangles to work on, by grid set (a truncate may have several), ascending by zoom. */
   readonly ranges: readonly { readonly gridSet: string; readonly rects: readonly TileRect[] }[];
-  /** Tiles per metatile, across and up. Progress is stored in these metatiles, even if the layer changes its own. */
+  /** Tiles per metatile, across and up. Progress is stored in these metatiles, even if the layer's metatiles change. */
   readonly metatile: readonly [number, number];
   readonly threadCount: number;
   readonly retryCount: number;
   readonly retryWaitMs: number;
   /** The number of failed tiles at which the job is aborted. `NO_FAILURE_LIMIT`: no limit. */
   readonly failureLimit: number;
-  /** The request has failure fields of its own, so the job does not wait for the end of an outage. */
+  /** Whether the request has failure fields, so that the job does not wait for the end of an outage. */
   readonly ownFailurePolicy: boolean;
   /**
    * For the order `hot`: the groups of metatiles that were in use when the job was accepted, the most used first. A
-   * group is given by the number of its first metatile, counted by zoom. Stored in a table of its own, like a
-   * selection. Absent: no group was in use.
+   * group is given by the number of its first metatile, counted by zoom. Stored in a separate table, like a selection.
+   * Absent if no group was in use.
    */
   readonly hot?: BigUint64Array;
   /**
-   * Stored in a column of its own, as a user may change the terms. Absent: the standard terms, or the request was read
-   * from the database.
+   * Stored in a separate column, because a user may change the terms. Absent: the standard terms, or the request was
+   * read from the database.
    */
   readonly terms?: JobTerms;
-  /** Older seeds and reseeds within this job's range are killed. */
+  /** Set if older seeds and reseeds within this job's range are killed. */
   readonly supersede?: true;
 }
 
@@ -67,23 +67,23 @@ export const NO_FAILURE_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** The account that requested a job, and the key under which the request may be repeated. */
 export interface JobOrigin {
-  /** The account; null: the interface is open. */
+  /** The account. Null if the interface is open. */
   readonly by: string | null;
   readonly key?: IdempotencyKey;
-  /** A request for more tiles is refused because it was not confirmed. Absent: any number is allowed. */
+  /** A request for more tiles is refused because it was not confirmed. Absent: no limit. */
   readonly mostTiles?: number;
 }
 
 export interface IdempotencyKey {
   readonly key: string;
-  /** A digest of the request: the same key with another digest is refused. */
+  /** A digest of the request. The same key with a different digest is refused. */
   readonly digest: string;
 }
 
-/** The jobs of an accepted request. `known`: an earlier request with the same key has created them. */
+/** The jobs of an accepted request. `known`: an earlier request with the same key created them. */
 export interface SubmittedJob {
   readonly jobId: number;
-  /** All jobs of the request, the first one included. For a known request: those still in the history. */
+  /** All jobs of the request, including the first. For a known request: the jobs that are still in the history. */
   readonly jobIds: readonly number[];
   readonly taskIds: readonly number[];
   readonly known: boolean;
@@ -108,8 +108,8 @@ export type KilledTask = Pick<TaskRow, "id" | "layer" | "type" | "status">;
 export type KillScope = "all" | "running" | "pending";
 
 /**
- * The effect of the window of a job, or of its schedule. `held`: the job is paused until the window opens. `released`:
- * an operator has resumed the job while the window is closed.
+ * The effect of the run window of a job, or of its schedule. `held`: the job is paused until the window opens.
+ * `released`: an operator has resumed the job while the window is closed.
  */
 export const WINDOW_HOLDS = ["held", "released"] as const;
 export type WindowHold = (typeof WINDOW_HOLDS)[number];
@@ -118,7 +118,9 @@ export type WindowHold = (typeof WINDOW_HOLDS)[number];
 export const JOB_OUTCOMES = ["done", "done_with_failures", "failed", "aborted"] as const;
 export type JobOutcome = (typeof JOB_OUTCOMES)[number];
 
-/** The kinds of jobs that are counted: the outcomes of ended jobs, and the states of the others, where paused is one. */
+/**
+ * The kinds of jobs that are counted: the outcomes of ended jobs, and the states of all other jobs, including paused.
+ */
 export const JOB_KINDS = ["running", "pending", "paused", ...JOB_OUTCOMES] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 export type JobKindCounts = Readonly<Record<JobKind, number>>;
@@ -139,7 +141,7 @@ export interface JobTiles extends Pick<Counts, "total" | "stored" | "skipped" | 
   readonly deleted?: bigint;
 }
 
-/** Polygons with closed rings. There are more corners than were given if a straight line became a curve. */
+/** Polygons with closed rings. They have more corners than the given area if a straight line became a curve. */
 export interface AreaView {
   readonly type: "MultiPolygon";
   readonly coordinates: readonly (readonly (readonly (readonly [number, number])[])[])[];
@@ -164,49 +166,49 @@ export interface JobView
   /** The failures by class, each with the message and the tile of the first one. */
   readonly errors: readonly JobError[];
   readonly retries: number;
-  /** The job is pending until it is resumed. The classic list shows a paused job as pending. */
+  /** Whether the job stays pending until it is resumed. The classic list shows a paused job as pending. */
   readonly paused: boolean;
-  /** The account. Null: the interface was open, or the server did it. */
+  /** The account. Null if the interface was open, or the server itself made the job. */
   readonly createdBy: string | null;
   readonly abortedBy: string | null;
   /** The ended job whose failed and unreached tiles this job retries. */
   readonly retryOf: number | null;
   /** The name of the schedule that created the job. */
   readonly schedule: string | null;
-  /** The id of the first job of the batch, which may be this job. Null: the request created one job. */
+  /** The id of the first job of the batch, which may be this job. Null if the request created one job. */
   readonly requestedWith: number | null;
-  /** If `parameters` is null: the requested sets of combinations. Null: all stored combinations. */
+  /** The requested sets of combinations, if `parameters` is null. Null means all stored combinations. */
   readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
   /** The hours in which the job may work. Null: always, apart from the window of its schedule. */
   readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
-  /** The requested number of parallel tasks. Fewer work when less is left. */
+  /** The requested number of parallel tasks. Fewer tasks run when little work is left. */
   readonly threadCount: number;
   /** Bytes written for the job, including tiles of its metatiles beyond its range. */
   readonly bytes: bigint;
-  /** Seconds at work, without pauses and restarts. */
+  /** Seconds of work, without pauses and restarts. */
   readonly secondsWorked: number;
-  /** The recent rate; of an ended job: the mean rate. Null: unknown. */
+  /** The recent rate or, for an ended job, the mean rate. Null if unknown. */
   readonly tilesPerSecond: number | null;
   readonly timeLeft: TimeLeft | null;
-  /** The kind of selection inside the bounds. Null: the whole bounds. */
+  /** The kind of selection within the bounds. Null: the whole bounds. */
   readonly limit: Selection["kind"] | null;
-  /** Null: no limit. */
+  /** Null means no limit. */
   readonly maxFailures: number | null;
-  /** The area in the grid set's CRS, as GeoJSON. Null: the job has no area. Absent in lists and events. */
+  /** The area in the grid set's CRS, as GeoJSON. Null if the job has no area. Absent in lists and events. */
   readonly area?: AreaView | null;
   /** The combinations, if the job names several. Absent in lists and events. */
   readonly combinations?: readonly Readonly<Record<string, string>>[];
-  /** Ascending; absent in lists. */
+  /** Ascending. Absent in lists. */
   readonly zooms?: readonly { readonly z: number; readonly tiles: JobTiles; readonly bytes: bigint }[];
 }
 
-/** A persisted change of a job. Changes of counts alone are sent once a second, all others at once. */
+/** A stored change of a job. Changes of counts alone are sent once a second, all other changes at once. */
 export type JobEvent =
   | { readonly kind: "job"; readonly job: JobView }
   /** The job was removed from the history. */
   | { readonly kind: "forgotten"; readonly id: number };
 
-/** The jobs of a list. Each given field excludes jobs. */
+/** A filter of jobs. Each given field excludes jobs. */
 export interface JobFilter {
   readonly layer?: string;
   readonly state?: JobState;
@@ -215,13 +217,13 @@ export interface JobFilter {
   readonly type?: JobType;
   /** Only jobs of the schedule of this name. */
   readonly schedule?: string;
-  /** Only jobs that this account has made. */
+  /** Only jobs that this account made. */
   readonly createdBy?: string;
   /** Only jobs that were made at this time or later, ms since 1970. */
   readonly sinceMs?: number;
   /** Only jobs that were made before this time, ms since 1970. */
   readonly untilMs?: number;
-  /** Only jobs with this text in the layer, the id, the schedule or the account, in upper or lower case. */
+  /** Only jobs with this text in the layer, the id, the schedule or the account, ignoring case. */
   readonly text?: string;
   /** Only jobs of the batch to which the job with this id belongs. */
   readonly requestedWith?: number;
@@ -232,7 +234,7 @@ export interface JobFilter {
 export interface JobIds {
   /** Only jobs with this id or a greater one. */
   readonly from?: number;
-  /** Only jobs with a smaller id: the last id of the page before. */
+  /** Only jobs with a smaller id, which is the last id of the previous page. */
   readonly after?: number;
 }
 

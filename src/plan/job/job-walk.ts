@@ -6,14 +6,14 @@ import { firstWhere } from "../../lib/first-where.ts";
 import { combinationsOf } from "../combination.ts";
 import type { JobRequest } from "./job-request.ts";
 
-/** One rectangle of a job in one combination of parameters, and the number of its first metatile. */
+/** One rectangle of a job in one combination of parameters, and the job's number of its first metatile. */
 export interface JobWalk {
   readonly tileSet: TileSet;
-  /** The number of the combination of parameters among the job's. */
+  /** The index of the combination of parameters among the job's combinations. */
   readonly combination: number;
   readonly walk: MetatileWalk;
   readonly offset: bigint;
-  /** The choices that limit the metatiles; a metatile must be in each of them. Empty: all metatiles. */
+  /** The choices that limit the metatiles. A metatile must be in every choice. Empty: all metatiles. */
   readonly choices: readonly MetatileChoice[];
 }
 
@@ -24,7 +24,7 @@ export interface WalkPosition {
   readonly local: bigint;
 }
 
-/** Returns the walk and the number in it of a metatile number by zoom. */
+/** Returns the walk that contains a metatile number by zoom, and the metatile's number in it. */
 export function positionByZoom(walks: readonly JobWalk[], n: bigint): WalkPosition {
   const found = walks[firstWhere(walks.length, (i) => (walks[i]?.offset ?? 0n) > n) - 1];
   if (found === undefined) throw new RangeError(`there is no metatile ${n}`);
@@ -34,13 +34,13 @@ export function positionByZoom(walks: readonly JobWalk[], n: bigint): WalkPositi
 /** Returns the metatiles of a walk in which tiles are stored. */
 export type StoredMetatilesOf = (tileSet: TileSet, walk: MetatileWalk) => MetatileChoice;
 
-/** Returns the first metatile of a walk at or after a number that may be wanted. */
+/** Returns the first metatile of a walk, at or after a number, that may be wanted. */
 export const nextChosen = ({ choices, walk }: JobWalk, n: bigint): bigint =>
   choices.reduce((from, choice) => (from < walk.count ? choice.next(from) : from), n);
 
 /**
- * Returns the walks of a seed or reseed, which number its metatiles zoom by zoom, with all combinations in each zoom. A
- * truncate has none.
+ * Returns the walks of a seed or reseed, which number the metatiles zoom by zoom, with all combinations in each zoom. A
+ * truncate has no walks.
  */
 export function walksOf(
   request: JobRequest,

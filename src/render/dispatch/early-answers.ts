@@ -4,7 +4,7 @@ import type { UserRender } from "../user-renders.ts";
 
 type EarlyAnswer = Extract<UserRender, { readonly kind: "rendered" | "stored" }>;
 
-/** Answers for users from a render that is still in flight: its tiles that are stored, or that cannot be stored. */
+/** Answers for users from a render in progress: tiles that are stored, and tiles that cannot be stored. */
 export class EarlyAnswers {
   readonly #known = new Map<string, EarlyAnswer>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -32,7 +32,7 @@ export class EarlyAnswers {
   }
 
   /**
-   * Waits for the tile. Returns undefined when the render ended without the tile.
+   * Waits for the tile. Undefined if the render ended without the tile.
    * @throws the error with which `ended` rejects
    */
   async of(tile: TileIndex, ended: Promise<unknown>): Promise<EarlyAnswer | undefined> {

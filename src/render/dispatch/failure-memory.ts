@@ -3,25 +3,25 @@ import { elapsedMs } from "../../lib/time/elapsed.ts";
 import type { RenderFailure } from "../render-order.ts";
 import { LayerEpochs } from "./layer-epochs.ts";
 
-/** The most failures that are remembered, of all layers together. The oldest are removed first. */
+/** The most remembered failures of all layers together. The oldest are removed first. */
 const MAX_FAILURES = 10_000;
 
 export interface RememberedFailure {
   readonly failure: RenderFailure;
-  /** The next request of the metatile goes to the upstream after this time, ms. */
+  /** The time in ms after which the next request for the metatile goes to the upstream. */
   readonly leftMs: number;
 }
 
 interface Entry {
   readonly failure: RenderFailure;
-  /** On the monotonic clock. */
+  /** In ms of the monotonic clock. */
   readonly untilMs: number;
   readonly epoch: number;
 }
 
 /**
  * Remembers for a short time which metatiles an upstream failed to render, so that a broken metatile costs the upstream
- * one request, not one for each user. The number of entries is bounded. A layer is cleared by raising its epoch.
+ * one request instead of one per user. The number of entries is bounded. Raising the epoch of a layer clears the layer.
  */
 export class FailureMemory {
   readonly #entries: LRUCache<string, Entry>;
@@ -39,11 +39,12 @@ export class FailureMemory {
   }
 
   /**
-   * Remembers a failure. `epoch` is the result of `epoch(layer)` when the render began: a failure of a
-   * render that began before a truncation is not remembered.
+   * Remembers a failure.
+   * @param epoch the result of `epoch(layer)` when the render began: if a truncation has followed, the failure is not
+   * remembered
    */
   remember(layer: string, key: string, failure: RenderFailure, seconds: number, epoch: number): void {
-    // The upstream causes neither failures of the store nor cancellations.
+    // Failures of the store and cancellations are not the upstream's fault.
     if (seconds <= 0 || failure.failure === "store" || failure.failure === "cancelled") return;
     if (epoch === this.epoch(layer)) this.#entries.set(key, { failure, untilMs: this.#now() + seconds * 1000, epoch });
   }

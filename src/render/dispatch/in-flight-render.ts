@@ -11,12 +11,13 @@ import { EarlyAnswers } from "./early-answers.ts";
  *
  *     waiting ──permit()──► permitted ──send()──► sent
  *
- * While waiting, a render waits for its layer to be unblocked, for the throttle if it is a job's, and for a connection.
+ * While waiting, a render waits for its layer to be unblocked, for a connection and, if it is a job's render, for the
+ * throttle.
  */
 export class RenderProgress {
   #phase: "waiting" | "permitted" | "sent" = "waiting";
   readonly #abort = new AbortController();
-  /** The wait as a job. Undefined for a user's render. */
+  /** Aborted when a job's render continues with a user's priority. Undefined for a user's render. */
   readonly #jobWait: AbortController | undefined;
 
   constructor(who: "user" | "job") {
@@ -70,30 +71,30 @@ export interface InFlightRenderParts {
   readonly progress: RenderProgress;
   /** The user who missed a tile; undefined for a job's render. */
   readonly user: { readonly missed: TileIndex; readonly client: string } | undefined;
-  /** Whether the render is one of a batch. */
+  /** Whether the render belongs to a batch. */
   readonly isOfBatch: boolean;
 }
 
-/** A render that has not ended, and the users and jobs that wait for it. */
+/** A render in progress, and the users and jobs that wait for it. */
 export class InFlightRender {
   readonly order: RenderOrder;
   readonly beganMs: number;
   readonly progress: RenderProgress;
   readonly isOfBatch: boolean;
-  /** The tile of the user for whom the render began; undefined for a job's render. */
+  /** The tile that the first user missed, if the render began for a user. Undefined for a job's render. */
   readonly missed: TileIndex | undefined;
-  /** The turn, in the fair queue for a connection, of the users who wait for this render. */
+  /** The turn of the users who wait for this render, in the fair line for a connection. */
   readonly turn: SharedTurn;
   readonly early = new EarlyAnswers();
   readonly ended: Promise<RenderResult>;
-  /** The tile that the renderer is to store first: that of the first user. */
+  /** The tile that the renderer stores first: the tile of the first user. */
   #firstMissed: TileIndex | undefined;
   #notifyRenderer: ((missed: TileIndex) => void) | undefined;
-  /** The tiles that the renderer reported before the end. */
+  /** The tiles that the renderer reported before the end of the render. */
   readonly #reported: WrittenTile[] = [];
   #waiters: number;
 
-  /** @param begin begins the render; its promise is the end of the render */
+  /** @param begin begins the render; its promise resolves at the end of the render */
   constructor(parts: InFlightRenderParts, begin: (render: InFlightRender) => Promise<RenderResult>) {
     const { order, beganMs, progress, user, isOfBatch } = parts;
     this.order = order;
@@ -112,16 +113,16 @@ export class InFlightRender {
     return this.#firstMissed;
   }
 
-  /** Returns whether the render stores the tiles that an order wants, from a picture that is new enough. */
+  /** Returns whether the render stores all tiles that an order wants, from a picture that is recent enough. */
   serves({ tileSet, wanted, sinceMs = 0 }: RenderOrder): boolean {
     const own = this.order.wanted;
     return fills(this.order, tileSet.format) && (own === null || isSameMask(own, wanted)) && this.beganMs > sinceMs;
   }
 
   /**
-   * Adds a user who waits. When the last one leaves before a renderer has the order, the render is aborted: a user who
-   * pans quickly does not wait for tiles that are no longer visible. Later the render continues, as its tiles serve the
-   * next request. A job's render does not depend on users.
+   * Adds a user who waits. If the last waiting user leaves before a renderer has the order, the render is aborted: a
+   * user who pans quickly does not wait for tiles that are no longer visible. After that moment the render continues,
+   * because its tiles serve the next request. Users do not abort a job's render.
    */
   addUser(missed: TileIndex, gone: AbortSignal): void {
     if (this.#firstMissed === undefined) {
@@ -138,8 +139,9 @@ export class InFlightRender {
   }
 
   /**
-   * Adds a job that waits. Returns the function by which the job leaves the render; it returns whether the render
-   * continues for others. `isOwner`: the render uses the cells and the reservation of this job, and ends with the job.
+   * Adds a job that waits. Returns the function by which the job leaves the render, which returns whether the render
+   * continues for other waiters.
+   * @param isOwner whether the render uses the cells and the reservation of this job, so that it ends with the job
    */
   addJob(isOwner: boolean): () => boolean {
     this.#waiters++;
@@ -176,7 +178,7 @@ export class InFlightRender {
     return left;
   }
 
-  /** Adds the tiles that were reported before to the result of the renderer. */
+  /** Returns the renderer's result with the tiles that were reported before. */
   withReported(result: RendererResult): RendererResult {
     if (result.kind !== "rendered" || this.#reported.length === 0) return result;
     return { ...result, written: [...this.#reported, ...result.written] };

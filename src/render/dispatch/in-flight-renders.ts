@@ -1,26 +1,28 @@
 import type { InFlightRender } from "./in-flight-render.ts";
 
-/** The renders that have not ended. */
+/** The renders in progress. */
 export class InFlightRenders {
   /** Renders that a request may join, by the key of the metatile. */
   readonly #joinable = new Map<string, InFlightRender>();
-  /** All renders that have not ended, including those that began before a truncation of their layer. */
+  /** All renders in progress, including renders that began before a truncation of their layer. */
   readonly #all = new Set<InFlightRender>();
 
   [Symbol.iterator](): IterableIterator<InFlightRender> {
     return this.#all.values();
   }
 
-  /** Returns the render of a metatile that a request may join. */
+  /** Returns the render of a metatile that a request may join. Undefined if there is no such render. */
   find(key: string): InFlightRender | undefined {
     return this.#joinable.get(key);
   }
 
-  /** Adds a render, so that requests can join it until it ends. To be called in the turn in which the render begins. */
+  /**
+   * Adds a render, so that requests can join it until it ends. Must be called in the turn in which the render begins.
+   */
   add(key: string, render: InFlightRender): void {
     this.#joinable.set(key, render);
     this.#all.add(render);
-    // Attached before the handlers of the waiting requests, which must not find this render again.
+    // Attached before the handlers of the waiting requests, which must not find this render when it has ended.
     const remove = (): void => {
       this.#all.delete(render);
       if (this.#joinable.get(key) === render) this.#joinable.delete(key);
@@ -28,7 +30,7 @@ export class InFlightRenders {
     render.ended.then(remove, remove);
   }
 
-  /** Keeps further requests from joining the renders of a layer: those that a renderer has, or all. */
+  /** Keeps new requests from joining the renders of a layer: the renders that were sent to a renderer, or all. */
   detach(layer: string, which: "sent" | "all"): void {
     for (const [key, { order, progress }] of this.#joinable)
       if (order.tileSet.layer === layer && (which === "all" || progress.isSent)) this.#joinable.delete(key);

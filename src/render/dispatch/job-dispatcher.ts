@@ -14,7 +14,7 @@ export interface JobDispatcherParts {
   readonly metatiles: MetatileRenders;
 }
 
-/** Renders metatiles for jobs, one by one or in batches. A job joins an in-flight render that serves its order. */
+/** Renders metatiles for jobs, one by one or in batches. A job joins a render in progress that serves its order. */
 export class JobDispatcher {
   readonly #parts: JobDispatcherParts;
 
@@ -29,19 +29,19 @@ export class JobDispatcher {
     if (layers.get(layer) === undefined) return LAYER_REMOVED;
     const joined = inFlight.find(layers.keyOf(order));
     if (joined !== undefined && !joined.serves(order)) {
-      // A job that is aborted meanwhile must not wait for the other render.
+      // A job that is aborted must not wait for the joined render.
       await Promise.race([joined.ended, aborted(signal)]);
       return signal.aborted ? CANCELLED : this.render(order, signal);
     }
     const render = joined ?? metatiles.start(order, undefined);
-    // A render uses the cells and the reservation of the job that began it. Both end with that job, so the render has
-    // to end with the job too.
+    // A render uses the cells and the reservation of the job that began it. Both end with that job, so the render must
+    // end with the job too.
     const leave = render.addJob(joined === undefined);
     if (signal.aborted) {
       leave();
       return CANCELLED;
     }
-    // A job that leaves a render for which others wait does not wait for the end of that render.
+    // A job that leaves a render that continues for other waiters does not wait for the end of that render.
     const left = new Promise<RenderResult>((resolve) => {
       const onAbort = (): void => {
         if (leave()) resolve(CANCELLED);
@@ -49,8 +49,8 @@ export class JobDispatcher {
       signal.addEventListener("abort", onAbort);
     });
     const result = await Promise.race([render.ended, left]);
-    // The joined render was cancelled by its own job, or refused to its user. A job waits instead of being refused, so
-    // render again.
+    // The joined render was cancelled by its job, or refused to its user. A job waits instead of being refused, so it
+    // renders again.
     const isRepeated = result.kind === "cancelled" || result.kind === "refused";
     if (isRepeated && !signal.aborted) return this.render(order, signal);
     const outcome = toOutcome(order, render.order, result);
@@ -66,7 +66,7 @@ export class JobDispatcher {
     if (first === undefined || layers.get(first.tileSet.layer) === undefined || signal.aborted) return [];
     const taken = orders.findIndex((order) => inFlight.find(layers.keyOf(order)) !== undefined);
     const free = taken < 0 ? orders : orders.slice(0, taken);
-    // While users read tiles, the throttle spaces the renders of jobs one by one.
+    // While users read tiles, the throttle spaces job renders one by one, so there is no batch.
     if (free.length < 2 || throttle.isThrottling) return [await this.render(first, signal)];
     const batch = metatiles.startBatch(free);
     const end = (): void => batch.progress.abort("cancelled");
@@ -74,7 +74,7 @@ export class JobDispatcher {
     try {
       // A cancelled result means that the batch did not reach the metatile.
       const results = (await batch.ended).filter(({ kind }) => kind !== "cancelled");
-      // A renderer that died was working on one metatile of the batch, so report only the first one as lost.
+      // A renderer that died was working on one metatile of the batch, so only the first metatile is reported as lost.
       const reported = results[0]?.kind === "lost" ? results.slice(0, 1) : results;
       return reported.map((result, i) => {
         const order = orders[i] ?? first;
@@ -89,7 +89,7 @@ export class JobDispatcher {
   async endBatches(): Promise<void> {
     const renders = [...this.#parts.inFlight].filter(({ isOfBatch }) => isOfBatch);
     for (const { progress } of renders) progress.abort("the quota has changed");
-    // Wait only for batches that were sent to a renderer: the abort keeps the others from being sent.
+    // Waits only for batches that were sent to a renderer, because aborted batches that were not sent never will be.
     await Promise.allSettled(renders.filter(({ progress }) => progress.isSent).map(({ ended }) => ended));
   }
 }

@@ -27,7 +27,7 @@ test("layers that stay keep their number, and a layer that is removed and added 
     had.push(epochs.of("goes"));
   }
   expect(epochs.of("stays")).toBe(stays);
-  // Renderers compare by order: each number is greater than the one before.
+  // Renderers compare numbers by order, so each number must be greater than the previous one.
   expect(had).toEqual([...new Set(had)].sort((a, b) => a - b));
 });
 

@@ -1,12 +1,12 @@
 /**
- * A number for each layer that only grows. A part remembers the number at the start of its work and compares it with
- * the present one later: a difference means that the layer was truncated or removed meanwhile. All numbers come from
- * one counter, so a layer that is removed and comes back has a number that it never had. Holds one number for each
+ * A number per layer that only grows. A part remembers the number when it begins work and compares it with the current
+ * number later: a difference means that the layer was truncated or removed in between. All numbers come from one
+ * counter, so a layer that is removed and added again gets a number that it never had. Contains one number for each
  * configured layer, and for each other layer that was raised since the last `keep`.
  */
 export class LayerEpochs {
   #last = 0;
-  /** The number of every layer without one of its own. */
+  /** The number of every layer that is not in `#own`. */
   #others = 0;
   #own = new Map<string, number>();
 
@@ -27,8 +27,8 @@ export class LayerEpochs {
   }
 
   /**
-   * Removes the numbers of all other layers. The given layers keep their numbers, as a reload does not change their
-   * tiles. Every other layer gets a number that it never had.
+   * Removes the numbers of all layers that are not given. The given layers keep their numbers, because a reload does
+   * not change their tiles. Every other layer gets a number that it never had.
    */
   keep(layers: Iterable<string>): void {
     const stored = new Map<string, number>();
@@ -37,18 +37,18 @@ export class LayerEpochs {
     this.#others = ++this.#last;
   }
 
-  /** Gives a layer that is new a number of its own. */
+  /** Gives a new layer a number. */
   add(layer: string): void {
     if (!this.#own.has(layer)) this.raise(layer);
   }
 
-  /** Removes the number of a layer that is not configured any more. Every such layer gets a number that it never had. */
+  /** Removes the number of a layer that is no longer configured. Every such layer gets a number that it never had. */
   remove(layer: string): void {
     this.#own.delete(layer);
     this.#others = ++this.#last;
   }
 
-  /** How many numbers are held. */
+  /** The number of layers in the table. */
   get size(): number {
     return this.#own.size;
   }

@@ -20,7 +20,7 @@ export class LayerStates {
   /** The `expiredBeforeMs` of orders, by layer. */
   readonly #expiredBeforeMs = new Map<string, number>();
 
-  /** Returns a configured layer. */
+  /** Returns a configured layer. Undefined if the layer is not configured. */
   get(name: string): Layer | undefined {
     return this.#byName.get(name);
   }
@@ -36,8 +36,8 @@ export class LayerStates {
   }
 
   /**
-   * Applies the change of one layer; undefined: it is removed. Returns whether a layer of the name was there that is
-   * another one now.
+   * Applies the change of one layer. Undefined: the layer is removed. Returns whether an existing layer has changed or
+   * was removed.
    */
   configureLayer(name: string, layer: Layer | undefined): boolean {
     this.failures.clearAll();
@@ -49,7 +49,7 @@ export class LayerStates {
     return before !== undefined && changedLayers([before], layer === undefined ? [] : [layer]).length > 0;
   }
 
-  /** Gives a new layer a generation, or releases that of a layer that is not configured any more. */
+  /** Gives a new layer a generation, or releases the generation of a layer that is no longer configured. */
   renewGeneration(name: string): void {
     if (this.#byName.has(name)) this.generations.add(name);
     else this.generations.remove(name);
@@ -76,13 +76,13 @@ export class LayerStates {
     return layer === undefined || subset === undefined || storesLevel(layer, subset, rect.z);
   }
 
-  /** Adds the `expiredBeforeMs` of the layer's soft truncations to an order. */
+  /** Adds `expiredBeforeMs` to an order, from the layer's soft truncations. */
   withExpiry(order: RenderOrder): RenderOrder {
     const expiredBeforeMs = this.#expiredBeforeMs.get(order.tileSet.layer);
     return expiredBeforeMs === undefined ? order : { ...order, expiredBeforeMs };
   }
 
-  /** Marks the tiles that were written before a time as expired, ms since 1970. 0: none. */
+  /** Marks the tiles that were written before a time (ms since 1970) as expired. 0: no tiles. */
   expireBefore(layer: string, beforeMs: number): void {
     if (beforeMs > 0) this.#expiredBeforeMs.set(layer, beforeMs);
     else this.#expiredBeforeMs.delete(layer);

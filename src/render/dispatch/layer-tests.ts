@@ -4,12 +4,12 @@ import type { Renderers } from "../renderers.ts";
 import type { UpstreamLimits } from "../upstream/upstream-limits.ts";
 import { reportToLimit } from "./render-reports.ts";
 
-/** A test waits for a connection of the upstream at most so long. */
+/** The longest wait of a test for a connection of the upstream. */
 const WAIT_MS = 10_000;
 
 /**
- * Renders one tile for an operator, also while the upstream counts as down. The test holds a connection of the upstream,
- * and its result counts for the upstream as that of a render does. Undefined: the layer has been removed.
+ * Renders one tile for an operator, even while the upstream counts as down. The test uses a connection of the upstream,
+ * and its result counts towards the upstream's health like that of a render. Undefined if the layer has been removed.
  */
 export async function testLayer(
   { renderers, upstreamLimits }: { readonly renderers: Renderers; readonly upstreamLimits: UpstreamLimits },

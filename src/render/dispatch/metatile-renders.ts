@@ -36,14 +36,17 @@ export class MetatileRenders {
     this.#parts = parts;
   }
 
-  /** Starts a render of one metatile, for a user who missed a tile or (undefined) for a job. */
+  /**
+   * Starts a render of one metatile.
+   * @param user the user who missed a tile; undefined: the render is a job's
+   */
   start(order: RenderOrder, user: { readonly missed: TileIndex; readonly client: string } | undefined): InFlightRender {
     const progress = new RenderProgress(user === undefined ? "job" : "user");
     const about = { order, beganMs: this.#parts.now(), progress, user, isOfBatch: false };
     return this.#add(new InFlightRender(about, (render) => this.#render(render)));
   }
 
-  /** Starts a batch of a job. All orders are of one layer and share a reservation. */
+  /** Starts a batch of a job. All orders belong to one layer and share a reservation. */
   startBatch(orders: readonly RenderOrder[]): StartedBatch {
     const progress = new RenderProgress("job");
     const renders: InFlightRender[] = [];
@@ -51,7 +54,7 @@ export class MetatileRenders {
     for (const [i, order] of orders.entries()) {
       const about = { order, beganMs: this.#parts.now(), progress, user: undefined, isOfBatch: true };
       const render = new InFlightRender(about, () => ended.then((results) => results[i] ?? CANCELLED));
-      // A fault reaches the job by the end of the batch, and each joined request by its own wait.
+      // A fault reaches the job by the end of the batch, and each joined request by its wait.
       render.ended.catch(() => undefined);
       renders.push(this.#add(render));
     }
@@ -73,16 +76,16 @@ export class MetatileRenders {
     progress.permit();
     const reservation = new ReservationInUse(order.leave?.id);
     try {
-      // Read the generation and send the order in one turn of the event loop. A truncation between the two would not
-      // reach a renderer that has no work yet.
+      // Reads the generation and sends the order in one turn of the event loop. A truncation in between would not reach
+      // a renderer that has no work yet.
       const generation = layers.generations.of(layer);
       progress.send();
-      // The coordinator opens the cells while the upstream renders, so that a user waits for the slower of the two
-      // only. A job opens the cells of its renders itself.
+      // The coordinator opens the cells while the upstream renders, so that a user waits only for the slower of the
+      // two. A job opens the cells of its renders itself.
       const openCells = async (tile: TileIndex): Promise<Leave | undefined> => {
         if (!layers.stores(order)) return undefined;
         const given = await reservation.open(ledger.open(filledMetatile(order), tile));
-        // A truncation that began before the cells were open has not waited for this render.
+        // A truncation that began before the cells were opened has not waited for this render.
         return generation === layers.generations.of(layer) ? given : undefined;
       };
       const result = await renderers.renderMetatile(
@@ -105,12 +108,12 @@ export class MetatileRenders {
       return rendered;
     } finally {
       permit.upstreamLimit.release(permit.who);
-      // The written tiles have been reported to the ledger before.
+      // The written tiles have already been reported to the ledger.
       reservation.whenOpened((id) => ledger.closeCells(id));
     }
   }
 
-  /** Renders a batch. Returns no results when a user has joined one of its renders before it had a connection. */
+  /** Renders a batch. Returns no results if a user joined one of its renders before it had a connection. */
   async #renderBatch(
     renders: readonly InFlightRender[],
     orders: readonly RenderOrder[],
@@ -125,7 +128,7 @@ export class MetatileRenders {
     if (permit.kind !== "permit") return [];
     progress.permit();
     try {
-      // Read the generation and send the orders in one turn, as for a single render.
+      // Reads the generation and sends the orders in one turn, as for a single render.
       const generation = layers.generations.of(layer);
       progress.send();
       const results = await renderers.renderBatch(
@@ -152,7 +155,7 @@ export class MetatileRenders {
     }
   }
 
-  /** @param generation of the layer when the order was sent */
+  /** @param generation the layer's generation when the order was sent */
   #reportEarly(render: InFlightRender, tiles: EarlyTiles, generation: number, reservation: number | undefined): void {
     const { layers, reports } = this.#parts;
     const { tileSet } = render.order;
@@ -161,7 +164,10 @@ export class MetatileRenders {
   }
 }
 
-/** The reservation of one render: the job's, or the one that comes with the cells of a user's miss. */
+/**
+ * The reservation of one render: the job's reservation, or the one that the coordinator grants when it opens the cells
+ * for a user.
+ */
 class ReservationInUse {
   #id: number | undefined;
   #opened: Promise<Leave | undefined> | undefined;
@@ -170,20 +176,20 @@ class ReservationInUse {
     this.#id = id;
   }
 
-  /** The number of the reservation, once it is known. */
+  /** The id of the reservation. Undefined until it is known. */
   get id(): number | undefined {
     return this.#id;
   }
 
   /**
-   * The answer of the coordinator; undefined: no request was sent.
+   * The answer of the coordinator. Undefined if no request was sent.
    * @throws a fault of opening the cells
    */
   get opened(): Promise<Leave | undefined> | undefined {
     return this.#opened;
   }
 
-  /** Waits for the coordinator's answer. Returns undefined when it failed. */
+  /** Waits for the coordinator's answer. Undefined if opening the cells failed. */
   async open(opened: Promise<Leave | undefined>): Promise<Leave | undefined> {
     this.#opened = opened;
     try {

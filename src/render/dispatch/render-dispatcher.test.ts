@@ -19,7 +19,10 @@ const ORDER: RenderOrder = {
   wanted: null,
 };
 
-/** Renders over one connection. The ledger answers when the test allows it, and the renderer stores what it may. */
+/**
+ * Renders over one connection. The ledger answers when the test allows it, and the renderer stores the tiles that it
+ * may store.
+ */
 function rendersWith(
   ledger: Pick<LedgerAccess, "open">,
   answered: Promise<void> = Promise.resolve(),
@@ -270,7 +273,7 @@ test("a user is answered when the missed tile is stored, others when theirs is; 
   expect(await first).toEqual({ kind: "rendered", tiles: [{ x: 1, y: 0, bytes: Uint8Array.of(1, 0) }] });
   store(0, 1);
   expect(await second).toEqual({ kind: "stored" });
-  // A user who asks for a tile that is already stored does not wait.
+  // A user who requests a tile that is already stored does not wait.
   expect(await miss(0, 1)).toEqual({ kind: "stored" });
   expect(events).toEqual(["wrote 1/0", "wrote 0/1"]);
   let isIdle = false;
@@ -474,7 +477,7 @@ test("a question to an upstream ends with its client, while it waits for a conne
   expect(sent).toHaveLength(2);
 });
 
-/** A removal of the layer while its user waits: by another reload, the other layer `b` stays. */
+/** The layer of a waiting user is removed by a reload; the other layer `b` stays. */
 const REMAINING = [layerNamed("b")];
 
 const ofLayer = (layer: string, z: number): RenderOrder => ({

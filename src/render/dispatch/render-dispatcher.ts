@@ -37,8 +37,8 @@ const measuredSources = (layers: readonly Layer[]): readonly MeasuredSource[] =>
 
 /**
  * Renders metatiles for users and jobs, users first. A request for a metatile that is being rendered joins that render.
- * A render holds one connection of its upstream, and stores its tiles only if the layer's generation is still that of
- * its start.
+ * A render holds one connection of its upstream, and stores its tiles only if the layer's generation has not changed
+ * since its start.
  */
 export class RenderDispatcher implements RenderControl, UserRenders {
   readonly #parts: RenderDispatcherParts;
@@ -69,7 +69,11 @@ export class RenderDispatcher implements RenderControl, UserRenders {
     this.#endRemoved();
   }
 
-  /** Applies the change of one layer. `layers`: all layers after the change. `layer`: undefined if it is removed. */
+  /**
+   * Applies the change of one layer.
+   * @param layers all layers after the change
+   * @param layer the changed layer; undefined: it is removed
+   */
   configureLayer(layers: readonly Layer[], name: string, layer: Layer | undefined): void {
     const { upstreamLimits, meter } = this.#parts;
     if (layer !== undefined && this.#layers.get(name) === undefined) upstreamLimits.add(layers, layer);
@@ -83,14 +87,14 @@ export class RenderDispatcher implements RenderControl, UserRenders {
   }
 
   #changed(layer: string): void {
-    // In-flight renders use the old definition of the layer, so no new request may join them.
+    // Renders in progress use the old definition of the layer, so no new request may join them.
     this.#inFlight.detach(layer, "all");
     this.#parts.memory.clear(layer);
     void this.startGeneration(layer);
   }
 
   #endRemoved(): void {
-    // A user of a removed layer must not wait for a connection or for the end of a block.
+    // A user of a removed layer must not wait for a connection or for the layer to be unblocked.
     for (const { order, progress } of this.#inFlight)
       if (!progress.isSent && this.#layers.get(order.tileSet.layer) === undefined)
         progress.abort("the layer has been removed");
@@ -145,7 +149,7 @@ export class RenderDispatcher implements RenderControl, UserRenders {
   }
 
   unblock(layer: string): void {
-    // The memory tiers may hold tiles that were read while the truncation moved them.
+    // The memory tiers may contain tiles that were read while the truncation moved them.
     this.#parts.memory.clear(layer);
     this.#layers.blocked.unblock(layer);
   }

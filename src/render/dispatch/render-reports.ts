@@ -22,7 +22,7 @@ import type { RenderThrottle } from "./render-throttle.ts";
 export interface LedgerAccess {
   /**
    * Opens the cells of a metatile of which a user missed a tile. Returns the reservation under which the tiles are
-   * stored, or undefined when the store has no space and the tiles must not be stored.
+   * stored. Undefined if the store has no space, so that the tiles must not be stored.
    * @throws Error when the coordinator has ended
    */
   open(order: FilledMetatile, missed: TileIndex): Promise<Leave | undefined>;
@@ -30,7 +30,7 @@ export interface LedgerAccess {
   /** Reports written tiles. `reservation` is the reservation under which the renderer stored the tiles. */
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void;
   lost(tileSet: TileSet, rect: TileRect): void;
-  /** Reports that the store could not keep a rendered metatile of a layer, and why. */
+  /** Reports why the store did not take a rendered metatile of a layer. */
   notStored(layer: string, reason: string, who: "user" | "job"): void;
 }
 
@@ -40,7 +40,7 @@ export interface RenderReportsParts {
   readonly layers: LayerStates;
   readonly meter: UpstreamMeter;
   readonly throttle: RenderThrottle;
-  /** Reports to the log that a tile could not be rendered for a user. */
+  /** Logs that a tile could not be rendered for a user. */
   readonly failedForUser: (layer: string, failure: RenderFailure) => void;
 }
 

@@ -16,7 +16,7 @@ function throttleOf(share: number) {
   return { throttle: rate, users };
 }
 
-/** Returns how many of the renders that were requested at once have begun after the given ms. */
+/** Returns how many of the renders, all requested at once, have begun after the given ms. */
 async function begunAfter(rate: RenderThrottle, renders: number, ms: number): Promise<number> {
   let begun = 0;
   for (let i = 0; i < renders; i++) void rate.turn(never()).then(() => begun++);

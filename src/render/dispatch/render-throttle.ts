@@ -1,37 +1,37 @@
 import { FairLine, SharedTurn } from "../../lib/process/fair-line.ts";
 
-/** Weight of the latest render in the moving average, which reflects about the last ten renders. */
+/** The weight of the latest render in the moving average, which covers about the last ten renders. */
 const WEIGHT_OF_LATEST = 0.1;
-/** Assumed processor time of a render before one has been measured, ms. */
+/** The assumed processor time of a render, in ms, until one has been measured. */
 const FIRST_GUESS_MS = 10;
 /**
- * A measurement above this multiple of the average is capped: it includes other work, such as a sweep or the loading of
- * a source.
+ * A measurement above this multiple of the average is capped, because it includes other work, such as a sweep or the
+ * loading of a source.
  */
 const OUTLIER = 4;
-/** The longest time until the throttle checks again whether users still read tiles, ms. */
+/** The longest time in ms until the throttle checks again whether users still read tiles. */
 const LONGEST_WAIT_MS = 250;
-/** The shortest time that a timer can measure, ms. */
+/** The shortest time in ms that a timer can measure. */
 const SHORTEST_WAIT_MS = 1;
 
 export interface RenderThrottleParts {
   /** The number of processors that the renders of all jobs may use together while users read tiles. */
   readonly share: () => number;
-  /** Returns whether users read tiles at the moment. */
+  /** Returns whether users are reading tiles. */
   readonly usersActive: () => boolean;
-  /** Monotonic, ms. */
+  /** Returns the monotonic time in ms. */
   readonly now: () => number;
 }
 
 /**
  * Spaces the renders of jobs while users read tiles, by the processor time that renders take. A render that waits here
- * holds no connection yet. Renders from an upstream that is slow enough never wait.
+ * holds no connection yet. Renders from a slow upstream never wait, because the upstream spaces them enough.
  */
 export class RenderThrottle {
   readonly #parts: RenderThrottleParts;
   readonly #line = new FairLine<void>();
   #renderMs = FIRST_GUESS_MS;
-  /** The renders that have begun use up the share until this time. */
+  /** Until this time the share is used up by renders that have already begun. */
   #paidUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -41,7 +41,7 @@ export class RenderThrottle {
 
   /**
    * Waits until the next render of a job may begin.
-   * @throws the signal's reason when it fires while waiting
+   * @throws the signal's reason if it fires during the wait
    */
   async turn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -51,12 +51,12 @@ export class RenderThrottle {
     await turn;
   }
 
-  /** Whether the renders of jobs begin one by one, because users read tiles. */
+  /** Whether job renders begin one by one, because users read tiles. */
   get isThrottling(): boolean {
     return this.#parts.usersActive();
   }
 
-  /** The number of renders that wait. */
+  /** The number of waiting renders. */
   get waiting(): number {
     return this.#line.length;
   }

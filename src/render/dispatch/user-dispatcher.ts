@@ -28,7 +28,7 @@ interface WaitingUser {
   readonly gone: AbortSignal;
 }
 
-/** Renders metatiles of which users missed a tile. A user joins a render of the metatile that is in flight. */
+/** Renders metatiles of which users missed a tile. A user joins a render of the metatile that is in progress. */
 export class UserDispatcher {
   readonly #parts: UserDispatcherParts;
 
@@ -43,7 +43,7 @@ export class UserDispatcher {
     return isTile ? answer : this.unlessRemoved(order.tileSet.layer, answer, gone);
   }
 
-  /** Returns the answer for a user, or that the layer has been removed while the user waited. */
+  /** Returns the answer for a user, or `LAYER_REMOVED` if the layer was removed during the wait. */
   unlessRemoved<T>(layer: string, answer: T, gone: AbortSignal): T | typeof LAYER_REMOVED {
     return gone.aborted || this.#parts.layers.get(layer) !== undefined ? answer : LAYER_REMOVED;
   }
@@ -114,7 +114,7 @@ export class UserDispatcher {
       return result.stale ? this.#render(user) : { kind: "stored" };
     if (result.kind === "failed") return this.#failed(order, result);
     if (result.kind === "refused") return result;
-    // The joined render was cancelled or lost, or did not keep this tile: render again.
+    // The joined render was cancelled or lost, or did not store this tile: render again.
     return this.#render(user);
   }
 
@@ -133,7 +133,7 @@ const rememberedAnswer = ({ failure, leftMs }: RememberedFailure, requested: "ju
 });
 
 /**
- * Waits for the result of a render in a batch, and aborts the batch after `BATCH_MS`. With a slow upstream the user's
+ * Waits for the result of a render in a batch, and aborts the batch after `BATCH_MS`: with a slow upstream the user's
  * metatile may be the last of the batch.
  */
 async function endOfBatch({ ended, progress }: InFlightRender): Promise<RenderResult> {

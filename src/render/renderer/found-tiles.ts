@@ -15,7 +15,7 @@ import { tileData } from "../../source/tiles/tile-data.ts";
 import type { RenderOrder } from "../render-order.ts";
 import type { PictureParts } from "./metatile-picture.ts";
 
-/** Tiles of a metatile that another program has written, as they are stored. */
+/** Tiles of a metatile that another program has written, in the form in which they are stored. */
 export type FoundTiles = ReadonlyMap<string, Uint8Array>;
 
 export const positionKey = ({ x, y }: { readonly x: number; readonly y: number }): string => `${x}/${y}`;
@@ -23,8 +23,8 @@ export const positionKey = ({ x, y }: { readonly x: number; readonly y: number }
 const NONE: FoundTiles = new Map();
 
 /**
- * Returns the tiles of an order that another program has written, so that no upstream renders them. A file that is no
- * complete picture of a tile counts as absent.
+ * Returns the tiles of an order that another program has written, so that no upstream renders them. A file that is not
+ * a complete picture of a tile counts as absent.
  * @throws SourceError if a file cannot be read
  */
 export async function findTiles(
@@ -48,8 +48,8 @@ export async function findTiles(
 }
 
 /**
- * Returns the tiles on the disk of a grid set: those of the format. A layer without an upstream has those of other
- * formats too, which are encoded again.
+ * Returns the tiles on the disk for a grid set and format. For a layer without an upstream, also returns tiles in other
+ * formats, which are encoded again.
  */
 function tilesFor(layer: Layer, gridSet: string, format: TileFormat): readonly TilesOnDisk[] {
   const own = layer.tilesOnDisk?.filter((tiles) => tiles.gridSet === gridSet) ?? [];
@@ -58,15 +58,18 @@ function tilesFor(layer: Layer, gridSet: string, format: TileFormat): readonly T
   return same.length === 0 && layer.source.type === "none" && format.kind === "image" ? own : same;
 }
 
-/** Tiles of another program are those of the default values of the layer's filters. */
+/**
+ * Returns whether parameters are the defaults. Another program's tiles belong to the default values of the layer's
+ * filters.
+ */
 function isDefault({ parameterFilters }: Layer, parameters: Readonly<Record<string, string>>): boolean {
   const defaults = defaultValues(parameterFilters);
   return Object.entries(parameters).every(([key, value]) => defaults[key] === value);
 }
 
 /**
- * Returns the time since which a file must have been written, ms since 1970. A reseed renders all tiles again, and tiles
- * that expired are rendered again. Without an upstream nothing renders them, and the files are all that there is.
+ * Returns the time, ms since 1970, since which a file must have been written to be used. A reseed renders all tiles
+ * again, and expired tiles are rendered again. Without an upstream nothing can render them, so all files are used.
  */
 function usedSinceMs(
   { rect, renewed, expiredBeforeMs = 0 }: Pick<RenderOrder, "rect" | "renewed" | "expiredBeforeMs">,
@@ -81,7 +84,10 @@ function usedSinceMs(
 const extensionOf = ({ extension, format }: TilesOnDisk, { formats }: Layer): string =>
   extension ?? formatOf(format ?? "")?.extension ?? formats[0]?.extension ?? "png";
 
-/** Returns a tile as it is stored; undefined: it is incomplete, as that of a program that was killed may be. */
+/**
+ * Returns a tile in the form in which it is stored. Undefined if the tile is incomplete, as the file of a killed
+ * program may be.
+ */
 async function checked(
   bytes: Uint8Array,
   { tileWidth, tileHeight }: GridSet,
@@ -97,7 +103,7 @@ async function checked(
   }
 }
 
-/** Returns a found tile in a format: unchanged, if the format allows it. @throws SourceError */
+/** Returns a found tile in a format, unchanged if the format allows it. @throws SourceError */
 export async function foundTileAs(
   bytes: Uint8Array,
   format: TileFormat,

@@ -17,7 +17,7 @@ import {
 } from "../../source/source.ts";
 import { type MaybePromise, whenKnown } from "../../store/tile-store.ts";
 
-/** The layer, grid subset and format of which tiles are rendered. */
+/** The layer, grid subset and format to render. */
 export interface PictureParts {
   readonly layer: Layer;
   readonly subset: GridSubset;
@@ -29,14 +29,14 @@ export interface Frame {
   readonly extent: Extent;
   readonly width: number;
   readonly height: number;
-  /** Pixels cut away at the left and at the top. */
+  /** The pixels cut away at the left and at the top. */
   readonly left: number;
   readonly top: number;
 }
 
 /**
- * Returns the picture to request. A side has a gutter only where the layer's coverage continues beyond the metatile, as
- * in GWC: a WMS cannot render outside its world.
+ * Returns the extent and size of the picture to request. A side has a gutter only where the layer's coverage continues
+ * beyond the metatile, as in GWC: a WMS cannot render outside its world.
  */
 export function frameOf(subset: GridSubset, rect: TileRect, gutter: number): Frame {
   const { gridSet } = subset;
@@ -64,14 +64,17 @@ export function frameOf(subset: GridSubset, rect: TileRect, gutter: number): Fra
 const isOneTile = ({ gridSet }: GridSubset, { width, height }: Frame): boolean =>
   width === gridSet.tileWidth && height === gridSet.tileHeight;
 
-/** Returns the request for the picture of a metatile. `parameters`: as in an order. */
+/**
+ * Returns the request for the picture of a metatile.
+ * @param parameters as in an order
+ */
 export function pictureRequest(
   { layer, subset, format }: PictureParts,
   frame: Frame,
   rect: TileRect,
   parameters: Readonly<Record<string, string>>,
 ): RenderRequest {
-  // If several formats are encoded from one picture, request PNG: a lossy picture would be compressed twice.
+  // If several formats are encoded from one picture, requests PNG: a lossy picture would be compressed twice.
   const requested = layer.formatsTogether && format.kind === "image" ? PNG : format;
   return {
     gridSet: subset.gridSet,
@@ -85,7 +88,7 @@ export function pictureRequest(
   };
 }
 
-/** Encodes the cuts of a rendered picture as tiles. A picture that is stored unchanged is known at once. */
+/** Encodes parts of a rendered picture as tiles. A picture that is stored unchanged is returned synchronously. */
 export function tilesOf(
   image: RenderedImage,
   cuts: readonly Cut[],

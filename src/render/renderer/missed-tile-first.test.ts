@@ -85,7 +85,7 @@ test("the missed tile is stored and reported before another is encoded, the othe
       .match(/\d\/\d/g)
       ?.sort(),
   ).toEqual(["0/0", "0/1", "0/1", "1/0", "1/1"]);
-  // Only the user who missed the tile gets bytes. All others read their tiles from the store.
+  // Only the user who missed the tile gets bytes. All other users read their tiles from the store.
   expect(
     reportsOf(events)
       .slice(1)

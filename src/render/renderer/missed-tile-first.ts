@@ -13,13 +13,13 @@ import { mayStoreAll, type TileReservationParts } from "./tile-reservation.ts";
 
 /** Tiles of a metatile that a renderer reports before the whole metatile is done. */
 export interface EarlyTiles {
-  /** Stored tiles. The final result does not list them again. */
+  /** Stored tiles. The final result does not contain them again. */
   readonly written: readonly WrittenTile[];
-  /** The missed tile, and all tiles that could not be stored: users cannot read the latter from the store. */
+  /** The missed tile, and all tiles that could not be stored, because users cannot read these from the store. */
   readonly tiles: readonly RenderedTile[];
 }
 
-/** The user who waits for a render, as a renderer knows the user. */
+/** The renderer's view of the user who waits for a render. */
 export interface WaitingUser {
   /** The tile that is encoded and stored first. */
   readonly missed: TileIndex;
@@ -29,7 +29,10 @@ export interface WaitingUser {
 
 type Position = Omit<PositionedTile, "bytes">;
 
-/** Encodes a tile. `inHaste`: other tiles are encoded at the same time, on other cores. */
+/**
+ * Encodes a tile.
+ * @param inHaste whether tiles are encoded concurrently on all cores
+ */
 export type Encode = (position: Position, inHaste: boolean) => Promise<Uint8Array>;
 
 interface StoreParts extends KeepParts, TileReservationParts {
@@ -53,13 +56,13 @@ class Steps {
     this.#signal = signal;
   }
 
-  /** The result of all steps. `written` is empty, as each step has reported the tiles that it wrote. */
+  /** The result of all steps. `written` is empty, because each step has already reported the tiles that it wrote. */
   get result(): StoredTiles {
     return this.#result;
   }
 
   /**
-   * Asks for space, stores the tiles and reports them.
+   * Reserves space, stores the tiles and reports them.
    * @throws the signal's reason, before anything is stored
    */
   async keep(tiles: readonly PositionedTile[]): Promise<void> {
@@ -86,9 +89,9 @@ class Steps {
 
 /**
  * Encodes, stores and reports the tile that a user missed, then the other tiles of its metatile. The other tiles are
- * encoded on all cores, and are stored and reported as they become ready. The renderer handles other messages between
- * two tiles.
- * @throws the signal's reason; the tiles stored before have been reported
+ * encoded on all cores, and are stored and reported as they become ready. The renderer handles messages between two
+ * tiles.
+ * @throws the signal's reason; tiles stored before that have been reported
  */
 export async function keepMissedFirst(
   order: RenderOrder,
@@ -113,7 +116,7 @@ export async function keepMissedFirst(
   const storeReady = async (): Promise<void> => {
     try {
       while (ready.length > 0 && !isOver()) {
-        // All tiles that are encoded after this turn are stored in one step.
+        // All tiles that become ready until the next turn are stored in one step.
         await nextTurn();
         await steps.keep(ready.splice(0));
       }
@@ -138,7 +141,7 @@ export async function keepMissedFirst(
     if (isOver()) break;
     encoding.push(encodeAndStore(position));
   }
-  // Wait for every encoding that was started before an error is thrown, so that nothing is stored afterwards.
+  // Waits for every encoding that was started before an error is thrown, so that nothing is stored afterwards.
   await Promise.all(encoding);
   await storing;
   if (fault !== undefined) throw fault.error;

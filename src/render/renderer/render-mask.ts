@@ -14,12 +14,12 @@ import {
 } from "../../source/source.ts";
 import { asDecoded } from "./metatile-picture.ts";
 
-/** An uncompressed picture of RGBA with `MOST_MASK_PIXELS` fits. */
+/** The size limit in bytes of a file. An uncompressed RGBA picture with `MOST_MASK_PIXELS` fits. */
 const MOST_FILE_BYTES = 2 ** 26 + 2 ** 20;
 
 /**
- * Returns the bits of a raster (`Mask`). The first channel of a pixel is 0 where the tile has data (GeoWebCache).
- * @throws SourceError when there is no picture, or one of another size
+ * Returns the bits of a raster (`Mask`). The first channel of a pixel is 0 if the tile has data (as in GeoWebCache).
+ * @throws SourceError when there is no picture, or the picture has a different size
  */
 export async function renderMask(
   request: MaskRequest,

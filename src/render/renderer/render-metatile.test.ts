@@ -15,10 +15,10 @@ import type { EarlyTiles } from "./missed-tile-first.ts";
 import { renderMetatile } from "./render-metatile.ts";
 
 const DEFAULTS: Parameters = { id: "", values: {} };
-/** The whole of level 0. */
+/** The whole level 0. */
 const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
 
-/** No truncation comes meanwhile, and no user waits for the tiles. */
+/** No truncation happens during the render, and no user waits for the tiles. */
 const undisturbed = {
   isCurrent: () => true,
   storing: () => {},
@@ -73,7 +73,7 @@ const filtered: Layer = {
   ],
 };
 
-/** Opaque on the left, nothing on the right. */
+/** Opaque on the left, transparent on the right. */
 const half = {
   kind: "encoded" as const,
   bytes: await sharp({ create: { width: 256, height: 256, channels: 4, background: "#3a6ea5" } })
@@ -173,7 +173,7 @@ test("tiles that equal the stored ones are reported as unchanged, and renewed wh
     [0, "renewed", true],
     [1, "renewed", true],
   ]);
-  // An order may ask for it where they do not expire: a job by age has to know what it has looked at.
+  // An order may renew tiles that do not expire, because a job by age must know which tiles it has rendered.
   expect(await render(plain, null, half.bytes, { renewed: true })).toEqual([
     [0, "renewed", true],
     [1, "renewed", true],

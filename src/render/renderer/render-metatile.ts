@@ -17,18 +17,18 @@ export interface RenderParts extends PictureParts {
   readonly source: Source;
   readonly store: TileStore;
   readonly isCurrent: () => boolean;
-  /** Called before the first put and after the last. */
+  /** Called with true before the first put and with false after the last. */
   readonly storing: (busy: boolean) => void;
-  /** Returns the user who waits for a tile; undefined: none. Called when the picture has arrived. */
+  /** Returns the user who waits for a tile. Undefined if no user waits. Called when the picture has arrived. */
   readonly user: () => WaitingUser | undefined;
   readonly mayStore: TileReservationParts["mayStore"];
 }
 
 /** The result of a render. For a user, `written` excludes the tiles that were reported before. */
 export interface RenderedMetatile extends StoredTiles {
-  /** How long the source took. */
+  /** The time in ms that the source took. */
   readonly upstreamMs: number;
-  /** The upstream has answered that there is no tile, so marks were stored for all tiles. */
+  /** Set if the upstream has answered that it has no tile, so that marks were stored for all tiles. */
   readonly hasNoTile?: true;
 }
 

@@ -8,7 +8,7 @@ import type { RenderOrder, WrittenTile } from "../render-order.ts";
 export interface KeepParts {
   readonly layer: Layer;
   readonly store: TileStore;
-  /** Whether the generation under which the tiles were rendered is still the layer's. */
+  /** Returns whether the tiles' generation is still the layer's current generation. */
   readonly isCurrent: () => boolean;
 }
 
@@ -22,23 +22,23 @@ export interface PositionedTile extends RenderedTile {
   readonly keep: boolean;
 }
 
-/** A fault of the store, in the form that processes send to one another. */
+/** A fault of the store, in the form that processes send to each other. */
 export interface StoreFailure {
   readonly code: StoreError["code"];
   readonly message: string;
-  /** A remote store may have stored a tile although its answer was lost. */
+  /** Set if a remote store may have stored a tile although its answer was lost. */
   readonly isUncertain?: true;
 }
 
 export interface StoredTiles {
   readonly written: readonly WrittenTile[];
-  /** The written tiles of each format of the order's `beside`. Absent: there are none. */
+  /** The written tiles of each format of the order's `beside`. Absent if the order has no such formats. */
   readonly writtenBeside?: readonly (readonly WrittenTile[])[];
-  /** Not all tiles were stored: a newer generation has begun, or the tiles may not be stored. */
+  /** Whether some tiles were not stored, because a newer generation has begun or the tiles may not be stored. */
   readonly stale: boolean;
-  /** The metatile was rendered, but the store had no space for it. */
+  /** Set if the metatile was rendered, but the store had no space for it. */
   readonly refused?: true;
-  /** The fault because of which the store did not keep all rendered tiles. */
+  /** The fault because of which the store did not take all rendered tiles. Undefined if it took all. */
   readonly storeFailure: StoreFailure | undefined;
 }
 
@@ -50,9 +50,9 @@ export function notStored(why: "stale" | "no space"): StoredTiles {
 
 /**
  * Stores tiles of one metatile, in the given order. The puts of a file store do not yield to the event loop: no message
- * is handled between the first put and the last, so a truncation finds all of the tiles or none. A remote store takes
- * some tiles at once, and messages are handled meanwhile: a truncation waits until the renderer has stored and reported
- * (`Renderer.raiseGeneration`), and each put asks for the generation again.
+ * is handled between the first put and the last, so a truncation finds all of the tiles or none of them. A remote store
+ * takes several tiles concurrently, and messages are handled in between: a truncation waits until the renderer has
+ * stored and reported (`Renderer.raiseGeneration`), and each put checks the generation again.
  */
 export async function keepTiles(
   order: RenderOrder,
@@ -78,7 +78,7 @@ export async function keepTiles(
     }
   };
   const atOnce = parts.store.putsAtOnce(tileSet.layer);
-  // All end before the result is known, so that nothing is stored afterwards.
+  // All puts end before the result is known, so that nothing is stored afterwards.
   if (atOnce === 1) await keepSome();
   else await Promise.all(Array.from({ length: atOnce }, keepSome));
   const written = stored.filter((tile) => tile !== undefined);
@@ -95,7 +95,7 @@ export async function keepTiles(
   return { written, stale, storeFailure: undefined };
 }
 
-/** Stores one tile, or confirms the stored one. Returns undefined if the tile may not be stored any more. */
+/** Stores one tile, or confirms the stored tile. Undefined if the tile may not be stored any more. */
 async function keepTile(
   order: RenderOrder,
   { x, y, bytes }: RenderedTile,
@@ -103,7 +103,7 @@ async function keepTile(
 ): Promise<WrittenTile | undefined> {
   const { tileSet, rect, expiredBeforeMs = 0 } = order;
   const at = { tileSet, x, y, z: rect.z };
-  // Where tiles expire, the age of a tile counts from its last render, so a tile that is rendered unchanged gets a new
+  // If tiles expire, the age of a tile counts from its last render, so a tile that is rendered unchanged gets a new
   // time.
   const isRenewed = async (): Promise<boolean> =>
     valueAt(layer.expireCacheSeconds, rect.z) > 0 ||
@@ -120,7 +120,7 @@ async function keepTile(
   return { ...tile, ...unchanged, ...digest };
 }
 
-/** Stores the same tiles in the other formats. Stops at the first format that the store does not take completely. */
+/** Stores the same tiles in the other formats. Stops at the first format of which the store does not take all tiles. */
 export async function keepBeside(
   stored: StoredTiles,
   order: RenderOrder,

@@ -18,20 +18,21 @@ export interface TestOrder {
 /** The requests and answers of a test, up to the step that failed. */
 export interface TestRender {
   readonly ms: number;
-  /** The last request, without the host and secrets; undefined: the source sends none, or has not come so far. */
+  /** The last request, without the host and secrets. Undefined if the source sent no request. */
   readonly request: string | undefined;
-  /** The answer of the upstream; undefined: none came. */
+  /** The answer of the upstream. Undefined if there was no answer. */
   readonly answer: { readonly status: number; readonly contentType: string; readonly bytes: number } | undefined;
-  /** The tile in the form that a user would get. */
+  /** The tile in the form that a user would get. Undefined if the test failed. */
   readonly tile: Uint8Array | undefined;
-  /** Why there is no tile. */
+  /** Why the test has no tile. Undefined if it has one. */
   readonly error: { readonly failure: FailureClass; readonly message: string } | undefined;
 }
 
 type TestParts = PictureParts & { readonly source: Source };
 
 /**
- * Renders one tile by itself, with the layer's gutter, and encodes it. A failure of the source is part of the result.
+ * Renders one tile with the layer's gutter but without its metatile, and encodes it. A failure of the source is part of
+ * the result.
  * @throws the signal's reason as a SourceError
  */
 export async function testTile(parts: TestParts, order: TestOrder, signal: AbortSignal): Promise<TestRender> {

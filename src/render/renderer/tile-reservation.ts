@@ -10,15 +10,16 @@ export type StoreDecision = "store" | "stale" | "no space";
 export interface TileReservationParts {
   readonly store: TileStore;
   /**
-   * Returns whether encoded tiles may be stored. `most` is the size of all tiles, `growth` returns by how much the
-   * store grows.
+   * Returns whether encoded tiles may be stored.
+   * @param most the size of all tiles
+   * @param growth returns the growth of the store
    */
   readonly mayStore: (most: StoredSize, growth: () => Promise<StoredSize>) => MaybePromise<StoreDecision>;
 }
 
 /**
- * Asks whether encoded tiles may be stored.
- * @param encoded of each format that the order fills, its own first
+ * Returns whether encoded tiles may be stored.
+ * @param encoded the tiles of each format that the order fills, beginning with the format of its `tileSet`
  * @throws the signal's reason
  */
 export function mayStoreAll(
@@ -46,7 +47,8 @@ export function mayStoreAll(
       for (const { x, y, bytes, keep } of tiles) {
         if (!keep) continue;
         const before = await sizeIn(store, { tileSet: at, x, y, z: rect.z });
-        // A smaller tile frees no space for the others: a larger tile of the metatile may be written before it.
+        // A smaller tile frees no space for other tiles, because a larger tile of the metatile may be written before
+        // it.
         grown.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
         grown.allocated += Math.max(0, allocated(bytes.byteLength) - allocated(before ?? 0));
         if (before === undefined) grown.files++;
@@ -70,7 +72,7 @@ async function sizeIn(store: TileStore, at: TileAddress): Promise<number | undef
 
 /**
  * Waits for the answer, or until the signal fires.
- * @throws the signal's reason, even if the answer never comes
+ * @throws the signal's reason, even if the answer never arrives
  */
 async function untilAborted<T>(answered: Promise<T>, signal: AbortSignal): Promise<T> {
   let end = (): void => undefined;

@@ -7,14 +7,12 @@ import { CANCELLED } from "../render-result.ts";
 import { DOWN_AFTER_FAILURES, type PermitRefusal, type UpstreamLimit } from "./upstream-limit.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
-/** Time-out of an upstream's answer for a source that configures none. */
+/** The time limit of an upstream's answer for a source that configures none. */
 const USUAL_TIMEOUT_MS = 30_000;
-/**
- * A user waits for a connection for at most this many time-outs. By then an upstream that hangs is known to be down.
- */
+/** The most time limits that a user waits for a connection. By then an upstream that hangs is known to be down. */
 const WAIT_LIMIT_TIMEOUTS = DOWN_AFTER_FAILURES + 1;
 
-/** Returns how long a user of a layer waits for a connection at most. */
+/** Returns the longest time in ms that a user of a layer waits for a connection. */
 export function waitLimitMs(layer: Layer | undefined): number {
   const timeoutMs = layer !== undefined && "timeoutMs" in layer.source ? layer.source.timeoutMs : USUAL_TIMEOUT_MS;
   return WAIT_LIMIT_TIMEOUTS * timeoutMs;
@@ -49,7 +47,7 @@ export class ConnectionPermits {
   }
 
   /**
-   * Waits for a connection for one render. The wait of a job's render continues as a user's once a user has joined it.
+   * Waits for a connection for one render. If a user joins a job's render, the wait continues with the user's priority.
    */
   acquire(layer: string, progress: RenderProgress, turn: SharedTurn): Promise<Permit | NoPermit> {
     const upstreamLimit = this.limitOf(layer);
@@ -62,8 +60,8 @@ export class ConnectionPermits {
   }
 
   /**
-   * Waits for a connection for a batch. Returns a cancellation when a user has joined a render of the batch meanwhile;
-   * the user then renders that metatile alone.
+   * Waits for a connection for a batch. Returns a cancellation if a user has joined a render of the batch during the
+   * wait; the user then renders that metatile alone.
    */
   acquireForBatch(layer: string, progress: RenderProgress): Promise<Permit | NoPermit> {
     const upstreamLimit = this.limitOf(layer);
@@ -74,8 +72,8 @@ export class ConnectionPermits {
 
   /**
    * Waits until the layer is not blocked, then acquires a connection. A render holds no connection while its layer is
-   * blocked, as other layers share the upstream. In the turn in which this returns a connection, the layer is
-   * configured and not blocked.
+   * blocked, because other layers share the upstream. In the turn in which this method returns a connection, the layer
+   * is configured and not blocked.
    */
   async #whileUnblocked(
     layer: string,
@@ -101,8 +99,8 @@ export class ConnectionPermits {
   }
 
   /**
-   * Waits for the throttle and for a connection for a job. Returns false for a user's render, and when a user has joined
-   * the render meanwhile; the render then holds no connection.
+   * Waits for the throttle and for a connection for a job. Returns false for a user's render, and if a user has joined
+   * the render during the wait; the render then holds no connection.
    * @throws the reason for which the render was aborted
    */
   async #isGrantedToJob(upstreamLimit: UpstreamLimit, { jobWait, signal }: RenderProgress): Promise<boolean> {

@@ -1,13 +1,16 @@
-/** An upstream with faster answers than this is not overloaded. */
+/** An upstream whose answers take less than this is not overloaded. */
 const FAST_MS = 50;
-/** Under full load answers may take this many times as long as under half of it: 1 below the knee, 2 far beyond it. */
+/**
+ * Under full load answers may take this many times as long as under half load: the ratio is 1 below the saturation of
+ * the upstream, and 2 far beyond it.
+ */
 const TOLERANCE = 1.5;
 /** The number of connections is multiplied by this when it is too high. */
 const DECREASE = 0.75;
-/** After this many rounds with good answers half of the load is tried again, as the upstream may have changed. */
+/** After this many rounds with good answers, half load is tried again, because the upstream may have changed. */
 const ROUNDS_OF_TRUST = 64;
 /**
- * While answers are as fast as the first ones, half of the load is not tried before this many answers: short jobs must
+ * While answers are as fast as the first ones, half load is not tried before this many answers, so that short jobs do
  * not pay for the trial.
  */
 const ANSWERS_UNTRIED = 250;
@@ -17,29 +20,29 @@ const leastSamples = (connections: number): number => Math.max(10, 3 * connectio
 /**
  * Decides how many connections of an upstream jobs may use, by the duration of its answers.
  *
- *     cruising: all connections are used; each round with good answers gives one more, up to those configured
+ *     cruising: all connections are used; each round with good answers adds one, up to the configured number
  *        │ answers slower than the tolerance, or trusted for long enough    ▲
- *        ▼                                                                 │ the verdict: as many, or fewer
+ *        ▼                                                                 │ decision: as many, or fewer
  *     halving: half of them for a round ───────────────────────────────────┘
  *
- * Slow answers alone are no sign of overload, as the upstream may always be slow. The load is too high if answers get
- * faster under half of it. This is the gradient of Netflix's concurrency-limits, but against a measurement instead of a
- * long-run average: during a job of several days such an average would adapt to the overload. Answers given while
- * connections were free do not count, as jobs did not cause their delay. Means are geometric, so that a single metatile
- * that takes ten times as long as others does not decide.
+ * Slow answers alone do not indicate overload, because the upstream may always be slow. The load is too high if answers
+ * get faster under half load. This is the gradient of Netflix's concurrency-limits, but relative to a measurement
+ * instead of a long-run average: during a job of several days such an average would adapt to the overload. Answers
+ * given while connections were free do not count, because jobs did not cause their delay. Means are geometric, so that
+ * a single metatile that takes ten times as long as others does not decide.
  */
 export class LatencyLimit {
   #configured: number;
   #limit: number;
   #phase: "cruising" | "halving" = "cruising";
-  /** Mean of the first round, ms. Later rounds are compared with it until half of the load has been tried. */
+  /** The mean of the first round in ms. Later rounds are compared with it until half load has been tried. */
   #firstMs: number | undefined;
-  /** Mean of the last round under half of the load, ms. */
+  /** The mean of the last round under half load, in ms. */
   #halfLoadMs: number | undefined;
-  /** Mean of the last round under full load, ms. */
+  /** The mean of the last round under full load, in ms. */
   #fullLoadMs = 0;
   #roundsTrusted = 0;
-  /** Answers to ignore, because their renders began in the previous phase. */
+  /** The number of answers to ignore, because their renders began in the previous phase. */
   #toSkip = 0;
   #samples = 0;
   #sumOfLogs = 0;
@@ -61,13 +64,16 @@ export class LatencyLimit {
     this.#begin("cruising");
   }
 
-  /** Records the time of a rendered picture. `inUse` is the number of connections in use, including its own. */
+  /**
+   * Records the time of a rendered picture.
+   * @param inUse the number of connections in use, including the picture's connection
+   */
   answered(upstreamMs: number, inUse: number): void {
     const isRight = this.#phase === "cruising" ? inUse >= this.connections : inUse === this.connections;
     const wanted = leastSamples(this.connections);
     if (!isRight) {
-      // Users use more connections, or jobs need fewer, so half of the load cannot be measured. Jobs must not be
-      // limited any longer.
+      // Users use more connections, or jobs need fewer, so half load cannot be measured. Jobs must not be limited any
+      // longer.
       if (this.#phase === "halving" && ++this.#uncounted > 2 * wanted) this.#begin("cruising");
       return;
     }
@@ -95,7 +101,7 @@ export class LatencyLimit {
       this.#begin("halving");
       return;
     }
-    // A single connection cannot be halved, so its own mean is the reference.
+    // A single connection cannot be halved, so its mean is the reference.
     if (this.#limit === 1) this.#halfLoadMs = mean;
     this.#limit = Math.min(this.#configured, this.#limit + 1);
     this.#begin("cruising");

@@ -5,8 +5,8 @@ import { defaultValues } from "../../layer/parameter-filter.ts";
 import type { RenderRequest } from "../../source/source.ts";
 
 /**
- * Returns the request that shows whether the upstream of a layer renders: one tile in the middle of its first grid
- * subset, at the first zoom. Undefined: the layer has no tiles.
+ * Returns the request that shows whether the upstream of a layer renders: one tile in the middle of the layer's first
+ * grid subset, at the first zoom. Undefined if the layer has no tiles.
  */
 export function probeRequest(layer: Layer): RenderRequest | undefined {
   const {

@@ -8,7 +8,7 @@ export interface UpstreamError {
   /** ms since 1970. */
   readonly atMs: number;
   readonly failure: FailureClass;
-  /** Without the address and the credentials of the upstream. */
+  /** Does not contain the address and the credentials of the upstream. */
   readonly message: string;
 }
 
@@ -21,14 +21,14 @@ export interface UpstreamLatency {
 
 export interface UpstreamHealthView {
   readonly state: UpstreamAnswering;
-  /** The beginning of the state, ms since 1970. Of `down`: the first failure. */
+  /** The beginning of the state, ms since 1970. For `down`, the time of the first failure. */
   readonly sinceMs: number;
   readonly lastError: UpstreamError | undefined;
-  /** The latency of pictures; undefined: there was no picture in the last minutes. */
+  /** The latency of pictures. Undefined if there was no picture in the last minutes. */
   readonly latency: UpstreamLatency | undefined;
 }
 
-/** The latency is that of the last pictures in this time, at most so many. */
+/** The latency covers the last pictures within this time, up to this number. */
 export const LATENCY_WINDOW_MS = 300_000;
 const MOST_SAMPLES = 512;
 
@@ -37,7 +37,7 @@ export class UpstreamHealth {
   readonly #now: () => number;
   #sinceMs: number;
   #hasAnswered = false;
-  /** The first of the failures since the last answer. They may become an outage. */
+  /** The time of the first failure since the last answer. The failures may become an outage. */
   #failingSinceMs: number | undefined;
   #lastError: UpstreamError | undefined;
   readonly #samples: { readonly atMs: number; readonly ms: number }[] = [];
@@ -51,7 +51,7 @@ export class UpstreamHealth {
 
   /**
    * Records an answer.
-   * @param upstreamMs how long a picture took; undefined: the answer was no picture
+   * @param upstreamMs the time that a picture took; undefined: the answer was not a picture
    * @param wasDown whether the upstream counted as down before
    */
   answered(upstreamMs: number | undefined, wasDown: boolean): void {
@@ -64,9 +64,9 @@ export class UpstreamHealth {
     this.#next = (this.#next + 1) % MOST_SAMPLES;
   }
 
-  /** Records a failure. Every failure that is no outage is an answer, too. */
+  /** Records a failure. Every failure that is not an outage also counts as an answer. */
   failed(failure: FailureClass, message: string, wasDown: boolean): void {
-    // Neither says anything about the upstream.
+    // Cancellations and failures of the store say nothing about the upstream.
     if (failure === "cancelled" || failure === "store") return;
     if (isOutage(failure)) this.#failingSinceMs ??= this.#now();
     else this.answered(undefined, wasDown);

@@ -113,7 +113,7 @@ test("answers that are slow under our own load take connections from jobs, not f
   for (let n = 0; n < 8; n++) ask("job", `job ${n}`);
   await turn();
   expect(upstreamLimit.state().bearable).toBe(8);
-  // Rounds under full load: half of it is tried.
+  // Rounds under full load: half load is tried.
   for (let n = 0; n < 270; n++) upstreamLimit.succeeded(4_000);
   expect(upstreamLimit.state().bearable).toBe(4);
   for (let n = 0; n < 4; n++) upstreamLimit.release("job");
@@ -123,7 +123,7 @@ test("answers that are slow under our own load take connections from jobs, not f
   ask("user", "user");
   await turn();
   expect(granted).toContain("user");
-  // Half of the load halves the time: eight were too many.
+  // Half load halves the time: eight connections were too many.
   upstreamLimit.release("user");
   for (let n = 0; n < 30; n++) upstreamLimit.succeeded(1_500);
   await turn();
@@ -136,10 +136,10 @@ test("five failures in a row over a second are an outage, probed in growing paus
   for (let n = 0; n < 5; n++) upstreamLimit.failed("refused", undefined);
   expect(upstreamLimit.refuseUser("client")).toBeUndefined();
   pass(1000);
-  // One user is the probe, the next ones are refused.
+  // One user is the probe; further users are refused.
   expect(upstreamLimit.refuseUser("client")).toBeUndefined();
   expect(upstreamLimit.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 1 });
-  // The probe hangs, so no other user needs to wait for the upstream.
+  // The probe hangs, so no further user needs to wait for the upstream.
   pass(20_000);
   expect(upstreamLimit.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 1 });
   upstreamLimit.failed("timeout", undefined);
@@ -158,7 +158,7 @@ test("five failures in a row over a second are an outage, probed in growing paus
 test("an outage after an outage is probed as the first one was", () => {
   const { upstreamLimit, pass } = governed(4);
   const outage = (): void => {
-    // As a page of a map client makes them: all at once.
+    // The requests of one page of a map client: all at once.
     for (let i = 0; i < 5; i++) expect(upstreamLimit.refuseUser("client")).toBeUndefined();
     for (let i = 0; i < 5; i++) upstreamLimit.failed("server_error", undefined);
     pass(1_100);
@@ -264,7 +264,7 @@ test("a rest that is not over when its timer fires is waited for", async () => {
     const upstreamLimit = new UpstreamLimit({ connections: 4 }, () => now);
     upstreamLimit.failed("busy", 2_000);
     const begun = upstreamLimit.acquireForJob(never).then(() => "begun");
-    // The clock has stood still, or was set back.
+    // The clock has stopped, or was set back.
     now -= 500;
     await vi.advanceTimersByTimeAsync(2_500);
     expect(await Promise.race([begun, Promise.resolve("rests")])).toBe("rests");

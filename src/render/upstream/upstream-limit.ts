@@ -8,28 +8,28 @@ import { LatencyLimit } from "./latency-limit.ts";
 import { type UpstreamAnswering, UpstreamHealth } from "./upstream-health.ts";
 
 /**
- * The most users that wait for a connection. If there are more, one user of the client with the most waiting users is
+ * The most users that wait for a connection. If more users wait, a user of the client with the most waiting users is
  * refused.
  */
 const USERS_WAITING = 1_000;
-/** An upstream counts as down after so many failures in a row, over at least this time. */
+/** An upstream counts as down after this many failures in a row, over at least this time. */
 export const DOWN_AFTER_FAILURES = 5;
 const DOWN_AFTER_MS = 1_000;
-/** While the upstream is down, one user's request is sent as a probe after each pause. The pause grows. */
+/** The pauses between probes while the upstream is down. After each pause one user's request is sent as a probe. */
 const PAUSES: BackOff = { firstMs: 1_000, longestMs: 15_000 };
-/** A probe without a result delays the next probe by this time. */
+/** If a probe has no result, the next probe is delayed by this time. */
 const LONGEST_PROBE_MS = 60_000;
 
-/** Busy answers that follow another one within this time do not halve the limit again. */
+/** Busy answers within this time after a busy answer do not halve the limit again. */
 const SAME_WORD_MS = 1_000;
-/** The longest time for which jobs stop when the upstream sends Retry-After. */
+/** The longest time for which jobs stop after a Retry-After. */
 const LONGEST_REST_MS = 60_000;
 
 export interface UpstreamLimitState {
   readonly inUse: number;
   /**
-   * Connections that may be in use before a job gets another one. Users may use the connections that slow answers have
-   * taken from jobs.
+   * If this many connections are in use, a job gets no further connection. Users may use the connections that jobs lose
+   * because of slow answers.
    */
   readonly bearable: number;
   /** The connections that the configuration allows. */
@@ -37,7 +37,7 @@ export interface UpstreamLimitState {
   readonly usersWaiting: number;
   readonly jobsWaiting: number;
   readonly down: boolean;
-  /** The time for which jobs still stop, because the upstream requested a pause. */
+  /** The remaining time in ms for which jobs stop, because the upstream requested a pause. */
   readonly restMs: number;
 }
 
@@ -46,11 +46,11 @@ export type PermitRefusal = { readonly retryAfterSeconds: number; readonly why: 
 const QUEUE_FULL: PermitRefusal = { retryAfterSeconds: 1, why: "queue_full" };
 
 /**
- * Limits the requests to one upstream: the number of connections, a smaller number for jobs, users before jobs, and
- * only probes while the upstream is down. When the upstream says that it is busy (429, or 503 with Retry-After), the
+ * Limits the requests to one upstream: a number of connections, a smaller number for jobs, users before jobs, and only
+ * probes while the upstream is down. When the upstream reports that it is busy (429, or 503 with Retry-After), the
  * limit is halved, and then grows by one for each round of answers (as in RFC 5681 for TCP). Jobs stop for the time
- * that the upstream requests. When answers are slow because of our load, jobs use fewer connections and leave the
- * others to users.
+ * that the upstream requests. When answers are slow because of this server's load, jobs use fewer connections and leave
+ * the remaining ones to users.
  */
 export class UpstreamLimit {
   #inUse = 0;
@@ -58,7 +58,7 @@ export class UpstreamLimit {
   /** The configured number of connections. */
   #limit: number;
   #jobLimit: number;
-  /** The current limit, from 1 to the configured one. Its fraction grows with each answer. */
+  /** The current limit, from 1 to the configured number. Each answer increases its fraction. */
   #bearable: number;
   readonly #latency: LatencyLimit;
   #lastBusyMs = Number.NEGATIVE_INFINITY;
@@ -80,7 +80,7 @@ export class UpstreamLimit {
   #reported: UpstreamAnswering = "unknown";
   readonly health = new UpstreamHealth();
 
-  /** `unused` is called when the last connection has been released and no request waits for one. */
+  /** `unused` is called when the last connection has been released and no request waits for a connection. */
   /**
    * @param now measures durations, ms
    * @param changed called when the upstream has answered for the first time, when it counts as down, and when it
@@ -101,7 +101,10 @@ export class UpstreamLimit {
     this.#now = now;
   }
 
-  /** Changes the limits after a reload. Requests in flight continue. Equal limits keep all that has been learnt. */
+  /**
+   * Changes the limits after a reload. Requests in progress continue. If the limits are the same, the learnt values are
+   * preserved.
+   */
   setConnections({ connections, jobConnections = connections }: ConnectionOptions): void {
     if (connections === this.#limit && jobConnections === this.#jobLimit) return;
     this.#jobLimit = jobConnections;
@@ -125,15 +128,15 @@ export class UpstreamLimit {
   }
 
   /**
-   * Returns why the request of a client's user must be refused at once; undefined: it need not. A probe that is due is
-   * let through, and the next probe is postponed.
+   * Returns why the request of a client's user must be refused at once. Undefined if it need not be refused. Accepts a
+   * probe that is due, and postpones the next probe.
    */
   refuseUser(client: string): PermitRefusal | undefined {
     if (this.#users.length >= USERS_WAITING && this.#users.isGreediest(client)) return QUEUE_FULL;
     if (!this.#down) return undefined;
     const now = this.#now();
     if (now >= this.#nextProbeMs) {
-      // The next probe has to wait until this one fails: while the upstream hangs, one waiting user is enough.
+      // The next probe must wait until this one fails: while the upstream hangs, one waiting user is enough.
       this.#nextProbeMs = now + LONGEST_PROBE_MS;
       this.#pauseMs = this.#nextPauseMs;
       this.#nextPauseMs = pauseAfterWait(this.#nextPauseMs * 2, PAUSES);
@@ -156,7 +159,7 @@ export class UpstreamLimit {
 
   /**
    * Acquires a connection for a job. The caller releases the connection.
-   * @throws the signal's reason when it fires while waiting
+   * @throws the signal's reason if it fires during the wait
    */
   async acquireForJob(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -165,10 +168,10 @@ export class UpstreamLimit {
   }
 
   /**
-   * Acquires a connection for a user. The caller releases the connection. Clients take turns. Returns a refusal when
-   * the upstream goes down meanwhile, when no connection is free within `waitLimitMs`, or when too many users wait and
-   * no client has more waiting users than this one.
-   * @throws the signal's reason when it fires while waiting
+   * Acquires a connection for a user. The caller releases the connection. Clients take turns. Returns a refusal if the
+   * upstream goes down during the wait, if no connection is free within `waitLimitMs`, or if too many users wait and no
+   * client has more waiting users than this one.
+   * @throws the signal's reason if it fires during the wait
    */
   async acquireForUser(turn: SharedTurn, waitLimitMs: number, signal: AbortSignal): Promise<PermitRefusal | undefined> {
     signal.throwIfAborted();
@@ -202,7 +205,7 @@ export class UpstreamLimit {
     if (this.isUnused) this.#unused();
   }
 
-  /** Whether no connection is in use and no request waits for one. */
+  /** Whether no connection is in use and no request waits for a connection. */
   get isUnused(): boolean {
     return this.#inUse === 0 && this.#users.length === 0 && this.#jobs.length === 0;
   }
@@ -241,7 +244,7 @@ export class UpstreamLimit {
     }
   }
 
-  /** Time since the last good answer of the upstream, ms; undefined: there was none. */
+  /** The time in ms since the last good answer of the upstream. Undefined if there was no good answer. */
   get answeredMsAgo(): number | undefined {
     return this.#answeredMs === undefined ? undefined : this.#now() - this.#answeredMs;
   }
@@ -272,8 +275,8 @@ export class UpstreamLimit {
   }
 
   /**
-   * Reports a good answer, before its connection is released. `upstreamMs` is the time that a picture took; undefined:
-   * the answer was no picture.
+   * Reports a good answer, before its connection is released.
+   * @param upstreamMs the time that a picture took; undefined: the answer was not a picture
    */
   succeeded(upstreamMs: number | undefined): void {
     this.#answeredMs = this.#now();
@@ -294,8 +297,8 @@ export class UpstreamLimit {
   }
 
   /**
-   * Lets jobs continue when the pause that the upstream requested is over. A timer may fire early, so it is set again
-   * for the remaining time.
+   * Lets jobs continue after the pause that the upstream requested. A timer may fire early, so it is set again for the
+   * remaining time.
    */
   #serveAfterRest(): void {
     clearTimeout(this.#rest);
@@ -308,7 +311,10 @@ export class UpstreamLimit {
     this.#rest.unref();
   }
 
-  /** Reports a failure. `retryAfterMs` is the Retry-After of the upstream. */
+  /**
+   * Reports a failure.
+   * @param retryAfterMs the Retry-After of the upstream
+   */
   failed(failure: FailureClass, retryAfterMs: number | undefined): void {
     if (failure === "busy") this.#busy(retryAfterMs);
     if (failure === "cancelled" || failure === "store") {
@@ -339,8 +345,8 @@ export class UpstreamLimit {
   }
 
   /**
-   * Refuses the waiting users when the upstream is down: of an upstream that hangs they would get one time-out after
-   * the other. The first user continues to wait and finds out whether the upstream answers again.
+   * Refuses the waiting users if the upstream is down: with an upstream that hangs, each of them would run into the
+   * time limit, one after the other. The first user continues to wait and finds out whether the upstream answers again.
    */
   #refuseWaiting(): void {
     if (!this.#down) return;

@@ -10,16 +10,19 @@ export interface UpstreamState extends UpstreamLimitState {
   readonly upstream: string;
 }
 
-/** One upstream at this moment: its health, and the use of its connections. */
+/** The current state of one upstream: its health, and the use of its connections. */
 export interface UpstreamView extends UpstreamHealthView {
-  /** Identifies the upstream in addresses. */
+  /** Identifies the upstream in paths. */
   readonly id: string;
   readonly upstream: string;
   /** The layers that the upstream renders, by name. */
   readonly layers: readonly string[];
   readonly connections: { readonly inUse: number; readonly allowed: number; readonly configured: number };
   readonly waiting: { readonly users: number; readonly jobs: number };
-  /** Jobs stop until this time, because the upstream requested a pause, ms since 1970; undefined: jobs do not stop. */
+  /**
+   * The time, ms since 1970, until which jobs stop, because the upstream requested a pause. Undefined if jobs do not
+   * stop.
+   */
   readonly pausedUntilMs: number | undefined;
 }
 
@@ -31,19 +34,19 @@ export type UpstreamChanged = (change: {
   readonly health: UpstreamHealthView;
 }) => void;
 
-/** An address would need escapes in a path, which some proxies decode. */
+/** A digest, because the upstream's address would need escapes in a path, which some proxies decode. */
 const idOf = (upstream: string): string => createHash("sha256").update(upstream).digest("hex").slice(0, 12);
 
 /** Returns the id of the upstream of a source, as in `UpstreamView`. */
 export const upstreamIdOf = onceEach((source: SourceOptions): string => idOf(upstreamOf(source)));
 
-/** The limit of each upstream. Layers with the same upstream share its limit. */
+/** The limit of each upstream. Layers with the same upstream share a limit. */
 export class UpstreamLimits {
   readonly #upstreamLimits = new Map<string, UpstreamLimit>();
   #layers: readonly Layer[] = [];
-  /** The connections of each configured upstream, in the order of their first layers. */
+  /** The configured connections of each upstream, in the order of their first layers. */
   readonly #bounds = new Map<string, { connections: number; jobConnections: number }>();
-  /** The servers of each upstream with a source that names several addresses. */
+  /** The servers of each upstream whose sources name several addresses. */
   readonly #servers = new Map<string, Set<string>>();
   readonly #now: () => number;
   readonly #changed: UpstreamChanged;
@@ -60,8 +63,8 @@ export class UpstreamLimits {
 
   /**
    * Applies the layers of a configuration. If layers of one upstream configure different numbers of connections, the
-   * smallest number applies. The limit of an upstream without layers is released with its last connection; an upstream
-   * that is configured again before that keeps its limit.
+   * smallest number applies. The limit of an upstream without layers is released with its last connection. If the
+   * upstream is configured again before that, it keeps its limit.
    */
   configure(layers: readonly Layer[]): void {
     this.#layers = layers;
@@ -72,7 +75,10 @@ export class UpstreamLimits {
     for (const key of this.#upstreamLimits.keys()) this.#dropUnconfigured(key);
   }
 
-  /** Applies a layer that was not there before. `layers`: all layers, of which it is the last. */
+  /**
+   * Applies a new layer.
+   * @param layers all layers; the new layer is the last
+   */
   add(layers: readonly Layer[], { source }: Layer): void {
     this.#layers = layers;
     this.#include(source);
@@ -88,7 +94,7 @@ export class UpstreamLimits {
       bound.connections = Math.min(bound.connections, connections);
       bound.jobConnections = Math.min(bound.jobConnections, jobConnections);
     }
-    // The only address of a source is that of the upstream.
+    // A single address of a source is the upstream's address, so it is not listed.
     if (!("url" in source) || addressesOf(source).length < 2) return;
     const servers = this.#servers.get(key) ?? new Set();
     for (const address of addressesOf(source)) servers.add(originOf(source, address));
@@ -152,7 +158,7 @@ export class UpstreamLimits {
     });
   }
 
-  /** Returns the limit and the layers of the configured upstream with an id. */
+  /** Returns the limit and the layers of the configured upstream with an id. Undefined if no upstream has the id. */
   find(id: string): { readonly upstreamLimit: UpstreamLimit; readonly layers: readonly string[] } | undefined {
     const upstream = [...this.#bounds.keys()].find((one) => idOf(one) === id);
     const upstreamLimit = upstream === undefined ? undefined : this.#upstreamLimits.get(upstream);
@@ -161,7 +167,7 @@ export class UpstreamLimits {
     return { upstreamLimit, layers: own.map(({ name }) => name) };
   }
 
-  /** The servers of each upstream that has several. */
+  /** Returns the servers of each upstream that has several. */
   servers(): readonly { readonly upstream: string; readonly server: string }[] {
     return [...this.#servers].flatMap(([upstream, servers]) =>
       servers.size < 2 ? [] : [...servers].map((server) => ({ upstream, server })),
@@ -170,8 +176,8 @@ export class UpstreamLimits {
 }
 
 /**
- * Returns the name of a source for metrics: its first address without query. A long segment of the path may be a key,
- * so the name leaves it out.
+ * Returns the name of a source for metrics: its first address, without the query and without long path segments, which
+ * may be keys.
  */
 export const sourceName = onceEach((source: SourceOptions): string => {
   if (!("url" in source)) return upstreamOf(source);
@@ -179,14 +185,15 @@ export const sourceName = onceEach((source: SourceOptions): string => {
   return url === undefined ? upstreamOf(source) : shownAddress(url);
 });
 
-/** Returns an address without credentials, query and long segments of its path, any of which may be a secret. */
+/** Returns an address without credentials, query and long path segments, because each of them may be a secret. */
 export const shownAddress = ({ origin, pathname }: Pick<URL, "origin" | "pathname">): string =>
   origin + pathname.replace(/%7B(\w+)%7D/gi, "{$1}").replace(/\/[^/{}]{20,}(?=\/|$)/g, "/…");
 
 /**
  * Returns the upstream of a source: the file of an archive or a cache, else scheme, host and port of its first server,
- * without the path. With several addresses the first stands for all, as only a failure of all addresses reaches this module.
- * Computed once for each source: parsing the addresses takes longer than the rest of this module's work for a render.
+ * without the path. If a source has several addresses, the first represents all, because only a failure of all
+ * addresses reaches this module. Computed once per source: parsing the addresses takes longer than all other work of
+ * this module for a render.
  */
 export const upstreamOf = onceEach((source: SourceOptions): string => {
   switch (source.type) {

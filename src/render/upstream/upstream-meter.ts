@@ -4,10 +4,10 @@ import type { FailureClass } from "../../source/source.ts";
 /** Upper bounds of the buckets of the durations of requests, in seconds. */
 const BOUNDS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
-/** One service of an upstream: several may share its host, and so its connections. */
+/** One service of an upstream. Several services may share the host, and so the connections. */
 export interface MeasuredSource {
   readonly upstream: string;
-  /** The address without query, as `sourceName` returns it. */
+  /** The address without the query, as `sourceName` returns it. */
   readonly source: string;
 }
 
@@ -29,9 +29,9 @@ const keyOf = ({ upstream, source }: MeasuredSource): string => `${upstream}\n${
 export class UpstreamMeter {
   readonly #measures = new Map<string, Measure>();
 
-  /** Releases the counters of sources that no layer has any more. */
+  /** Releases the counters of sources that no layer uses any more. */
   configure(sources: () => Iterable<MeasuredSource>): void {
-    // A start has counted nothing yet, and the addresses of 10,000 layers need not be parsed.
+    // At the start nothing was counted yet, so the addresses of 10,000 layers need not be parsed.
     if (this.#measures.size === 0) return;
     const configured = new Set([...sources()].map(keyOf));
     for (const key of this.#measures.keys()) if (!configured.has(key)) this.#measures.delete(key);

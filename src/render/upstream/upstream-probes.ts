@@ -4,22 +4,22 @@ import { reportToLimit } from "../dispatch/render-reports.ts";
 import type { Renderers } from "../renderers.ts";
 import type { UpstreamLimits, UpstreamView } from "./upstream-limits.ts";
 
-/** The result of asking an upstream for one tile, which is not stored. */
+/** The result of a request for one tile, which is not stored, to an upstream. */
 export interface UpstreamProbe {
   readonly layer: string;
   readonly ms: number;
-  /** The failure; undefined: the upstream has rendered the tile, or has answered that there is none. */
+  /** The failure. Undefined if the upstream rendered the tile, or answered that it has no tile. */
   readonly error: { readonly failure: FailureClass; readonly message: string } | undefined;
-  /** The upstream after the answer. */
+  /** The state of the upstream after the answer. */
   readonly upstream: UpstreamView;
 }
 
-/** A probe waits for a connection of the upstream at most so long. */
+/** The longest wait of a probe for a connection of the upstream. */
 const WAIT_MS = 10_000;
 
 /**
- * Asks an upstream for one tile on behalf of an operator, also while it counts as down. An answer ends the outage, as
- * every answer does. Undefined: no configured upstream has this id.
+ * Requests one tile from an upstream for an operator, even while the upstream counts as down. An answer ends the
+ * outage, as every answer does. Undefined if no configured upstream has this id.
  */
 export async function probeUpstream(
   { renderers, upstreamLimits }: { readonly renderers: Renderers; readonly upstreamLimits: UpstreamLimits },

@@ -12,7 +12,9 @@ import type { PermitRefusal } from "./upstream-limit.ts";
 const answerOf = (result: InfoResult): UserAnswer =>
   result.kind === "failed" ? toFailure(result) : result.kind === "lost" ? RENDERER_ENDED : result;
 
-/** Asks upstreams on behalf of users for something other than tiles, with the limits of a user's render. */
+/**
+ * Sends questions of users, which request something other than tiles, to upstreams, with the limits of a user's render.
+ */
 export class UpstreamQuestions {
   readonly #renderers: Renderers;
   readonly #permits: ConnectionPermits;
@@ -27,8 +29,8 @@ export class UpstreamQuestions {
   }
 
   /**
-   * Asks an upstream, as `UserRenders.queryUpstream` describes. Ends the wait for a connection when a reload removes
-   * the layer.
+   * Sends a question to an upstream, see `UserRenders.queryUpstream`. Ends the wait for a connection when a reload
+   * removes the layer.
    */
   async queryUpstream({ name }: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
     if (gone.aborted) return CANCELLED;

@@ -42,7 +42,7 @@ async function cacheAt(path: string, { hexZoom = false } = {}) {
     );
   };
   return {
-    /** Returns the bytes of a tile as text; else the failure. */
+    /** Returns the bytes of a tile as text, or the failure. */
     async at(z: number, row: number, x: number, signal = new AbortController().signal): Promise<string> {
       try {
         const image = await render(z, row, x, signal);
@@ -185,7 +185,7 @@ describe("a damaged bundle", () => {
     const { path, name } = await level(COMPACT_V2);
     rmSync(`${name}.bundle`);
     writeAt(join(`${name}.bundle`, "x"), "");
-    // A directory has another size on each file system.
+    // The size of a directory differs between file systems.
     expect(await (await cacheAt(path)).at(0, 0, 0)).toMatch(
       /^(refused: the cache cannot be read: EISDIR|wrong_type: the cache is damaged: a bundle ends before one of its tiles)$/,
     );

@@ -12,7 +12,7 @@ export function createArcgisCacheSource(options: ArcgisCacheSourceOptions): Sour
       if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: signal.reason });
       const at = tileOf(request);
       const bytes = await readTile(options, at);
-      // Caches have no tiles outside the area that was cached, so this is no fault.
+      // A missing tile is not a fault, because caches have no tiles outside of the cached area.
       if (bytes === undefined) throw new SourceError("no_tile", `the cache has no tile ${at.z}/${at.x}/${at.fromTop}`);
       return { kind: "encoded", bytes };
     },
@@ -20,7 +20,7 @@ export function createArcgisCacheSource(options: ArcgisCacheSourceOptions): Sour
   };
 }
 
-/** File extensions, in the order in which they are tried. */
+/** The file extensions of each tile format, in the order in which they are tried. */
 const EXTENSIONS = { png: ["png"], jpeg: ["jpg"], mixed: ["jpg", "png"] } as const;
 
 async function readTile(

@@ -7,14 +7,14 @@ import { decimal, setParameters, withQuery } from "../http/query.ts";
 import type { RenderRequest, Source } from "../source.ts";
 import { tileOf } from "../tiles/tile-template.ts";
 
-/** Creates the source of an ArcGIS map service: its `export`, or the tiles of its cache. */
+/** Creates the source of an ArcGIS map service, which uses its `export` operation or the tiles of its cache. */
 export const createArcgisSource = (options: ArcgisSourceOptions, report?: ReportHealth): Source =>
   createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, report);
 
 /**
- * Returns the address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is the service's own, ending in
- * `/MapServer`.
- * @throws SourceError in mode `tile` where the picture is not a single tile
+ * Returns the address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is that of the service,
+ * ending in `/MapServer`.
+ * @throws SourceError in mode `tile` if the picture is not a single tile
  */
 export function arcgisUrl(address: string, options: ArcgisSourceOptions, request: RenderRequest): URL {
   const { vendorParameters } = options;
@@ -23,7 +23,7 @@ export function arcgisUrl(address: string, options: ArcgisSourceOptions, request
   );
   switch (options.mode) {
     case "export":
-      // The keys of the export come last: a parameter filter with the name of one of them must not change the picture.
+      // The keys of the export come last, so that a parameter filter with the same name cannot change the picture.
       return withQuery(
         operation(address, "export"),
         vendorParameters,
@@ -53,7 +53,7 @@ function exportQuery(
     format: exportFormat(format),
     transparent: options.transparent && format.upstreamType !== "image/jpeg" ? "true" : "false",
     f: "image",
-    // A parameter filter may choose the layers instead, as with a WMS.
+    // A parameter filter may choose the layers instead, as for a WMS.
     ...(options.layers.length === 0 || parameters["layers"] !== undefined
       ? {}
       : { layers: `show:${options.layers.join(",")}` }),
@@ -61,14 +61,14 @@ function exportQuery(
 }
 
 /**
- * Returns the format to request. The renderer makes all other formats from PNG: an ArcGIS server has no WebP, and its
- * PNG8 has no partial transparency.
+ * Returns the format to request. The renderer makes all formats except JPEG from PNG: an ArcGIS server has no WebP, and
+ * its PNG8 has no partial transparency.
  */
 const exportFormat = ({ upstreamType }: TileFormat): string => (upstreamType === "image/jpeg" ? "jpg" : "png32");
 
 /**
- * The spellings of the parameters that a filter may set, by their names in capital letters: the names of parameter
- * filters have capital letters, and the names in ArcGIS do not.
+ * ArcGIS's spellings of the parameters that a filter may set, by the upper-case name. Names of parameter filters are
+ * upper case, but names in ArcGIS are not.
  */
 const SPELLINGS: ReadonlyMap<string, string> = new Map(
   ["layers", "layerDefs", "dynamicLayers", "time", "layerTimeOptions", "gdbVersion"].map((name) => [

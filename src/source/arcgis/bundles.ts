@@ -4,30 +4,30 @@ import { openToRead } from "../local-file.ts";
 import { SourceError } from "../source.ts";
 
 /*
- * Bundles of ArcGIS's compact caches: 128 x 128 tiles each, rows from the top. All numbers are little endian.
+ * Bundles of ArcGIS's compact caches, with 128 x 128 tiles each and rows from the top. All numbers are little endian.
  *
- * Version 1 (ArcGIS 10.0 to 10.2): NAME.bundlx has 16 bytes and then, column by column, the position of each tile in
- * 5 bytes. There NAME.bundle has the size of the tile in 4 bytes, and the tile.
+ * Version 1 (ArcGIS 10.0 to 10.2): NAME.bundlx has a header of 16 bytes and then, column by column, the position of
+ * each tile in 5 bytes. NAME.bundle has at this position the size of the tile in 4 bytes, and then the tile.
  *
- * Version 2 (https://github.com/Esri/raster-tiles-compactcache/blob/master/CompactCacheV2.md): NAME.bundle has 64 bytes
- * and then, row by row, the position of each tile in 5 bytes and its size in 3.
+ * Version 2 (https://github.com/Esri/raster-tiles-compactcache/blob/master/CompactCacheV2.md): NAME.bundle has a header
+ * of 64 bytes and then, row by row, the position of each tile in 5 bytes and its size in 3.
  */
 
 const SIDE = 128;
-/** Before this position no bundle of version 1 has tiles. */
+/** A bundle of version 1 has no tiles before this position. */
 const HEADER_BYTES = 60;
 /** The size limit of a tile. */
 export const TILE_LIMIT = 32 * 1024 * 1024;
 
-/** A tile of a level; the row counts from the top. */
+/** A tile of a level, with its row counted from the top. */
 interface LevelTile {
   readonly row: number;
   readonly column: number;
 }
 
 /**
- * Returns a tile of a compact cache. Undefined: the cache has no such tile.
- * @param level the directory of the level
+ * Returns a tile of a compact cache. Undefined if the cache has no such tile.
+ * @param level the path of the level's directory
  * @throws SourceError when the bundle cannot be read or is damaged
  */
 export async function readBundleTile(
@@ -53,7 +53,7 @@ export async function readBundleTile(
     return await readTile(bundle, position + 4, size.readUInt32LE(0));
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    // The path is the operator's own, and messages of renders reach users.
+    // Messages of renders reach users, so this one omits the path.
     throw new SourceError("refused", `the cache cannot be read: ${codeOf(error)}`, { cause: error });
   }
 }
@@ -69,14 +69,14 @@ async function opened(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** A tile of size 0 is none. */
+/** Reads a tile. Undefined if its size is 0, because then there is no tile. */
 async function readTile(bundle: FileHandle, position: number, size: number): Promise<Uint8Array | undefined> {
   if (size === 0) return undefined;
   if (size > TILE_LIMIT) throw new SourceError("too_large", `a tile of the cache is larger than ${TILE_LIMIT} bytes`);
   return readBytes(bundle, position, size);
 }
 
-/** @throws SourceError when the file ends before the bytes do */
+/** @throws SourceError when the file ends before `length` bytes */
 async function readBytes(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   let read = 0;

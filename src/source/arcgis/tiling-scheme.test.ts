@@ -10,7 +10,7 @@ const directory = mkdtempSync(join(tmpdir(), "nuthatch-tiling-scheme-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 let made = 0;
 
-/** Writes a `conf.xml` with a `conf.cdi` beside it, and reads it. `cdi` undefined: there is none. */
+/** Writes a `conf.xml` with a `conf.cdi` beside it, and reads it. With `cdi` undefined, writes no `conf.cdi`. */
 async function reading(xml: string, cdi: string | undefined = WORLD) {
   const path = join(directory, String(made++), "conf.xml");
   writeAt(path, xml);
@@ -51,7 +51,7 @@ test("the units of the CRS follow from scale and DPI", async () => {
   expect(await unitOf((xml) => xml.replace("<DPI>96</DPI>", ""))).toBe(1);
   const feet = await unitOf((xml) => xml.replaceAll(/<Scale>([\d.]+)/g, (_, scale) => `<Scale>${scale * 0.3048}`));
   expect(feet).toBeCloseTo(0.3048, 5);
-  // ArcGIS's degree has the radius of another sphere.
+  // ArcGIS's degree assumes a sphere of a different radius.
   expect(
     await unitOf((xml) => xml.replaceAll(/<Scale>([\d.]+)/g, (_, scale) => `<Scale>${scale * 111194}`)),
   ).toBeCloseTo(111319.49, 2);

@@ -10,15 +10,17 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import { childrenNamed, firstAt, parseXml, type XmlElement } from "../../lib/text/xml-element.ts";
 import { openToRead, stampOf } from "../local-file.ts";
 
-/** The limit in bytes of `conf.xml` and of `conf.cdi`, which have some kilobytes. */
+/** The limit in bytes for `conf.xml` and for `conf.cdi`. Real files have some kilobytes. */
 export const SCHEME_LIMIT = 1024 * 1024;
 const MOST_PIXELS = 4096;
 const INCH_METERS = 0.0254;
-/** ArcGIS counts this many pixels to an inch where `conf.xml` does not say it. */
+/** The pixels per inch that ArcGIS assumes if `conf.xml` does not name them. */
 const DEFAULT_DPI = 96;
-/** The part of a tile by which arithmetic with doubles may exceed a whole number of tiles. */
+/** The share of a tile by which rounding may exceed a whole number of tiles. */
 const EDGE = 1e-6;
-/** The part by which ArcGIS's metres per unit may differ: it has another radius of the earth. */
+/**
+ * The relative difference that ArcGIS's metres per unit may have, because ArcGIS uses a different radius of the earth.
+ */
 const UNIT_TOLERANCE = 0.01;
 
 /** A cache of ArcGIS, as its `conf.xml` and `conf.cdi` describe it. */
@@ -27,11 +29,11 @@ export interface TilingScheme extends Pick<ArcgisCacheSourceOptions, "storage" |
   readonly bounds: Extent;
   /** The grid of the cache, without its id. */
   readonly grid: Omit<GridSetOptions, "id">;
-  /** The WKID, which GeoWebCache has in the id of the grid set. */
+  /** The WKID. GeoWebCache uses it in the id of the grid set. */
   readonly code: number;
 }
 
-/** Returns the grid set of the cache of a layer, with GeoWebCache's id. Refuses a grid that is none, with the reason. */
+/** Returns the grid set of the cache of a layer, with GeoWebCache's id. Refuses an invalid grid, with the reason. */
 export const cacheGridSet = ({ grid, code }: Pick<TilingScheme, "grid" | "code">, layer: string) =>
   createGridSet({ ...grid, id: `EPSG:${code}_${layer}` });
 
@@ -73,7 +75,10 @@ export async function readTilingScheme(path: string): Promise<Result<TilingSchem
   });
 }
 
-/** Returns the line of a fault, without its words: they are of the file, which may be any XML file of this machine. */
+/**
+ * Returns the line number of a fault without its message. The message may quote the file, which may be any XML file of
+ * this machine.
+ */
 const lineOf = (fault: string): string => {
   const line = /^\d+(?=:)/.exec(fault)?.[0];
   return line === undefined ? "" : ` (line ${line})`;
@@ -102,9 +107,9 @@ const numberAt = (root: XmlElement, ...path: readonly string[]): number => Numbe
 
 const isWhole = (n: number, least: number, most: number): boolean => Number.isInteger(n) && n >= least && n <= most;
 
-/** Returns how the tiles are stored. */
+/** Returns how and in which format the tiles are stored. */
 function kindOf(root: XmlElement): Result<Pick<TilingScheme, "storage" | "tileFormat">, string> {
-  // Caches before ArcGIS 10 name no storage, and are exploded.
+  // Caches of versions before ArcGIS 10 name no storage format; they are exploded.
   const given = textAt(root, "CacheStorageInfo", "StorageFormat") ?? "esriMapCacheStorageModeExploded";
   const storage = ARCGIS_STORAGES.find((one) => one === given);
   if (storage === undefined)
@@ -168,8 +173,8 @@ function gridOf(root: XmlElement): Result<Grid, string> {
 }
 
 /**
- * Returns the metres per unit of the CRS: the scales of ArcGIS are those of pixels of the DPI, those of WMTS of pixels of
- * 0.28 mm. GeoWebCache takes one for the other.
+ * Returns the metres per unit of the CRS. ArcGIS's scales assume pixels of the DPI, and WMTS's scales assume pixels of
+ * 0.28 mm. GeoWebCache mistakes one for the other.
  */
 function metersPerUnit(srs: number, scale: number, resolution: number, dpi: number): number {
   const pixelMeters = INCH_METERS / (dpi > 0 ? dpi : DEFAULT_DPI);
@@ -178,7 +183,10 @@ function metersPerUnit(srs: number, scale: number, resolution: number, dpi: numb
   return known ?? (computed > 0 && Number.isFinite(computed) ? computed : 1);
 }
 
-/** Returns the extent of the layer: that of `conf.cdi`. Other programs write none, and the corner TileEnd. */
+/**
+ * Returns the extent of the layer from `conf.cdi`. Programs other than ArcGIS write no such file; then the extent ends
+ * at the corner TileEnd.
+ */
 async function boundsOf(path: string, root: XmlElement, { x, y }: Grid["tileOrigin"]): Promise<Result<Extent, string>> {
   const read = await readBounded(path);
   if (!read.ok) {
@@ -198,7 +206,7 @@ const extentOf = (extent: Extent, what: string): Result<Extent, string> =>
     ? ok(extent)
     : refuse(`${what}: expected an extent with XMin < XMax and YMin < YMax`);
 
-/** Returns the extent of whole tiles of the finest level, from the origin to the end of the area, as GeoWebCache does. */
+/** Returns the extent of whole tiles of the finest level, from the origin to the end of the area, as in GeoWebCache. */
 function gridExtent(
   { x, y }: Grid["tileOrigin"],
   { maxX, minY }: Extent,

@@ -2,13 +2,13 @@ import type { Extent } from "../../grid/grid-set.ts";
 import type { VectorLayer } from "../../layer/layer.ts";
 import { isMap } from "../../lib/is-map.ts";
 
-/** No known archive has this many layers. Further layers are left out. */
+/** The most layers that are read. No known archive has this many. Further layers are ignored. */
 const MOST_LAYERS = 1000;
 const MOST_FIELDS = 1000;
 
 /**
- * Returns the `vector_layers` in the metadata of MBTiles or PMTiles that TileJSON can describe. Undefined: there are
- * none.
+ * Returns the `vector_layers` in the metadata of MBTiles or PMTiles that TileJSON can describe. Undefined if the
+ * metadata has no such layers.
  */
 export function vectorLayersOf(metadata: unknown): readonly VectorLayer[] | undefined {
   const list = isMap(metadata) ? metadata["vector_layers"] : undefined;
@@ -33,7 +33,7 @@ function vectorLayer(item: Readonly<Record<string, unknown>>): VectorLayer | und
   };
 }
 
-/** Returns west, south, east, north as an extent within the world. Undefined: the box has no area. */
+/** Returns west, south, east, north as an extent within the world. Undefined if the box has no area. */
 export function boundsOf(numbers: readonly number[]): Extent | undefined {
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = numbers;
   const minX = Math.max(-180, west);
@@ -43,14 +43,17 @@ export function boundsOf(numbers: readonly number[]): Extent | undefined {
   return minX < maxX && minY < maxY ? { minX, minY, maxX, maxY } : undefined;
 }
 
-/** Returns whether an archive can have these levels. */
+/** Returns whether an archive can have this first and last level. */
 export const areLevels = (first: number, last: number): boolean =>
   Number.isInteger(first) && Number.isInteger(last) && first >= 0 && first <= last && last <= 30;
 
-/** The most characters of an attribution: those of the longest known one are some hundred. */
+/** The most characters of an attribution. The longest known attribution has some hundred. */
 const MOST_ATTRIBUTION = 2000;
 
-/** Returns the attribution in the metadata of an archive, without control characters; undefined: there is none. */
+/**
+ * Returns the attribution in the metadata of an archive, without control characters. Undefined if the metadata has no
+ * attribution.
+ */
 export function attributionOf(given: unknown): string | undefined {
   if (typeof given !== "string") return undefined;
   const text = given.replace(/\p{Cc}+/gu, " ").trim();

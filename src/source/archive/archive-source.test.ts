@@ -55,7 +55,7 @@ async function failureAt(source: Source, x: number, y: number, z: number): Promi
   return failure instanceof SourceError ? `${failure.failure}: ${failure.message}` : String(failure);
 }
 
-/** A vector tile that says which it is, y from the top. */
+/** A vector tile that contains its address; y from the top. */
 const named = (z: number, x: number, y: number): FixtureTile => ({
   z,
   x,
@@ -76,7 +76,7 @@ const kinds: Readonly<Record<Kind, () => string>> = {
         maxzoom: "2",
         json: JSON.stringify({ vector_layers: VECTOR_LAYERS }),
       },
-      // Packed, as nearly all vector tiles in MBTiles are.
+      // Compressed, as nearly all vector tiles in MBTiles are.
       tiles: TILES.map((tile) => ({ ...tile, bytes: gzipSync(tile.bytes) })),
     });
     return file;
@@ -159,7 +159,7 @@ test.each(["mbtiles", "pmtiles"] as const)(
   async (kind) => {
     const whole = readFileSync(kinds[kind]());
     const place = fc.nat({ max: whole.length - 1 });
-    // The header is where lies do most.
+    // Wrong values in the header have the greatest effect.
     const change = fc.tuple(fc.oneof(place, fc.nat({ max: 200 })), fc.nat({ max: 255 }));
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 8 }), async (changes) => {
@@ -277,7 +277,7 @@ describe("MBTiles", () => {
       error: "the archive cannot be read: a query took longer than 15 seconds",
     });
     expect(other).toContain("0/0/0");
-    // The next attempt does not wait.
+    // The next attempt fails at once.
     expect(await failureAt(sourceOf("mbtiles", endless), 0, 0, 0)).toMatch(/^timeout: /);
     expect(await bytesAt(source, 0, 0, 0)).toContain("0/0/0");
   });

@@ -12,7 +12,7 @@ export function createArchiveSource(options: ArchiveSourceOptions): Source {
 
   const opened = (): Promise<Archive> => {
     opening ??= openArchive(options).catch((error: unknown) => {
-      // The next request tries to open the archive again.
+      // Lets the next request try again to open the archive.
       opening = undefined;
       throw error;
     });
@@ -25,7 +25,7 @@ export function createArchiveSource(options: ArchiveSourceOptions): Source {
     const stored = await (await opened()).tile(at);
     const isThere = stored !== undefined && stored.byteLength > 0;
     const bytes = isThere && format.kind === "data" ? tileData(stored, format) : stored;
-    // Many archives have no tiles of the sea, or tiles without features, so this is no fault.
+    // A missing tile is not a fault: many archives omit tiles of the sea and tiles without features.
     if (!isThere || bytes === undefined)
       throw new SourceError("no_tile", `the archive has no tile ${at.z}/${at.x}/${at.fromTop}`);
     return format.kind === "data" ? { kind: "data", bytes } : { kind: "encoded", bytes };
@@ -42,7 +42,7 @@ export function createArchiveSource(options: ArchiveSourceOptions): Source {
         rendering.delete(rendered);
       }
     },
-    /** Waits for the renders in flight before it closes the archive. */
+    /** Waits for the renders in progress, and then closes the archive. */
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(rendering);
       const archive = await opening?.catch(() => undefined);

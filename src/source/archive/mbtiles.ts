@@ -7,12 +7,13 @@ import { areLevels, attributionOf, boundsOf, vectorLayersOf } from "./archive-me
 import { pictureFormat, pictureSide } from "./picture-header.ts";
 import { SqliteReader, TOO_LONG } from "./sqlite-reader.ts";
 
-/** Formats by their names in the MBTiles specification, and by other names that are in use. */
+/** Formats by their names in the MBTiles specification, and by further names in use. */
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpg", "jpeg", "webp", "avif", "gif", "pbf", "mvt"]);
 
 /**
- * Reads the length first, so that no value that is far too long is read. Reads every value that is not a number as a
- * blob: libsql ends the process when a text is not UTF-8.
+ * Returns the SQL of a column with a size limit. It reads the length first, so that SQLite does not read a value that
+ * is far too long. It reads every value that is not a number as a blob, because libsql ends the process for a text that
+ * is not UTF-8.
  */
 const bounded = (column: string): string =>
   `CASE WHEN length(${column}) <= ${ARCHIVE_READ_LIMIT} THEN CAST(${column} AS BLOB) END`;
@@ -20,12 +21,15 @@ const TILE = `SELECT CAST(length(tile_data) AS INTEGER) AS size, ${bounded("tile
   FROM tiles WHERE zoom_level = ? AND tile_column = ? AND tile_row = ? LIMIT 1`;
 const metadataOf = (name: string): string =>
   `SELECT ${bounded("value")} AS data FROM metadata WHERE name = '${name}' LIMIT 1`;
-/** A tile of the archive: one with bytes, if the first of its rows have any. */
+/** Reads a sample tile: one that is not empty, among the first rows. */
 const SAMPLE = `SELECT CAST(length(tile_data) AS INTEGER) AS size, ${bounded("tile_data")} AS data
   FROM (SELECT tile_data FROM tiles LIMIT 100) WHERE length(tile_data) > 0 LIMIT 1`;
 const levelOf = (which: "min" | "max"): string =>
   `SELECT CAST(${which}(zoom_level) AS INTEGER) AS z, typeof(${which}(zoom_level)) = 'text' AS isText FROM tiles`;
-/** Columns of type TEXT are sorted by their characters. The conversion costs a scan. */
+/**
+ * Reads the lowest or highest level from a column of type TEXT, which is sorted by characters. The conversion costs a
+ * scan.
+ */
 const levelOfText = (which: "min" | "max"): string =>
   `SELECT ${which}(CAST(zoom_level AS INTEGER)) AS z, 0 AS isText FROM tiles`;
 
@@ -33,8 +37,8 @@ const read = (row: unknown, column: string): unknown =>
   typeof row === "object" && row !== null ? Object.getOwnPropertyDescriptor(row, column)?.value : undefined;
 
 /**
- * Opens an archive of MBTiles 1.0 to 1.3, with any tables or views behind its `tiles`. Its queries run in a process of
- * their own, with a time limit.
+ * Opens an archive of MBTiles 1.0 to 1.3, whose `tiles` may be any table or view. Its queries run in a separate process
+ * with a time limit.
  */
 export async function openMbtiles(file: string): Promise<Archive> {
   const found = await stat(file).catch((error: unknown) => {
@@ -46,7 +50,7 @@ export async function openMbtiles(file: string): Promise<Archive> {
   return {
     facts: () => factsOf(first),
     tile: async ({ z, x, fromBottom }) =>
-      // A column of type TEXT holds the text of a number, which no number equals.
+      // A column of type TEXT contains the number as text, which does not equal the number.
       bytesOf((await first(TILE, [z, x, fromBottom])) ?? (await first(TILE, [z, x, fromBottom].map(String)))),
     [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose](),
   };
@@ -59,7 +63,7 @@ function bytesOf(row: unknown): Uint8Array | undefined {
   const size = read(row, "size");
   if (typeof size === "number" && size > ARCHIVE_READ_LIMIT)
     throw new SourceError("too_large", `the tile is larger than ${ARCHIVE_READ_LIMIT} bytes`);
-  // The row has neither data nor a size: the archive has no such tile.
+  // The row has neither data nor a size, so the archive has no such tile.
   return undefined;
 }
 
@@ -91,7 +95,7 @@ async function factsOf(first: First): Promise<ArchiveFacts> {
 
 function formatNamed(name: string, sample: Uint8Array | undefined): TileFormat {
   const short = name.trim().toLowerCase();
-  // A palette is a matter of each picture. A hybrid archive has JPEG and PNG.
+  // Whether a PNG has a palette differs per picture. A hybrid archive has JPEG and PNG.
   if (/^png(?:8|24|32|256)?$/.test(short)) return PNG;
   if (short === "hybrid") return formatOf("image/vnd.jpeg-png") ?? PNG;
   const format = FORMATS.has(short) ? formatOfExtension(short) : formatOf(short);
@@ -101,7 +105,10 @@ function formatNamed(name: string, sample: Uint8Array | undefined): TileFormat {
   return found;
 }
 
-/** Returns the format of an archive whose metadata names none, as MBTiles 1.0 has it, by the bytes of one of its tiles. */
+/**
+ * Returns the format of an archive by the bytes of one of its tiles. MBTiles 1.0 does not require a format in the
+ * metadata.
+ */
 function formatOfTile(tile: Uint8Array | undefined): TileFormat {
   if (tile === undefined) throw damaged("its metadata names no format, and it holds no tile that tells one");
   const picture = pictureFormat(tile);
@@ -113,13 +120,14 @@ function formatOfTile(tile: Uint8Array | undefined): TileFormat {
 }
 
 /**
- * Returns the levels from the metadata. Archives before 1.3 may lack them there; then the levels come from the tiles.
+ * Returns the levels from the metadata. Archives before 1.3 may lack them there; then the levels are read from the
+ * tiles.
  */
 async function levelsOf(metadata: (name: string) => Promise<string | undefined>, first: First) {
   const [lowest, highest] = [await metadata("minzoom"), await metadata("maxzoom")].map((text) => Number(text || NaN));
   if (lowest !== undefined && highest !== undefined && areLevels(lowest, highest))
     return { minZoom: lowest, maxZoom: highest };
-  // One by one each is a look into the index.
+  // Queried separately, minimum and maximum each need one index lookup.
   const level = async (which: "min" | "max"): Promise<unknown> => {
     const row = await first(levelOf(which));
     return read(read(row, "isText") === 1 ? await first(levelOfText(which)) : row, "z");
@@ -140,7 +148,7 @@ function parsed(text: string | undefined): unknown {
 }
 
 /**
- * Turns errors of SQLite into a `SourceError`. Leaves out the message of an error of opening, as it contains the path.
+ * Converts errors of SQLite to a `SourceError`. Omits the message of an error of opening, because it contains the path.
  */
 async function guarded<T>(work: Promise<T>): Promise<T> {
   try {

@@ -17,13 +17,13 @@ export function openArchive({ type, file }: Pick<ArchiveSourceOptions, "type" | 
   }
 }
 
-/** An archive as it is now. */
+/** The current metadata and stamp of an archive. */
 export interface ArchiveReport {
   readonly stamp: string;
   readonly facts: ArchiveFacts;
 }
 
-/** Returns the metadata of an archive, or why they cannot be read. */
+/** Returns the metadata of an archive, or why the metadata cannot be read. */
 export async function inspectArchive(
   at: Pick<ArchiveSourceOptions, "type" | "file">,
 ): Promise<Result<ArchiveReport, string>> {

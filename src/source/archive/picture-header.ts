@@ -1,13 +1,16 @@
 import { pictureKind } from "../../image/picture-kind.ts";
 import { formatOf, type TileFormat } from "../../layer/format.ts";
 
-/** Returns the format of a picture by its first bytes; undefined: it is none that tiles have. */
+/** Returns the format of a picture by its first bytes. Undefined if the bytes are not a picture in a tile format. */
 export function pictureFormat(bytes: Uint8Array): TileFormat | undefined {
   const kind = pictureKind(bytes);
   return kind === undefined ? undefined : formatOf(`image/${kind}`);
 }
 
-/** Returns the side of a square picture from its header, in pixels. Undefined: it is not square, or not known. */
+/**
+ * Returns the side of a square picture in pixels, from its header. Undefined if the picture is not square or its size
+ * is unknown.
+ */
 export function pictureSide(bytes: Uint8Array): number | undefined {
   const size = sizeOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   return size !== undefined && size[0] === size[1] && size[0] > 0 ? size[0] : undefined;
@@ -48,7 +51,7 @@ function webpSize(bytes: Buffer): Size | undefined {
   }
 }
 
-/** Looks for the start of a frame among the segments (ITU T.81, B.2.2). */
+/** Searches the segments for the start of a frame (ITU T.81, B.2.2). */
 function jpegSize(bytes: Buffer): Size | undefined {
   for (let at = 2; at + 9 <= bytes.length; ) {
     const marker = bytes.readUInt8(at + 1);

@@ -9,19 +9,21 @@ import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, unreadabl
 import { areLevels, attributionOf, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
 import { pictureSide } from "./picture-header.ts";
 
-/** The limit of an unpacked directory. Those of the largest archives have less than half of it. */
+/**
+ * The size limit in bytes of an uncompressed directory. Directories of the largest archives have less than half of it.
+ */
 const DIRECTORY_LIMIT = 1024 * 1024;
-/** The bytes of an entry of a directory in memory, and the fewest in the file. */
+/** The bytes of a directory entry in memory, and the fewest bytes of an entry in the file. */
 const ENTRY_BYTES = 96;
 const PACKED_ENTRY_BYTES = 4;
-/** The most bytes of directories that each renderer caches of an archive. */
+/** The most bytes of directories that each renderer caches per archive. */
 const CACHED_BYTES = 32 * 1024 * 1024;
-/** The library counts tiles in numbers, which are exact up to here. */
+/** The library numbers tiles with doubles, which are exact up to this level. */
 const LAST_LEVEL = 26;
 
 /**
- * Opens a file of PMTiles 3. Does not trust the positions and sizes in the file: reads nothing beyond its end, and
- * nothing that is far too long.
+ * Opens a file of PMTiles 3. Does not trust the positions and sizes in the file: reads neither beyond the end of the
+ * file nor an amount that is far too large.
  */
 export async function openPmtiles(path: string): Promise<Archive> {
   const file = await open(path, "r").catch((error: unknown) => {
@@ -32,7 +34,10 @@ export async function openPmtiles(path: string): Promise<Archive> {
     if (!found.isFile()) throw unreadable("it is no file");
     const { PMTiles, ResolvedValueCache, tileTypeExt } = await import("pmtiles");
     const unpackDirectory = unpacking(DIRECTORY_LIMIT);
-    /** Keeps directories up to a number of bytes: their number says nothing, as they may have any size. */
+    /**
+     * Caches directories up to a number of bytes. A limit on their number would not limit memory, because a directory
+     * may have any size.
+     */
     class Directories extends ResolvedValueCache {
       override prune(): void {
         const bytesOf = (data: unknown): number => (Array.isArray(data) ? data.length * ENTRY_BYTES : 0);
@@ -92,7 +97,7 @@ function sourceOf(file: FileHandle, key: string): PmtilesSource {
         if (bytesRead === 0) break;
         size += bytesRead;
       }
-      // The first read, of header and root directory, asks for 16 KiB: a small file has less.
+      // The first read, of header and root directory, requests 16 KiB; a small file has less.
       if (size < length && offset > 0) throw damaged("it ends before its end");
       return { data: size === length ? bytes.buffer : bytes.buffer.slice(0, size) };
     },
@@ -100,8 +105,8 @@ function sourceOf(file: FileHandle, key: string): PmtilesSource {
 }
 
 /**
- * Unpacks data by the compression of the header, up to a limit: the library itself has no limit. The numbers of the
- * compressions are those of the specification (PMTiles 3, 3.1).
+ * Uncompresses data, with the compression of the header, up to a limit: the library has no limit. The specification
+ * numbers the compressions (PMTiles 3, 3.1).
  */
 const unpacking =
   (limit: number) =>
@@ -120,7 +125,10 @@ const unpacking =
     }
   };
 
-/** Returns a directory. @throws SourceError if it is too short for the number of entries at its begin (PMTiles 3, 4.2) */
+/**
+ * Returns a directory. @throws SourceError if the directory is too short for the number of entries at its beginning
+ * (PMTiles 3, 4.2)
+ */
 function checkedDirectory(directory: ArrayBuffer): ArrayBuffer {
   let count = 0;
   for (const [i, byte] of new Uint8Array(directory, 0, Math.min(10, directory.byteLength)).entries()) {
@@ -143,7 +151,7 @@ function unpacked(limit: number, work: () => Uint8Array): ArrayBuffer {
   }
 }
 
-/** Returns a tile of the first level that has one, of those at its corner and in the middle of the archive. */
+/** Searches level by level, at a corner and in the middle of the archive, and returns the first tile found. */
 async function firstTile(archive: PMTiles, { minZoom, maxZoom, minLon, maxLon, minLat, maxLat }: Header) {
   const { x, y } = toWebMercatorShare((minLon + maxLon) / 2, (minLat + maxLat) / 2);
   for (let z = minZoom; z <= Math.min(maxZoom, LAST_LEVEL); z++) {
@@ -155,7 +163,7 @@ async function firstTile(archive: PMTiles, { minZoom, maxZoom, minLon, maxLon, m
   return undefined;
 }
 
-/** Returns where a point lies in the map of the web, from 0 to 1 in each direction. */
+/** Returns the position of a point in the web mercator map, from 0 to 1 in each direction. */
 function toWebMercatorShare(longitude: number, latitude: number): { readonly x: number; readonly y: number } {
   const sine = Math.sin((latitude * Math.PI) / 180);
   return { x: (longitude + 180) / 360, y: 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI) };
@@ -187,13 +195,13 @@ async function factsOf(
   };
 }
 
-/** Turns an error of the library into a `SourceError` for a damaged archive. */
+/** Converts an error of the library to a `SourceError` for a damaged archive. */
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    // The words of the error would be those of the file.
+    // The message of a SyntaxError quotes the file, so it is replaced.
     throw damaged(error instanceof SyntaxError ? "its metadata are no JSON" : errorMessage(error), error);
   }
 }

@@ -3,25 +3,30 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { isMap } from "../../lib/is-map.ts";
 
-/** The usual time limit of one query. An index answers in milliseconds; this is enough to read some gigabytes. */
+/**
+ * The default time limit of one query. An index answers in milliseconds; the limit is enough to read some gigabytes.
+ */
 const LIMIT_MS = 15_000;
-/** A file whose query took too long is not asked again for this time: each attempt costs a process and the limit. */
+/**
+ * After a query that took too long, queries of the same file are refused for this time, because each attempt costs a
+ * process and the time limit.
+ */
 const REFUSE_MS = 60_000;
-/** The most bytes and rows of one answer of a cursor. */
+/** The most bytes and rows in one batch of a cursor. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCH_ROWS = 1000;
 
 /**
- * The program of the reader. libsql cannot interrupt a query, and a thread with one cannot be ended. So the queries of
- * files from elsewhere run in a process. A thread in it kills the process when a query passes the limit, also when the
- * parent has died meanwhile. Values that are texts are read as blobs by the queries: libsql ends the process when a text
- * is not UTF-8.
+ * The program of the reader process. libsql cannot interrupt a query, and a thread that runs one cannot be ended, so
+ * the queries of foreign files run in a process. A thread in this process kills it when a query passes its limit, even
+ * if the parent has died. The queries read text values as blobs, because libsql ends the process for a text that is not
+ * UTF-8.
  */
 const CODE = `
 const { Worker } = require("node:worker_threads");
 const [libsql, batchBytes, batchRows] = process.argv.slice(1);
 const Sqlite = require(libsql);
-// The number of the turn, odd during a query, and the limit of the query in ms.
+// A counter that is odd during a query, and the time limit of the query in ms.
 const turns = new Int32Array(new SharedArrayBuffer(8));
 const watch = new Worker(\`
   const { workerData: turns } = require("node:worker_threads");
@@ -40,7 +45,7 @@ const opened = (key, url) => {
     const db = new Sqlite(url);
     file = { db, statements: new Map(), rows: undefined };
     files.set(key, file);
-    // Views of a file from elsewhere shall call nothing.
+    // Views of a foreign file must not call functions.
     db.exec("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cache_size = -8192");
   }
   return file;
@@ -55,7 +60,7 @@ const nextRows = (file) => {
   for (let bytes = 0; list.length < Number(batchRows) && bytes < Number(batchBytes); ) {
     const { done, value } = file.rows.next();
     if (done) { file.rows = undefined; return { list, done: true }; }
-    // libsql may use the memory of a row again.
+    // Copied, because libsql may reuse the memory of a row.
     const row = Object.fromEntries(Object.entries(value).map(([key, one]) =>
       [key, one instanceof Uint8Array || one instanceof ArrayBuffer ? Uint8Array.from(new Uint8Array(one)) : one]));
     for (const one of Object.values(row)) if (one instanceof Uint8Array) bytes += one.byteLength;
@@ -94,7 +99,7 @@ process.on("message", (message) => {
 });
 `;
 
-/** An error of SQLite, with its code such as `SQLITE_CORRUPT`. The message may have the path of the file. */
+/** An error of SQLite, with its code such as `SQLITE_CORRUPT`. The message may contain the path of the file. */
 export class SqliteReadError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -104,7 +109,7 @@ export class SqliteReadError extends Error {
   }
 }
 
-/** The code of the error of a query that took too long, and of all queries of its file for a while after it. */
+/** The error code of a query that took too long, and of all queries of its file for a while after it. */
 export const TOO_LONG = "TOO_LONG";
 const tooLong = ({ limitMs }: Request) =>
   new SqliteReadError(TOO_LONG, `a query took longer than ${limitMs / 1000} seconds`);
@@ -124,11 +129,11 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** The process of all files, while it runs. */
+/** The reader process, which serves all files. Undefined while it does not run. */
 let reader: { readonly child: ChildProcess; readonly pending: Map<number, Pending> } | undefined;
 let requests = 0;
 let keys = 0;
-/** The files whose queries took too long, with the time until which they are refused, by the monotonic clock. */
+/** The files whose queries took too long, and until when each is refused, in ms of the monotonic clock. */
 const refusedUntil = new Map<string, number>();
 
 function startReader(): NonNullable<typeof reader> {
@@ -137,7 +142,7 @@ function startReader(): NonNullable<typeof reader> {
   const child = spawn(process.execPath, ["--eval", CODE, libsql, ...limits], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     serialization: "advanced",
-    // No variable of the server, such as a secret, is for the reader.
+    // The reader gets no environment variables of the server, because one may be a secret.
     env: {},
   });
   const pending = new Map<number, Pending>();
@@ -147,11 +152,11 @@ function startReader(): NonNullable<typeof reader> {
     const [culprit, ...others] = pending.values();
     pending.clear();
     if (culprit === undefined) return;
-    // The reader answers in turns, so that the first request is the one that it did not end.
+    // The reader answers requests in order, so the oldest pending request is the one that took too long.
     refusedUntil.set(culprit.request.url, performance.now() + REFUSE_MS);
     culprit.reject(tooLong(culprit.request));
     for (const { request, resolve, reject } of others) {
-      // A cursor has died with the process.
+      // The cursor of a `next` request was lost with the process.
       if (request.operation === "next") reject(new SqliteReadError("", "the reader of the file has ended"));
       else send(request).then(resolve, reject);
     }
@@ -171,7 +176,7 @@ function startReader(): NonNullable<typeof reader> {
   return started;
 }
 
-/** Lets the process of the program end while nothing is awaited. */
+/** Lets this program end while no request is pending. */
 function hold({ child, pending }: NonNullable<typeof reader>): void {
   if (pending.size > 0) {
     child.ref();
@@ -192,31 +197,35 @@ function send(request: Request): Promise<unknown> {
   return new Promise((resolve, reject) => {
     current.pending.set(id, { request, resolve, reject });
     hold(current);
-    // A failure to send is followed by the end of the process, which rejects all requests.
+    // If sending fails, the process has ended, and its exit handler rejects all requests.
     current.child.send({ ...request, id }, () => {});
   });
 }
 
 /**
- * A database of SQLite from elsewhere, open for reading, whose queries have a time limit.
+ * A foreign SQLite database, open for reading, whose queries have a time limit.
  * @throws SqliteReadError from all methods
  */
 export class SqliteReader implements AsyncDisposable {
   readonly #file: Pick<Request, "key" | "url" | "limitMs">;
 
   private constructor(path: string, limitMs: number) {
-    // libsql opens files read only by a URI alone, and would else create a missing file.
+    // Only a URI makes libsql open a file read-only. Otherwise libsql would create a missing file.
     this.#file = { key: keys++, url: `${pathToFileURL(path).href}?mode=ro`, limitMs };
   }
 
-  /** Opens a file. `sql`: the query that has to be possible. `limitMs`: the time limit of each query. */
+  /**
+   * Opens a file.
+   * @param sql a query that must succeed
+   * @param limitMs the time limit of each query
+   */
   static async open(path: string, sql: string, limitMs: number = LIMIT_MS): Promise<SqliteReader> {
     const opened = new SqliteReader(path, limitMs);
     await send({ ...opened.#file, operation: "check", sql });
     return opened;
   }
 
-  /** Returns the first row of a query; undefined: there is none. */
+  /** Returns the first row of a query. Undefined if the query returns no row. */
   first(sql: string, parameters: readonly (number | string)[] = []): Promise<unknown> {
     return send({ ...this.#file, operation: "first", sql, parameters });
   }
@@ -232,7 +241,7 @@ export class SqliteReader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // A reader that does not run has no file open.
+    // If the reader process does not run, no file is open.
     if (reader !== undefined) await send({ ...this.#file, operation: "close" }).catch(() => undefined);
   }
 }

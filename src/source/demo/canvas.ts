@@ -4,10 +4,12 @@ import { geometryOf, type Piece, type Position } from "./geography.ts";
 
 /** Paths are clipped this far outside the picture, so that the cut edges are not visible. */
 const MARGIN_PIXELS = 24;
-/** Points nearer than this to the last one are left out: less than a pixel shows. */
+/**
+ * Points nearer than this to the previous point are omitted, because a difference of less than a pixel is not visible.
+ */
 const LEAST_STEP_PIXELS = 0.8;
 
-/** An SVG picture of an area: writes pieces of a geography as paths. */
+/** An SVG picture of an area. Writes pieces of a geography as paths. */
 export class Canvas {
   readonly width: number;
   readonly height: number;
@@ -42,7 +44,7 @@ export class Canvas {
     return this.#toPixels(position) ?? [NaN, NaN];
   }
 
-  /** Returns whether a part of an extent (y down) is on the picture or near it. */
+  /** Returns whether an extent (y down) is on the picture or near it. */
   shows({ minX, minY, maxX, maxY }: Extent): boolean {
     const box = this.#box;
     return maxX >= box.minX && minX <= box.maxX && maxY >= box.minY && minY <= box.maxY;
@@ -72,7 +74,7 @@ export class Canvas {
   }
 }
 
-/** Leaves out points nearer than `least` to the point before. The ends of a line stay, because lines meet there. */
+/** Omits points nearer than `least` to the previous point. Keeps the ends of a line, because lines meet there. */
 function thinned(line: readonly Position[], least: number): Position[] {
   let last = line[0] ?? [0, 0];
   return line.filter((point, i) => {

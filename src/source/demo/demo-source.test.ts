@@ -125,7 +125,7 @@ describe.each([
       const [x, y] = pixelOf(gridSet.srs, lon, lat, { minX, minY, maxX, maxY }, 256);
       return colourAt(raster, Math.floor((x * width) / 256), y);
     };
-    // Off the lines of the graticule and the names.
+    // Away from the lines of the graticule and from names.
     const sea = colour(-147, -3);
     for (const [lon, lat] of [
       [-27, -4],
@@ -134,7 +134,7 @@ describe.each([
       [175, 23],
     ] as const)
       expect([lon, colour(lon, lat)]).toEqual([lon, sea]);
-    // Brazil, Australia, Siberia, its end beyond the antimeridian, Antarctica.
+    // Brazil, Australia, Siberia, the part of Siberia beyond the antimeridian, Antarctica.
     for (const [lon, lat] of [
       [-52, -10],
       [134, -25],
@@ -171,7 +171,7 @@ test("the world is filled beyond the antimeridian in an azimuthal CRS too", asyn
 test.each(["population", "polygon", "pophatch"])(
   "pictures side by side join to the one of both: %s",
   async (STYLES) => {
-    // 8,000 m per pixel; 253 pixels and 259, so that no pattern begins at the border by chance.
+    // 8,000 m per pixel. Widths of 253 and 259 pixels, so that no pattern begins at the border by chance.
     const at = (from: number, width: number) =>
       render("states", mercator, [from, 3_000_000, from + width * 8000, 5_048_000], {
         width,
@@ -203,7 +203,7 @@ test.each([
 ] as const)(
   "metatiles that touch are one picture, names and coasts and all, but for the last bit of soft edges: %s %o",
   async (dataset, parameters) => {
-    // Over the Great Lakes: level 5 of web mercator, and its tiles' own borders.
+    // Over the Great Lakes: level 5 of web mercator, with the borders of its tiles.
     const tile = mercator.extent.maxX / 16;
     const at = (column: number, tiles: number) =>
       render(dataset, mercator, [(column - 16) * tile, 3 * tile, (column - 16 + tiles) * tile, 5 * tile], {
@@ -213,7 +213,7 @@ test.each([
       });
     const both = await at(7, 4);
     const halves = [await at(7, 2), await at(9, 2)];
-    // As it is seen: colour where nothing is rendered says nothing.
+    // The visible colour. The colour of a transparent pixel does not matter.
     const seen = (data: Uint8Array, pixel: number, channel: number): number => {
       const alpha = data[pixel * 4 + 3] ?? 0;
       return channel === 3 ? alpha : ((data[pixel * 4 + channel] ?? 0) * alpha) / 255;
@@ -227,7 +227,7 @@ test.each([
       if (difference > 1.5) differences.beyondOne++;
       differences.worst = Math.max(differences.worst, difference);
     }
-    // cairo softens the edges of areas a little otherwise when other corners lie in the same row of pixels.
+    // cairo softens the edges of areas slightly differently if other corners lie in the same row of pixels.
     expect(differences.worst).toBeLessThan(16);
     expect(differences.beyondOne / both.data.length).toBeLessThan(0.0005);
   },

@@ -13,7 +13,10 @@ import { legendSvg } from "./legend.ts";
 import { statesSvg } from "./states-map.ts";
 import { worldSvg } from "./world-map.ts";
 
-/** Built-in pictures of Natural Earth and US atlas data: no network, correct in EPSG:4326, 900913 and 2163. */
+/**
+ * Creates a source of built-in maps from Natural Earth and US atlas data. It needs no network and supports EPSG:4326,
+ * 900913 and 2163.
+ */
 export function createDemoSource(options: DemoSourceOptions): Source {
   return {
     async render(request: RenderRequest, signal: AbortSignal): Promise<RenderedImage> {

@@ -7,8 +7,9 @@ const COMPARISON =
   /^\s*"?([A-Za-z_]\w*)"?\s*(<>|<=|>=|!=|=|<|>)\s*('(?:[^']|'')*'|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*$/;
 
 /**
- * The simple part of CQL: comparisons of an attribute with a number or a text, joined by AND and OR (AND binds tighter).
- * @throws SourceError `exception` with the part that cannot be read
+ * Parses a subset of CQL: comparisons of an attribute with a number or a text, joined by AND and OR (AND binds
+ * tighter).
+ * @throws SourceError `exception` with the part that cannot be parsed
  */
 export function parseFilter(cql: string): (attributes: Attributes) => boolean {
   if (cql.trim() === "") return () => true;

@@ -39,7 +39,7 @@ export interface Area {
 
 type Areas = GeometryCollection<{ name?: string }>;
 
-/** Returns a function that makes the value of each key once. Its callers have a bounded number of keys. */
+/** Returns a function that computes the value of each key once. Its callers have a bounded number of keys. */
 function once<T>(): (key: string, make: () => T) => T {
   const made = new Map<string, T>();
   return (key, make) => {
@@ -53,7 +53,7 @@ const topologies = once<{ readonly topology: Topology; readonly areas: Areas }>(
 const areasOnce = once<readonly Area[]>();
 const linesOnce = once<readonly Piece[]>();
 
-/** `us-atlas` and `world-atlas` hold data of the US Census Bureau and of Natural Earth, in degrees. */
+/** `us-atlas` and `world-atlas` contain data of the US Census Bureau and of Natural Earth, in degrees. */
 export type Collection = "states" | "countries-110m" | "countries-50m";
 
 function topologyOf(collection: Collection): { readonly topology: Topology; readonly areas: Areas } {
@@ -84,7 +84,7 @@ export function areasOf(collection: Collection, srs: number): readonly Area[] {
   });
 }
 
-/** Returns the names of the areas of an atlas, each with those of its neighbours. */
+/** Returns the names of the areas of an atlas, each with the names of its neighbours. */
 export function neighboursOf(collection: Collection): readonly (readonly [name: string, neighbours: string[]])[] {
   const { geometries } = topologyOf(collection).areas;
   const names = geometries.map(nameOf);
@@ -92,8 +92,8 @@ export function neighboursOf(collection: Collection): readonly (readonly [name: 
 }
 
 /**
- * Returns the lines between areas ("borders"), or those that belong to one area only ("coasts"). Areas outside `shown` do
- * not count: where one neighbour is not shown, the line is a coast. `key` names `shown`.
+ * Returns the lines between areas ("borders"), or the lines that belong to one area only ("coasts"). Areas outside
+ * `shown` do not count: the line to a neighbour that is not shown is a coast. `key` identifies `shown`.
  */
 export function linesOf(
   collection: Collection,
@@ -108,7 +108,7 @@ export function linesOf(
     const lines = mesh(topology, { ...areas, geometries }, (a, b) => (a === b) === (kind === "coasts"));
     return projected(lines, srs);
   };
-  // The lines of a filter are not cached: users may send any number of filters.
+  // The lines of a filter are not cached, because users may send any number of filters.
   return shown === undefined || shown.key === ""
     ? linesOnce(`${collection}/${canonicalSrs(srs)}/${kind}`, make)
     : make();
@@ -139,14 +139,14 @@ const PROJECTIONS: ReadonlyMap<number, () => GeoProjection> = new Map([
   [2163, () => geoAzimuthalEqualArea().rotate([100, -45]).scale(6_370_997)],
 ]);
 
-/** @throws SourceError for a CRS that the demo layers do not know */
+/** @throws SourceError for a CRS that the demo layers do not support */
 function projectionOf(srs: number): GeoProjection {
   const make = PROJECTIONS.get(canonicalSrs(srs));
   if (make === undefined) throw new SourceError("exception", `the demo layers cannot be rendered in EPSG:${srs}`);
   return make().translate([0, 0]).precision(0);
 }
 
-/** Projects degrees once; d3-geo cuts at the antimeridian and closes areas round a pole. */
+/** Projects degrees. d3-geo cuts at the antimeridian and closes areas around a pole. */
 function projected(object: GeoPermissibleObjects, srs: number): readonly Piece[] {
   const pieces: Piece[] = [];
   let rings: Position[][] | undefined;
@@ -173,7 +173,7 @@ function projected(object: GeoPermissibleObjects, srs: number): readonly Piece[]
     lineEnd() {
       const [first] = line;
       if (first === undefined) return;
-      // GeoJSON closes its rings, d3-geo's streams do not.
+      // GeoJSON closes its rings; d3-geo's streams do not.
       if (rings === undefined) add("MultiLineString", [line]);
       else rings.push([...line, first]);
     },

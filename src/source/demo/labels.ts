@@ -9,7 +9,7 @@ import type { Area, Piece, Position } from "./geography.ts";
 /** Em. */
 const LINE_HEIGHT = 1.15;
 const CAP_HEIGHT = 0.711;
-/** The free space around a name inside its area, in em. */
+/** The free space around a name within its area, in em. */
 const PADDING = 0.7;
 /** The size of a name, as a share of the largest size that fits. */
 const SHARE = 0.5;
@@ -22,7 +22,7 @@ export interface TextStyle {
   readonly slant?: true;
 }
 
-/** Sizes in pixels per em, and em between letters. */
+/** Sizes in pixels per em, and the space between letters in em. */
 export interface NameType {
   readonly least: number;
   readonly most: number;
@@ -59,7 +59,7 @@ export const missingLetters = (text: string): string[] =>
 const texts = new Map<string, Text>();
 
 /**
- * Returns the outlines of lines of text. Computed once for each text: the demo maps have a bounded number of names.
+ * Returns the outlines of lines of text. Computed once per text, because the demo maps have a bounded number of names.
  * `tracking` in em.
  */
 export function textOf(lines: readonly string[], tracking: number): Text {
@@ -79,7 +79,7 @@ function setText(lines: readonly string[], tracking: number): Text {
   };
 }
 
-/** The package's own `toPathData` writes NaN for some numbers. */
+/** opentype.js's `toPathData` writes NaN for some numbers. */
 const pathData = ({ commands }: opentype.Path): string =>
   commands
     .map(
@@ -91,7 +91,10 @@ const pathData = ({ commands }: opentype.Path): string =>
     )
     .join("");
 
-/** Sets one line, centred; `baseline` in em. Letter by letter: the package does not support all features of the font. */
+/**
+ * Sets one centred line; `baseline` in em. Sets letter by letter, because the package does not support all features of
+ * the font.
+ */
 function setLine(line: string, tracking: number, baseline: number): Pick<Text, "path" | "width"> {
   const font = robotoMedium();
   const glyphs = [...line].map((letter) => font.charToGlyph(letter));
@@ -106,7 +109,7 @@ function setLine(line: string, tracking: number, baseline: number): Pick<Text, "
   return { path: paths.join(""), width };
 }
 
-/** Writes a text with its middle at a pixel. */
+/** Writes a text centred at a pixel. */
 export function textElement(
   { path }: Text,
   [left, top]: readonly [number, number],
@@ -120,7 +123,7 @@ export function textElement(
   return `<path d="${path}" transform="translate(${left.toFixed(2)} ${top.toFixed(2)}) scale(${scale})${lean}" fill="${fill}"${stroke}/>`;
 }
 
-/** The place where a text fits best into an area, at any scale; `em` is the largest size, in CRS units. */
+/** The best place of a text in an area, at any scale. `em` is the largest size, in CRS units. */
 interface Fit {
   readonly text: Text;
   readonly at: Position;
@@ -130,8 +133,8 @@ interface Fit {
 const fits = new WeakMap<Area, readonly Fit[]>();
 
 /**
- * Writes the name of an area inside of it: the first of `names` that fits, else "". Position and size depend on the
- * area and the scale alone, so that neighbouring pictures show the same name at the same position.
+ * Writes the name of an area inside the area: the first of `names` that fits, else "". Position and size depend only on
+ * the area and the scale, so that neighbouring pictures show the same name at the same position.
  */
 export function nameElement(
   area: Area,
@@ -145,7 +148,7 @@ export function nameElement(
     undefined,
   );
   if (largest === undefined || !canvas.shows(largest.extent)) return "";
-  // Most areas of a small map are too small for any name. They need no search for a position.
+  // Most areas of a small map are too small for a name, so no position is searched for.
   if (largest.extent.maxX - largest.extent.minX < type.least * canvas.unitsPerPixel) return "";
   const known = fits.get(area) ?? names.map((name) => bestFit(name, type.tracking, largest));
   fits.set(area, known);
@@ -157,7 +160,7 @@ export function nameElement(
 
 const sizeOf = ({ extent }: Piece): number => (extent.maxX - extent.minX) * (extent.maxY - extent.minY);
 
-/** Chooses between a name in one line and in two. */
+/** Chooses between setting a name in one line and in two. */
 function bestFit(name: string, tracking: number, piece: Piece): Fit {
   const middle = name.length / 2;
   const spaces = [...name.matchAll(/ /g)].map(({ index }) => index);
@@ -168,7 +171,10 @@ function bestFit(name: string, tracking: number, piece: Piece): Fit {
   return twoLines.em > oneLine.em ? twoLines : oneLine;
 }
 
-/** Finds the largest ellipse of the text's proportions: a circle, once the polygon is compressed by them. */
+/**
+ * Finds the largest ellipse with the proportions of the text. In a polygon compressed by these proportions the ellipse
+ * is a circle.
+ */
 function fitOf(text: Text, { lines, extent }: Piece): Fit {
   const height = text.height + PADDING;
   const aspect = (text.width + PADDING) / height;

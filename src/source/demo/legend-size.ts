@@ -3,7 +3,7 @@ import { CLASSES } from "./style.ts";
 export const ROW_PIXELS = 22;
 export const EDGE_PIXELS = 10;
 
-/** The labels of the rows of the legend of a style. */
+/** Returns the labels of the rows in the legend of a style. */
 export const legendLabels = (style: string): readonly string[] =>
   style === "polygon" ? ["a state"] : CLASSES.map(({ label }) => label);
 

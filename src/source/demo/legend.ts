@@ -3,7 +3,7 @@ import { textElement, textOf } from "./labels.ts";
 import { EDGE_PIXELS, legendLabels, legendSize, ROW_PIXELS } from "./legend-size.ts";
 import { hatchPatterns, LAND_TEXT, STATE_COAST, stateStyle } from "./style.ts";
 
-/** Writes what the colours or hatches of a style mean, as SVG. */
+/** Writes the legend of a style, with its colours or hatches, as SVG. */
 export function legendSvg(style: string): string {
   const { width, height } = legendSize(style);
   const canvas = new Canvas({ extent: { minX: 0, minY: 0, maxX: width, maxY: height }, width, height });

@@ -1,7 +1,7 @@
 import type { NameType } from "./labels.ts";
 
 export const SEA = "#c4dbe8";
-/** Light water along the coast, from far to near: width in pixels on each side. */
+/** Light water along the coast, from the outermost strip to the innermost: width in pixels on each side. */
 export const SHALLOWS: readonly (readonly [pixels: number, colour: string])[] = [
   [6.5, "#cde2ee"],
   [2.8, "#d9eaf3"],
@@ -20,11 +20,11 @@ export const STATE_NAME: NameType = { least: 10, most: 16, tracking: 0.03 };
 export const STATE_COAST = "#6d5a50";
 
 export interface PopulationClass {
-  /** The class has the states with fewer persons. */
+  /** The class contains the states with fewer persons than this. */
   readonly below: number;
   readonly fill: string;
   readonly text: string;
-  /** Width of the lines of the hatching, pixels. */
+  /** The width of the hatching's lines in pixels. */
   readonly hatch: number;
   readonly label: string;
 }
@@ -48,7 +48,7 @@ export interface StateStyle {
   readonly halo: string;
 }
 
-/** Returns how the style of the layer renders the states of a class. */
+/** Returns how a style of the layer renders the states of a class. */
 export function stateStyle(style: string, index: number): StateStyle {
   if (style === "polygon") return { ...PLAIN, halo: PLAIN.fill };
   if (style === "pophatch") return { fill: `url(#hatch${index})`, text: HATCH.text, halo: HATCH.paper };
@@ -58,7 +58,10 @@ export function stateStyle(style: string, index: number): StateStyle {
 
 const HATCH_PIXELS = 8;
 
-/** Returns the patterns of `pophatch`, anchored at a pixel: anchored to the CRS, the hatching of neighbouring pictures joins. */
+/**
+ * Returns the patterns of `pophatch`, anchored at a pixel. With an anchor that is fixed in the CRS, the hatching of
+ * neighbouring pictures joins.
+ */
 export function hatchPatterns(left: number, top: number): string {
   const [x, y] = [Math.round(left) % HATCH_PIXELS, Math.round(top) % HATCH_PIXELS];
   const patterns = CLASSES.map(

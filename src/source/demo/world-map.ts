@@ -8,9 +8,12 @@ import * as style from "./style.ts";
 const METRES_PER_DEGREE = 111_319;
 /** The finer atlas is rendered below this many degrees per pixel. */
 const FINE_DEGREES = 0.18;
-/** Shallows keep their width until a pixel is this many degrees; on smaller maps they would fill the seas. */
+/** Shallows keep their width up to this many degrees per pixel. On smaller maps they would fill the seas. */
 const SHALLOW_DEGREES = 0.5;
-/** Degrees between the lines of the graticule: the finest whose lines are this far apart. */
+/**
+ * The possible degrees between the lines of the graticule, and the least distance of the lines in pixels. The finest
+ * possible graticule is used.
+ */
 const GRATICULE_STEPS = [30, 10, 5, 1] as const;
 const GRATICULE_PIXELS = 70;
 
@@ -57,7 +60,7 @@ function seaNames(canvas: Canvas, srs: number): string {
     const width = positionOf(srs, lon + widthDegrees / 2, lat)[0] - positionOf(srs, lon - widthDegrees / 2, lat)[0];
     const em = width / canvas.unitsPerPixel / text.width;
     const [x, y] = at;
-    // The name lies within its width.
+    // The name lies within this distance of its centre.
     const reach = Math.max(width, 0);
     if (!(em >= 10.5) || !canvas.shows({ minX: x - reach, minY: y - reach, maxX: x + reach, maxY: y + reach }))
       return "";
@@ -72,7 +75,10 @@ const tints = new Map<string, string>([
 ]);
 const tinted = new Set<Collection>();
 
-/** Gives each country another tint than its neighbours have. The coarse atlas comes first, so that tints do not change with the scale. */
+/**
+ * Gives each country a tint that none of its neighbours has. Starts with the coarse atlas, so that tints do not change
+ * with the scale.
+ */
 function tintOf(name: string, collection: Collection): string {
   for (const each of ["countries-110m", collection] as const) {
     if (tinted.has(each)) continue;
@@ -80,7 +86,7 @@ function tintOf(name: string, collection: Collection): string {
     const byNeighbours = [...neighboursOf(each)].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
     for (const [i, [country, around]] of byNeighbours.entries()) {
       const taken = new Set(around.map((neighbour) => tints.get(neighbour)));
-      // Each search begins at another tint, else the first would have half of the world.
+      // Each search begins at a different tint; otherwise half of the world would have the first tint.
       const order = style.TINTS.map((_, n) => style.TINTS[(i + n) % style.TINTS.length] ?? style.TINTS[0]);
       if (!tints.has(country)) tints.set(country, order.find((tint) => !taken.has(tint)) ?? style.TINTS[0]);
     }

@@ -10,7 +10,7 @@ const tile = { z: 9, x: 1_234_567, fromTop: 3, fromBottom: 87_654_321 };
 
 test("the names of files are those of MapProxy and MapCache", () => {
   const at = (layout: DiskLayout) => diskTilePath({ path: "/c", layout, rows: "bottom" }, tile, "png");
-  // The examples in MapProxy's own tests of its layouts.
+  // The examples in MapProxy's tests of its layouts.
   expect(at("arcgis")).toBe("/c/L09/R05397fb1/C0012d687.png");
   expect(
     diskTilePath(

@@ -8,10 +8,13 @@ import { arcgisPath, padded, pathParts, tileCachePath } from "../tiles/layout-pa
 import { quadkey } from "../tiles/quadkey.ts";
 import type { UpstreamTile } from "../tiles/tile-template.ts";
 
-/** The size limit of a file that is read as a tile. */
+/** The size limit in bytes of a file that is read as a tile. */
 const READ_LIMIT = 32 * 1024 * 1024;
 
-/** Returns the path of the file of a tile. `extension`: without a dot. */
+/**
+ * Returns the path of a tile's file.
+ * @param extension without a dot
+ */
 export function diskTilePath(
   { path, layout, rows }: Pick<TilesOnDisk, "path" | "layout" | "rows">,
   tile: UpstreamTile,
@@ -45,8 +48,8 @@ function layoutPath(layout: DiskLayout, z: number, x: number, y: number, extensi
 }
 
 /**
- * Returns the bytes of a tile that another program has written. Undefined: there is no file, it is empty, or it was
- * written before `sinceMs`, ms since 1970.
+ * Returns the bytes of a tile that another program has written. Undefined if the file is missing or empty, or was
+ * written before `sinceMs` (ms since 1970).
  * @throws SourceError if the file cannot be read
  */
 export async function readDiskTile(
@@ -60,7 +63,7 @@ export async function readDiskTile(
   return readTileFile(diskTilePath(tiles, { z, x, fromTop, fromBottom: y }, extension), sinceMs);
 }
 
-/** Returns the bytes of a file, as `readDiskTile`. @throws SourceError if the file cannot be read */
+/** Returns the bytes of a file, or undefined like `readDiskTile`. @throws SourceError if the file cannot be read */
 export async function readTileFile(path: string, sinceMs: number): Promise<Uint8Array | undefined> {
   try {
     await using file = await openToRead(path);
@@ -72,7 +75,7 @@ export async function readTileFile(path: string, sinceMs: number): Promise<Uint8
     if (error instanceof SourceError) throw error;
     const code = codeOf(error);
     if (["ENOENT", "ENOTDIR", "EISDIR"].includes(code)) return undefined;
-    // The path is the operator's own, and messages of renders reach users.
+    // Messages of renders reach users, so this one omits the path.
     throw new SourceError("refused", `a tile on the disk cannot be read: ${code}`, { cause: error });
   }
 }

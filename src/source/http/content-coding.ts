@@ -6,7 +6,7 @@ import { SourceError } from "../source.ts";
 
 const CODED = {
   gzip: [promisify(gunzip)],
-  // RFC 9110, 8.4.1.2: the zlib format. Some servers send the data without its frame.
+  // The zlib format (RFC 9110, 8.4.1.2). Some servers send raw deflate data without the zlib frame.
   deflate: [promisify(inflate), promisify(inflateRaw)],
   br: [promisify(brotliDecompress)],
 } as const;
@@ -18,15 +18,15 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map([
   ["deflate", "deflate"],
   ["br", "br"],
 ]);
-/** Codings that cannot be taken away. Any other name, such as a charset in the wrong header, changes no bytes. */
+/** Codings that cannot be decoded. Any other name, such as a charset in the wrong header, does not change the bytes. */
 const UNSUPPORTED: ReadonlySet<string> = new Set(["zstd", "compress", "x-compress", "dcb", "dcz"]);
-/** The most codings on top of one another. */
+/** The most codings that are applied to one body. */
 const MOST_CODINGS = 5;
 
 /**
- * Returns a body without the codings that its Content-Encoding names, which an upstream may apply although none was
- * accepted. A body that is plain in spite of the header is returned unchanged.
- * @param limit the most bytes of the body, at each step
+ * Decodes a body by its Content-Encoding, which an upstream may apply although the request accepted no coding. Returns
+ * a body unchanged if it is plain in spite of the header.
+ * @param limit the most bytes of the body after each step
  * @throws SourceError
  */
 export async function decodedBody(body: Uint8Array, contentEncoding: string, limit: number): Promise<Uint8Array> {
@@ -37,7 +37,7 @@ export async function decodedBody(body: Uint8Array, contentEncoding: string, lim
   if (codings.length > MOST_CODINGS)
     throw new SourceError("wrong_type", `the answer has more than ${MOST_CODINGS} content codings`);
   let decoded = body;
-  // The last coding was applied last (RFC 9110, 8.4).
+  // The coding that is named last was applied last (RFC 9110, 8.4).
   for (const name of codings.reverse()) {
     if (decoded.byteLength === 0) return decoded;
     const coding = CODINGS.get(name);
@@ -65,7 +65,10 @@ async function without(coding: Coding, body: Uint8Array, limit: number): Promise
     : new SourceError("wrong_type", `the ${coding} data of the answer is damaged`, { cause: fault });
 }
 
-/** Returns whether a body cannot be of a coding: the header is wrong, as behind proxies that unpack and keep it. */
+/**
+ * Returns whether a body cannot have a coding, so that the header is wrong. Some proxies decode the body and leave the
+ * header.
+ */
 function isPlain(coding: Coding, body: Uint8Array): boolean {
   if (coding === "gzip") return body[0] !== 0x1f || body[1] !== 0x8b;
   // A vector tile begins with its first layer.

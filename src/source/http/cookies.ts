@@ -1,27 +1,27 @@
 import type { Cookie, CookieJar } from "tough-cookie";
 import type { HttpAnswer } from "../../lib/http/http-exchange.ts";
 
-/** The most characters of a Set-Cookie. Browsers ignore names and values of more than 4,096. */
+/** The longest Set-Cookie header in characters. Browsers ignore names and values of more than 4,096. */
 const LONGEST = 4096;
-/** The most cookies of one host, and of all hosts that a source meets. */
+/** The most cookies of one host, and of all hosts of a source. */
 const MOST_OF_HOST = 50;
 const MOST = 250;
 
 /**
- * The cookies of a source (RFC 6265), in memory. Servers get back the cookies that they have set. The library is loaded
- * by the first cookie.
+ * The cookies of a source (RFC 6265), in memory. Each server gets back the cookies that it set. The first cookie loads
+ * the library.
  */
 export class SourceCookies {
   #jar: Promise<CookieJar> | undefined;
 
-  /** Returns the header Cookie of a request; undefined: it has none. */
+  /** Returns the Cookie header of a request. Undefined if the request needs no cookie. */
   async headerFor(url: URL): Promise<string | undefined> {
     if (this.#jar === undefined) return undefined;
     const jar = await this.#jar;
     return (await jar.getCookieString(url.href)) || undefined;
   }
 
-  /** Keeps the cookies of an answer. Returns their values. */
+  /** Stores the cookies of an answer and returns their values. */
   async keep(url: URL, { headers }: Pick<HttpAnswer, "headers">): Promise<readonly string[]> {
     const given = headers["set-cookie"];
     const lines = (typeof given === "string" ? [given] : (given ?? [])).filter(({ length }) => length <= LONGEST);
@@ -37,17 +37,18 @@ export class SourceCookies {
 }
 
 async function keepOne(jar: CookieJar, cookie: Cookie, url: URL): Promise<void> {
-  // A cookie that is not for this server is ignored, as browsers do.
+  // Ignores a cookie for another server, as browsers do.
   const kept = await jar.setCookie(cookie, url.href, { ignoreError: true });
   if (kept !== undefined || cookie.cdomain() !== url.hostname) return;
-  // A server may name itself where its name is a public suffix, such as that of a container (RFC 6265, 5.3, step 5).
+  // A server may set a cookie for its own host name even if that name is a public suffix, as names of containers are
+  // (RFC 6265, 5.3, step 5).
   cookie.domain = null;
   await jar.setCookie(cookie, url.href, { ignoreError: true });
 }
 
-/** Keeps the number of cookies within its limits. */
+/** Removes the oldest cookies beyond the limits. */
 async function removeOldest({ store }: CookieJar): Promise<void> {
-  // The latest first: a cookie that a server sets again keeps its time of creation (RFC 6265, 5.3).
+  // Sorted with the latest first. A cookie that a server sets again keeps its time of creation (RFC 6265, 5.3).
   const all = (await store.getAllCookies()).sort((a, b) => b.creationIndex - a.creationIndex);
   const ofHosts = new Map<string | null, number>();
   for (const [i, { domain, path, key }] of all.entries()) {

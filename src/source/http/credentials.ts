@@ -3,12 +3,15 @@ import type { UpstreamOptions } from "../../layer/layer.ts";
 import { DigestAnswers, type DigestChallenge, digestChallenge, nextNonce } from "../../lib/http/digest.ts";
 import { type HttpAnswer, headerOf } from "../../lib/http/http-exchange.ts";
 
-/** Servers that want Digest, by origin and credentials. */
+/** The most servers with Digest that are remembered, by origin and credentials. */
 const MOST_SERVERS = 256;
-/** The requests in place of one: the first, one with the answer to a challenge, and one when the nonce is too old again. */
+/**
+ * The most requests in place of one: the first, one with the answer to a challenge, and one when the nonce is again too
+ * old.
+ */
 const MOST_ATTEMPTS = 3;
 
-/** What one server wants. All sources of a process with the same credentials share it. */
+/** The Digest challenge of one server. All sources of a process with the same credentials share it. */
 interface Digest {
   answers: DigestAnswers;
   /** Whether the server has accepted the credentials since it last refused them. */
@@ -17,14 +20,14 @@ interface Digest {
 
 const digests = new LRUCache<string, Digest>({ max: MOST_SERVERS });
 
-/** The header Authorization of requests to the servers of a source. */
+/** Sets the Authorization header of requests to the servers of a source. */
 export interface Credentials {
-  /** What may identify the user in a text. */
+  /** The texts that may identify the user, which messages must not show. */
   readonly secrets: readonly string[];
   /**
-   * Sends a request: with Basic at once, or with Digest if the server has wanted it before. Answers a challenge of
-   * Digest by sending the request again.
-   * @param send sends it with this Authorization; undefined: without one
+   * Sends a request with Basic, or with Digest if the server has requested Digest before. Answers a Digest challenge by
+   * sending the request again.
+   * @param send sends the request with this Authorization header, or without one if undefined
    */
   authorize(
     url: URL,
@@ -33,7 +36,7 @@ export interface Credentials {
   ): Promise<HttpAnswer>;
 }
 
-/** Returns the credentials of a source; undefined: it has none. */
+/** Returns the credentials of a source. Undefined if the source has no credentials. */
 export function credentialsOf({
   username,
   password = "",
@@ -58,8 +61,8 @@ export function credentialsOf({
 }
 
 /**
- * Remembers what an answer says about Digest. Returns whether the request is worth sending again.
- * @param sent the digest of the request; undefined: it had none
+ * Remembers the challenge or nonce in an answer. Returns whether to send the request again.
+ * @param sent the digest of the request; undefined if the request had none
  */
 function update(key: string, sent: Digest | undefined, answer: HttpAnswer): boolean {
   if (answer.status !== 401) {
@@ -68,7 +71,7 @@ function update(key: string, sent: Digest | undefined, answer: HttpAnswer): bool
   }
   const challenge = digestChallenge(headerOf(answer, "www-authenticate") ?? "");
   if (challenge === undefined) return false;
-  // A server that has lost its nonces need not say `stale`.
+  // A server that has lost its nonces may omit `stale`.
   const isNonceRefused = sent === undefined || challenge.isStale || sent.isAccepted;
   remember(key, challenge, challenge.isStale && sent?.isAccepted === true);
   return isNonceRefused;
@@ -78,7 +81,7 @@ function accept(key: string, sent: Digest, answer: HttpAnswer): void {
   sent.isAccepted = true;
   const nonce = nextNonce(headerOf(answer, "authentication-info") ?? "");
   const { challenge } = sent.answers;
-  // The key of a session is made of its first nonce.
+  // The key of a session is computed from its first nonce, so a session keeps this nonce.
   if (nonce === undefined || challenge.isSession || digests.get(key) !== sent) return;
   remember(key, { ...challenge, nonce }, true);
 }

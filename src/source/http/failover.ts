@@ -1,27 +1,30 @@
 import { type BackOff, pauseAfterWait } from "../../lib/time/back-off.ts";
 import { isOutage, SourceError } from "../source.ts";
 
-/** The pauses of an address that is down. A pause doubles with each failure in a row. */
+/** The pauses of an address that is down. Each further failure in a row doubles the pause. */
 const PAUSES: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 
 interface Mirror {
   readonly url: string;
-  /** 0: healthy. Otherwise the length of its latest pause. */
+  /** 0 if the address is healthy, otherwise the length of its latest pause in ms. */
   pauseMs: number;
   pauseEndsMs: number;
-  /** True while one render tests whether the address is back. */
+  /** Whether a render is testing if the address is back. */
   probing: boolean;
-  /** The number of pauses. The result of an attempt that began before the latest pause is ignored. */
+  /** The number of pauses so far. The result of an attempt that began before the latest pause is ignored. */
   epoch: number;
 }
 
-/** Returns whether an address counts as down. A truncated answer counts too: another server may send it whole. */
+/**
+ * Returns whether an address counts as down. A truncated answer counts too, because another server may send the whole
+ * answer.
+ */
 const isDown = ({ failure }: SourceError): boolean => isOutage(failure) || failure === "truncated";
 
 /**
- * Chooses among the addresses of one service: the first healthy one is tried first. An outage pauses an address, and
- * the render continues at once with the next one. After the pause one render tests the address for all of them, so that
- * an address that hangs does not delay every render again. Each renderer has a state of its own.
+ * Chooses among the addresses of one service; the first healthy address is tried first. An outage pauses an address,
+ * and the render continues at once with the next address. After the pause, one render tests the address for all
+ * renders, so that an address that hangs does not delay every render again. Each renderer has its own Failover.
  */
 export class Failover {
   readonly #mirrors: readonly Mirror[];
@@ -29,8 +32,8 @@ export class Failover {
   readonly #report: (url: string, isUp: boolean) => void;
 
   /**
-   * `now`: milliseconds of a clock that never goes back. `report` is called when an address goes down, and when it is
-   * back.
+   * @param now returns ms of a monotonic clock
+   * @param report called when an address goes down, and when it is back
    */
   constructor(urls: readonly string[], now: () => number, report: (url: string, isUp: boolean) => void = () => {}) {
     this.#mirrors = urls.map((url) => ({ url, pauseMs: 0, pauseEndsMs: 0, probing: false, epoch: 0 }));
@@ -39,13 +42,13 @@ export class Failover {
   }
 
   /**
-   * Returns the outcome of the first attempt that is no outage. Tries each healthy address once, and then the paused
+   * Returns the result of the first attempt that is not an outage. Tries each healthy address once, and then the paused
    * address whose pause ends first.
    * @throws the error of the last attempt
    */
   run<T>(attempt: (url: string) => Promise<T>): Promise<T> {
     const [only] = this.#mirrors;
-    // A service with one address has none to change to.
+    // With one address there is no other address to try.
     return only !== undefined && this.#mirrors.length === 1 ? attempt(only.url) : this.#tryEach(attempt);
   }
 
@@ -83,7 +86,7 @@ export class Failover {
 
   /** Updates the state of an address after an attempt. */
   #update(mirror: Mirror, epoch: number, error: unknown): void {
-    // Renders that fail at the same time are one outage, so the pause doubles only once.
+    // Renders that fail at the same time belong to one outage, so the pause doubles only once.
     if (mirror.epoch !== epoch) return;
     mirror.probing = false;
     const failure = error instanceof SourceError ? error : undefined;

@@ -3,9 +3,9 @@ import { escapeXml } from "../../lib/text/escape.ts";
 import type { UpstreamAnswer } from "./image-response.ts";
 import { textOf } from "./response-text.ts";
 
-/** A parameter may be a key. A shorter value is a word that messages need. */
+/** The fewest characters of a parameter that may be a key. A shorter value is a word that messages need. */
 const SHORTEST_KEY = 8;
-/** The part of a body that messages take words from, in bytes. */
+/** The bytes at the beginning of a body that messages may quote. */
 const LONGEST_TEXT = 64 * 1024;
 
 /** Returns the parts of an address that may identify a server or grant access to it. */
@@ -15,19 +15,19 @@ export const secretsIn = ({ host, hostname, search, searchParams }: URL): readon
   ...[...searchParams.values(), ...writtenValues(search)].filter(isKey),
 ];
 
-/** Returns the values of a query as they are written: escapes of bytes that are no UTF-8 cannot be decoded. */
+/** Returns the values of a query as written, because escapes of bytes that are not UTF-8 cannot be decoded. */
 const writtenValues = (search: string): readonly string[] =>
   search
     .slice(1)
     .split("&")
     .map((part) => part.slice(part.indexOf("=") + 1));
 
-/** A segment of a path that is so long may be a key. */
+/** A path segment of at least this many characters may be a key. */
 const LONGEST_SEGMENT = 20;
 
 /**
- * Returns the path and query of a request without host, credentials and what may be a key: the values of vendor
- * parameters and of the query of the configured address, and its long segments.
+ * Returns the path and query of a request without its host, credentials and possible keys. Possible keys are the values
+ * of vendor parameters, the values in the query of the configured address, and the address's long path segments.
  * @param address the configured address; its placeholders are in braces
  */
 export function shownRequest(
@@ -35,7 +35,7 @@ export function shownRequest(
   address: string,
   { vendorParameters }: Pick<UpstreamOptions, "vendorParameters">,
 ): string {
-  // A host with a placeholder is not valid in an address.
+  // `URL` rejects a host with a placeholder, so the host is replaced.
   const configured = new URL(address.replace(/^[a-z]+:\/\/[^/?#]*/i, "http://host"));
   const fixed = [...configured.searchParams].filter(([, value]) => !value.includes("{")).map(([key]) => key);
   const hidden = new Set([...fixed, ...Object.keys(vendorParameters)].map((key) => key.toLowerCase()));
@@ -57,19 +57,19 @@ export const isKey = (value: string): boolean => value.length >= SHORTEST_KEY;
 export interface SecretHider {
   hide(text: string): string;
   /**
-   * Returns an answer with the beginning of its body without the secrets, in UTF-8 if it has some. They must be removed before the text is
-   * shortened, because a part of a secret would not be recognized.
+   * Returns an answer with the secrets removed from the beginning of its body, which becomes UTF-8 if it contained
+   * secrets. Must run before the text is shortened, because a part of a secret would not be recognized.
    */
   hideIn(answer: UpstreamAnswer): UpstreamAnswer;
 }
 
 export function hiding(values: readonly string[]): SecretHider {
   const patterns = [...new Set(values.filter((value) => value !== "").flatMap(formsOf))]
-    // The longest first, as a form may be a part of another.
+    // Longest first, because a form may be part of a longer one.
     .sort((a, b) => b.length - a.length)
     .map((form) => {
       const literal = escapeRegExp(form);
-      // A short form may be a part of any word.
+      // A short form may be part of a word, so it must stand alone.
       return new RegExp(isKey(form) ? literal : `(?<![\\w.-])${literal}(?![\\w-])`, "gi");
     });
   const hide = (text: string): string => patterns.reduce((left, pattern) => left.replace(pattern, "…"), text);

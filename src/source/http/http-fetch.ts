@@ -17,17 +17,17 @@ import { hiding, isKey, secretsIn } from "./hide-secrets.ts";
 import { failureOf, type UpstreamAnswer } from "./image-response.ts";
 import type { FormRequest } from "./query.ts";
 
-/** No picture of a metatile is larger. */
+/** The size limit in bytes of an answer's body. The picture of a metatile is smaller. */
 const BODY_LIMIT = 64 * 1024 * 1024;
 const REDIRECTS = 3;
 const FORM_TYPE = "application/x-www-form-urlencoded";
 const PICTURES = "image/*, application/vnd.ogc.se_xml;q=0.5, */*;q=0.1";
 
-/** Requests to one upstream over HTTP, with the credentials that are configured for it. */
+/** Sends requests to one upstream over HTTP, with its configured credentials. */
 export interface HttpFetch extends AsyncDisposable {
   /**
-   * Sends a request, reads its whole answer and returns what `understand` makes of it. `understand` may throw a
-   * SourceError. `accept` is the Accept header; absent: pictures.
+   * Sends a request, reads the whole answer and returns the result of `understand`, which may throw a SourceError.
+   * `accept` is the Accept header; absent: pictures.
    * @throws SourceError without the address or the credentials in its message; `cancelled` when the signal fires
    */
   request<T>(
@@ -38,7 +38,7 @@ export interface HttpFetch extends AsyncDisposable {
   ): Promise<T>;
 }
 
-/** `servers`: the configured servers. They get the credentials, and redirects to them are always followed. */
+/** @param servers the configured servers. Only they get the credentials, and redirects to them are always followed. */
 export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: readonly URL[]): HttpFetch {
   const credentials = credentialsOf(options);
   const secrets = [
@@ -85,7 +85,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       const met: Met = { addresses: [], keys: [] };
       const hiderOf = () => {
         if (met.addresses.length === 0 && met.keys.length === 0) return hider;
-        // Redirects repeat parameters of the request, and messages need those words.
+        // Redirects repeat parameters of the request, and messages need these words.
         const sent = [request.url.searchParams, new URLSearchParams(request.form)];
         const requested = new Set(sent.flatMap((parameters) => [...parameters.values()]));
         const inAddresses = met.addresses.flatMap(secretsIn).filter((value) => !requested.has(value));
@@ -96,7 +96,8 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
         try {
           return understand(answer);
         } catch (error) {
-          // Secrets must be removed before the message is shortened, so the body without them is read once more.
+          // Calls `understand` again on the body without secrets, because secrets must be removed before the message is
+          // shortened.
           if (error instanceof SourceError) understand(hiderOf().hideIn(answer));
           throw error;
         }
@@ -107,7 +108,8 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     },
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      // Between the requests of a redirect or of a log-in the client has none that it would wait for.
+      // Between the requests of a redirect or of a log-in, the client has no request in progress that its closing would
+      // wait for.
       if (running > 0)
         await new Promise<void>((resolve) => {
           reportIdle = resolve;
@@ -117,7 +119,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   };
 }
 
-/** What a request has met on its way that messages must not have. */
+/** The secrets and addresses that a request encountered, which messages must not show. */
 interface Met {
   /** The addresses of redirects. */
   readonly addresses: URL[];
@@ -125,10 +127,10 @@ interface Met {
   readonly keys: string[];
 }
 
-/** Reads the answer to a request. Adds to `met` what it meets. */
+/** Reads the answer to a request. Adds the encountered addresses and keys to `met`. */
 type Read = (request: FormRequest, accept: string, signal: AbortSignal, met: Met) => Promise<UpstreamAnswer>;
 
-/** The statuses of redirects that keep the method and the body (RFC 9110, 15.4.8 and 15.4.9). */
+/** The redirect statuses that preserve the method and the body (RFC 9110, 15.4.8 and 15.4.9). */
 const KEEPING: ReadonlySet<number> = new Set([307, 308]);
 
 interface Following {
@@ -142,8 +144,8 @@ interface Following {
 function followingRedirects(client: HttpClient, { credentials, cookies, configured, options }: Following): Read {
   const headersOf = headersFor(options);
   /**
-   * A redirect to a server that is not configured must lead into the public internet: its answer is shown to clients,
-   * who may not be allowed to see what a private server answers.
+   * A redirect to a server that is not configured must lead into the public internet. Clients see the answer, and they
+   * may not be allowed to see answers of a private server.
    */
   const kindOf = (url: URL, first: URL): ServerKind => {
     if (url.host === first.host || configured.has(url.host)) return "configured";
@@ -151,7 +153,8 @@ function followingRedirects(client: HttpClient, { credentials, cookies, configur
   };
 
   return async ({ url: first, form: firstForm }, accept, signal, met) => {
-    // A limit for the whole request: a server that sends a byte now and then never exceeds a limit for a pause.
+    // The limit applies to the whole request: a server that sends a byte now and then would never exceed a limit on
+    // pauses.
     const untilMs = performance.now() + options.timeoutMs;
     let url = first;
     let form = firstForm;
@@ -169,14 +172,14 @@ function followingRedirects(client: HttpClient, { credentials, cookies, configur
         form === undefined ? { method: "GET", headers, ...limits } : { method: "POST", headers, body: form, ...limits },
         signal,
       );
-      // The answer to a challenge is a hash of the password.
+      // The answer to a challenge is a hash of the password, so it counts as a secret.
       if (authorization !== undefined) met.keys.push(...(/response="(\w+)"/.exec(authorization)?.slice(1) ?? []));
       if (cookie !== undefined) met.keys.push(...cookie.split("; ").map((pair) => pair.replace(/^[^=]*=/, "")));
       if (cookies !== undefined) met.keys.push(...(await cookies.keep(url, answer)));
       return answer;
     };
     for (let hop = 0; ; hop++) {
-      // Credentials are for the first server only, even if another one is configured.
+      // Only the first server gets the credentials, even if the redirect leads to another configured server.
       const isFirst = hop === 0 || url.origin === first.origin;
       const own = headersOf(isFirst, accept);
       const answer =
@@ -205,42 +208,47 @@ function followingRedirects(client: HttpClient, { credentials, cookies, configur
 }
 
 /**
- * Returns a Location with its octets beyond ASCII escaped: an address has none (RFC 3986, 2), but servers send them.
- * undici decodes headers as ISO-8859-1.
+ * Returns a Location header with its octets beyond ASCII escaped. An address has only ASCII (RFC 3986, 2), but servers
+ * send other octets. undici decodes headers as ISO-8859-1.
  */
 const withEscapes = (location: string): string =>
   location.replace(/[\u0080-\u00ff]/g, (octet) => `%${octet.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Classifies the failure of a request. */
+/** Converts the failure of a request to a SourceError. */
 function requestFailure(error: unknown, timeoutMs: number): SourceError {
   if (error instanceof TooLate)
     return new SourceError("timeout", `no whole answer in ${timeoutMs / 1000} seconds`, { cause: error });
   if (error instanceof MalformedAnswer) return new SourceError("reset", error.message, { cause: error });
   const failure = failureOf(error);
-  // While the head is incomplete there is no answer yet.
+  // Until the head is complete, the answer has not begun.
   if (error instanceof BrokenAnswer && error.status !== undefined && failure.failure === "reset")
     return new SourceError("truncated", "the connection broke in the middle of the answer", { cause: error });
   return failure;
 }
 
-/** Returns what may be a key in the value of a header: all of it, and what follows a scheme such as `Bearer`. */
+/**
+ * Returns the possible keys in the value of a header: the whole value, and the part after a scheme such as `Bearer`.
+ */
 const secretsInHeader = (value: string): readonly string[] =>
   [value, ...(/^\w+ +(\S.*)$/.exec(value)?.slice(1) ?? [])].filter(isKey);
 
-/** Returns the headers of a request, without its credentials. `isConfigured`: it goes to a configured server. */
+/**
+ * Returns the headers of a request, without its credentials.
+ * @param isConfigured whether the request goes to a configured server
+ */
 type HeadersOf = (isConfigured: boolean, accept: string) => Readonly<Record<string, string>>;
 
 function headersFor({ headers = {} }: Omit<UpstreamOptions, "url">): HeadersOf {
   const plain = {
     "user-agent": `Nuthatch/${ownVersion()}`,
-    // Without this header any coding would be acceptable (RFC 9110, 12.5.3). Pictures are compressed already.
+    // Without this header, any coding would be acceptable (RFC 9110, 12.5.3). Pictures are already compressed.
     "accept-encoding": "identity",
   };
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return (isConfigured, accept) => ({ ...plain, accept, ...(isConfigured ? own : {}), ...currentTrace() });
 }
 
-/** A proxy's error page names the proxy. */
+/** Returns the parts of the proxy's address, because a proxy's error page names the proxy. */
 function proxySecrets(proxy: string | undefined): readonly string[] {
   const { http, https } = proxiesOfEnvironment();
   const addresses = proxy === undefined ? [http, https] : [proxy];

@@ -15,15 +15,18 @@ import { missingTilesOf } from "./missing-tile.ts";
 import { asForm, type FormRequest } from "./query.ts";
 import { addressesOf, type HttpSourceOptions, originOf, serversOf } from "./servers.ts";
 
-/** Called when one of several servers goes down and when it is back, as far as this source has seen. */
+/** Called when this source finds that one of several servers is down, or is back. */
 export type ReportHealth = (origin: string, isUp: boolean) => void;
 
-/** The addresses of requests for a kind of source. A SourceError here fails a request before it is sent. */
+/**
+ * Returns the addresses of requests for one kind of source. A SourceError thrown here fails a request before it is
+ * sent.
+ */
 export interface HttpAddresses {
   picture(address: string, request: RenderRequest): URL;
-  /** Returns whether requests are sent as forms. Absent: they are not. */
+  /** Whether requests are sent as forms. Absent: false. */
   readonly areForms?: boolean;
-  /** Absent for a source that can only render images. */
+  /** Absent for a source that can only render pictures. */
   question?(address: string, question: Question): URL;
 }
 
@@ -40,7 +43,7 @@ function requestedType(question: Question): string {
   }
 }
 
-/** Creates a source over HTTP. The kinds of such sources differ only in their addresses. */
+/** Creates a source over HTTP. The kinds of these sources differ only in their addresses. */
 export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddresses, report?: ReportHealth): Source {
   const http = createHttpFetch(options, serversOf(options));
   const mirrors = addressesOf(options);

@@ -30,7 +30,7 @@ const READERS: Readonly<Record<string, (answer: UpstreamAnswer) => unknown>> = {
 };
 
 test.each(BODIES)("an exception in $name is one for each kind of request, with its words", ({ body, charset }) => {
-  // Many servers put the type that was requested on an exception.
+  // Many servers label an exception with the requested type.
   for (const type of ["text/xml", "image/png", "application/vnd.ogc.se_xml"])
     for (const [kind, read] of Object.entries(READERS)) {
       const contentType = charset === undefined ? type : `${type}; charset=${charset}`;

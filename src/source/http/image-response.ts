@@ -4,13 +4,16 @@ import { ProxyRefusal } from "../../lib/http/http-failure.ts";
 import { type FailureClass, SourceError } from "../source.ts";
 import { beginningOf, isPermanentException, ownWords } from "./response-text.ts";
 
-/** Returns whether bytes begin as an image does. */
+/** Returns whether bytes begin like a picture. */
 export const isPicture = (bytes: Uint8Array): boolean => pictureKind(bytes) !== undefined;
 
-/** The longest pause that a Retry-After can cause: after a day the upstream is tried again. */
+/** The longest pause in ms that a Retry-After header can cause: the upstream is tried again after a day. */
 const LONGEST_RETRY_AFTER_MS = 86_400_000;
 
-/** Parses a Retry-After, seconds or a date (RFC 9110, 10.2.3). Returns ms from now. */
+/**
+ * Parses a Retry-After header with seconds or a date (RFC 9110, 10.2.3). Returns ms from now. Undefined if the header
+ * is absent or invalid.
+ */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header.trim())) return Math.min(Number(header) * 1000, LONGEST_RETRY_AFTER_MS);
@@ -18,7 +21,7 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
   return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - nowMs), LONGEST_RETRY_AFTER_MS);
 }
 
-/** An answer of an upstream, read to its end. */
+/** An answer of an upstream, which was read to its end. */
 export interface UpstreamAnswer {
   readonly status: number;
   readonly contentType: string;
@@ -30,7 +33,7 @@ export interface UpstreamAnswer {
 const PERMANENT_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 
 /**
- * The statuses of an answer: 200, and 203 of a proxy that has changed the answer (RFC 9110, 15.3.4). 204 has no body.
+ * The statuses of success: 200, 204 without a body, and 203 of a proxy that has changed the answer (RFC 9110, 15.3.4).
  */
 const GOOD_STATUSES: ReadonlySet<number> = new Set([200, 203, 204]);
 
@@ -46,13 +49,13 @@ export function checkStatus({ status, contentType, body, retryAfter }: UpstreamA
   }
   if (GOOD_STATUSES.has(status)) return;
   const words = said(`status ${status}`);
-  // Some servers send the exception of a wrong request with the status of a fault of their own.
+  // Some servers send an exception about a wrong request with a status of 500 and above.
   if (isPermanentException(body, contentType)) throw new SourceError("exception", words, { isPermanent: true });
   if (status >= 500) throw new SourceError("server_error", words);
   throw new SourceError("http_status", words, { isPermanent: PERMANENT_STATUSES.has(status) });
 }
 
-/** Returns the image in an answer. @throws SourceError */
+/** Returns the picture in an answer. @throws SourceError */
 export function pictureOf(answer: UpstreamAnswer): Uint8Array {
   checkStatus(answer);
   const { contentType, body } = answer;
@@ -70,7 +73,7 @@ export function pictureOf(answer: UpstreamAnswer): Uint8Array {
   );
 }
 
-/** Returns the answer to GetFeatureInfo unchanged. @throws SourceError, for an exception document too */
+/** Returns the answer to GetFeatureInfo unchanged. @throws SourceError, also for an exception document */
 export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
   checkStatus(answer);
   if (/<(?:\w+:)?(?:ServiceExceptionReport|ExceptionReport)\b/.test(beginningOf(answer.body, answer.contentType)))
@@ -78,7 +81,7 @@ export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
   return answer;
 }
 
-/** Returns the answer to the GetMap of a raster unchanged. @throws SourceError, if it is no picture */
+/** Returns the answer to the GetMap of a raster unchanged. @throws SourceError, if the answer is not a picture */
 export function maskOf(answer: UpstreamAnswer): UpstreamAnswer {
   pictureOf(answer);
   return answer;
@@ -120,7 +123,7 @@ const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([
   ],
 ]);
 
-/** Converts a fault of the HTTP client to an error without the address. */
+/** Converts a fault of the HTTP client to an error whose message does not contain the address. */
 export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   if (error instanceof ProxyRefusal) return new SourceError("refused", error.message, { cause: error });

@@ -35,7 +35,7 @@ const textOf = (http: HttpFetch, url: URL, form?: string): Promise<string> =>
     return text;
   });
 
-/** Starts a server that wants Digest. `answer` answers what it lets in; absent: with the address. */
+/** Starts a server that requires Digest. `answer` answers accepted requests; absent: with the address. */
 async function digestServer({ answer, ...rules }: GateRules & { readonly answer?: RequestListener } = {}) {
   const gate = digestGate(answer ?? ((request, response) => void response.end(request.url)), rules);
   return { ...gate, url: await serve(gate.listener) };
@@ -49,7 +49,7 @@ describe("a server that wants Digest", () => {
     const http = sourceOf(url, ME);
     for (const n of [1, 2, 3]) expect(await textOf(http, new URL(`?n=${n}`, url))).toBe(`200 /map?n=${n}`);
     expect(seen).toEqual(["Basic", "Digest n1 00000001", "Digest n1 00000002", "Digest n1 00000003"]);
-    // Another source with the same credentials, such as the next poll of a feed.
+    // A second source with the same credentials, such as the next poll of a feed.
     expect(await textOf(sourceOf(url, ME), url)).toBe("200 /map");
     expect(seen.at(-1)).toBe("Digest n1 00000004");
   });
@@ -193,7 +193,7 @@ describe("cookies of a source", () => {
     ]);
     const other = sourceOf(url, {});
     expect([await textOf(other, url), await textOf(other, url)]).toEqual(["200 none", "200 none"]);
-    // Each source has a session of its own.
+    // Each source has a separate session.
     expect(await textOf(sourceOf(url, COOKIES), url)).toBe("200 none");
   });
 

@@ -46,7 +46,7 @@ async function proxyOf(credentials?: string): Promise<ForwardProxy> {
   return proxy;
 }
 
-/** Reads the text at an address as a source with these options does. */
+/** Reads the text at an address with a source that has these options. */
 async function read(url: URL, options: Partial<UpstreamOptions> = {}): Promise<string> {
   await using upstream = createHttpFetch({ timeoutMs: 5000, connections: 2, vendorParameters: {}, ...options }, [url]);
   return await upstream.request(

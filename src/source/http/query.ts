@@ -1,14 +1,14 @@
 import { trimEndOf } from "../../lib/text/trim-end.ts";
 
-/** The parts of a query between `&`, as written: their escapes may stand for bytes that are no UTF-8. */
+/** The parts of a query between `&`, as written, because their escapes may stand for bytes that are not UTF-8. */
 const partsOf = ({ search }: URL): readonly string[] => (search === "" ? [] : search.slice(1).split("&"));
 
 const nameOf = (part: string): string => [...new URLSearchParams(part)][0]?.[0] ?? "";
 
 /**
- * Returns an address with parameters set. A later parameter replaces an earlier one, or one of the address, whose name
- * differs at most in case: OGC services ignore the case of names (OGC 06-042, 6.8.1). Leaves the rest of the query as
- * it is written, as writing it again would change its escapes.
+ * Returns an address with parameters set. Each parameter replaces earlier parameters, and parameters of the address,
+ * whose names are equal but for case: OGC services ignore the case of names (OGC 06-042, 6.8.1). Leaves all other parts
+ * of the query as written, because writing them again would change their escapes.
  */
 export function withQuery(address: URL | string, ...wanted: readonly Readonly<Record<string, string>>[]): URL {
   const url = new URL(address);
@@ -17,7 +17,7 @@ export function withQuery(address: URL | string, ...wanted: readonly Readonly<Re
     if (added === "") continue;
     const names = new Set(Object.keys(parameters).map((key) => key.toUpperCase()));
     const left = partsOf(url).filter((part) => part !== "" && !names.has(nameOf(part).toUpperCase()));
-    // The setter takes a `?` away, and the query may begin with one of its own.
+    // The setter removes a leading `?`, but the query may begin with a `?` itself.
     url.search = `?${[...left, added].join("&")}`;
   }
   return url;
@@ -26,13 +26,13 @@ export function withQuery(address: URL | string, ...wanted: readonly Readonly<Re
 /** A request whose parameters are sent as a form. */
 export interface FormRequest {
   readonly url: URL;
-  /** Undefined: the request is a GET. */
+  /** The body of a POST. Undefined if the request is a GET. */
   readonly form: string | undefined;
 }
 
 /**
- * Returns a request with the parameters in a form, except those of the configured address: many servers choose the map
- * by them.
+ * Returns a request with its parameters in a form. The parameters of the configured address stay in the address,
+ * because many servers choose the map by them.
  */
 export function asForm(url: URL, address: string): FormRequest {
   const configured = new Set(partsOf(new URL(address)));
@@ -49,7 +49,7 @@ export function asForm(url: URL, address: string): FormRequest {
 export const setParameters = (parameters: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ""));
 
-/** Formats a number without an exponent, which few servers read. */
+/** Formats a number without an exponent, which few servers accept. */
 export const decimal = (value: number): string => {
   const text = String(value);
   return text.includes("e") ? trimEndOf(trimEndOf(value.toFixed(20), "0"), ".") : text;

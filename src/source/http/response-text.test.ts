@@ -63,6 +63,6 @@ test("an exception in another encoding is read by the charset of its Content-Typ
   expect(ownWords(latin1, 'text/xml;charset="windows-1252"')).toBe("Straße");
   expect(ownWords(Buffer.from(`\ufeff${text}`, "utf16le"), "text/xml")).toBe("Straße");
   expect(ownWords(Buffer.from(text, "utf16le"), "text/xml; charset=utf-16le")).toBe("Straße");
-  // The charset of a web server's configuration, which is not that of the text.
+  // The charset comes from the web server's configuration and is not the charset of the text.
   expect(ownWords(Buffer.from(text), "text/xml; charset=ISO-8859-1")).toBe("Straße");
 });

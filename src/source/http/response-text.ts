@@ -1,7 +1,7 @@
 import { answerText } from "../../lib/text/answer-text.ts";
 
 /**
- * The codes of OGC exceptions that say that the request itself is wrong (WMS 1.1.1, A.3; WMS 1.3.0, table E.1; OWS
+ * The codes of OGC exceptions which mean that the request itself is wrong (WMS 1.1.1, A.3; WMS 1.3.0, table E.1; OWS
  * Common 1.1.0, table 25; WMTS 1.0.0, table 24).
  */
 const PERMANENT_CODES: ReadonlySet<string> = new Set([
@@ -18,18 +18,18 @@ const PERMANENT_CODES: ReadonlySet<string> = new Set([
   "TileOutOfRange",
 ]);
 
-/** The bytes of a document that are examined: an upstream reports an exception at the beginning. */
+/** The bytes of a document that are examined. An upstream reports an exception at the beginning. */
 const MOST_BYTES = 64 * 1024;
 const MOST_WORDS = 300;
 
-/** Elements of OGC exceptions that hold words, in lower case and without a prefix. */
+/** The elements of OGC exceptions that contain the message, in lower case and without a prefix. */
 const SAYING: ReadonlySet<string> = new Set(["serviceexception", "exceptiontext"]);
-/** Elements whose content is no text to read. */
+/** Elements whose content is not text for people. */
 const HIDDEN: ReadonlySet<string> = new Set(["script", "style"]);
 
 /**
- * Returns the upstream's own words from an exception document or a page: one line, no markup, 300 characters at most. Takes
- * time in proportion to the document: an upstream may send anything, and the renderer waits.
+ * Returns the upstream's message from an exception document or a page: one line, no markup, 300 characters at most.
+ * Takes time in proportion to the document, because an upstream may send anything, and the renderer waits.
  */
 export function ownWords(body: Uint8Array, contentType = ""): string {
   const { said, codes, all } = readExceptions(body, contentType);
@@ -40,27 +40,27 @@ export function ownWords(body: Uint8Array, contentType = ""): string {
 export const exceptionCodes = (body: Uint8Array, contentType: string): readonly string[] =>
   readExceptions(body, contentType).codes;
 
-/** Returns whether a body is an exception document whose code says that the request would fail again. */
+/** Returns whether a body is an exception document whose code means that the request would fail again. */
 export const isPermanentException = (body: Uint8Array, contentType: string): boolean =>
   exceptionCodes(body, contentType).some((code) => PERMANENT_CODES.has(code));
 
 /**
- * Returns a text of UTF-8 as such, whatever it is called: many servers put one charset on all of their answers. Any other
- * text is decoded by its mark, the Content-Type or its XML declaration.
+ * Decodes a text. Valid UTF-8 is decoded as such, whatever charset is declared, because many servers declare one
+ * charset for all answers. Any other text is decoded by its mark, the Content-Type or its XML declaration.
  */
 export function textOf(bytes: Uint8Array, contentType: string): string {
   const text = Buffer.from(bytes).toString("utf8");
   return /[\0\ufffd]/.test(text) ? answerText(bytes, contentType) : text;
 }
 
-/** The bytes that tell what a body is. */
+/** The bytes of a body that are enough to recognize its kind. */
 const MOST_TELLING = 2048;
 
-/** Returns the beginning of a body as text, without blanks in front of it. */
+/** Returns the beginning of a body as text, without leading blanks. */
 export const beginningOf = (body: Uint8Array, contentType: string): string =>
   textOf(body.subarray(0, MOST_TELLING), contentType).trimStart();
 
-/** Returns the texts of the exceptions in a document, their codes, and all of its texts. */
+/** Returns the messages of the exceptions in a document, their codes, and all texts of the document. */
 function readExceptions(body: Uint8Array, contentType: string) {
   const text = textOf(body.subarray(0, MOST_BYTES), contentType);
   const said: string[] = [];
@@ -71,14 +71,14 @@ function readExceptions(body: Uint8Array, contentType: string) {
     all.push(before);
     if (isSaying) said.push(before);
     if (SAYING.has(name)) isSaying = !isEnd && !tag.endsWith("/>");
-    // Some say no more than a code.
+    // Some exceptions have only a code.
     if (!isEnd && /^(?:service)?exception$/.test(name)) codes.push(/\s\w*[cC]ode="([^"]*)"/.exec(tag)?.[1] ?? "");
   }
   return { said, codes: codes.filter((code) => code !== ""), all };
 }
 
 interface Tag {
-  /** The text before the tag; that of scripts and styles is left out. */
+  /** The text before the tag, without the text of scripts and styles. */
   readonly before: string;
   /** The tag with its brackets; "" at the end of the document. */
   readonly tag: string;
@@ -87,11 +87,11 @@ interface Tag {
   readonly isEnd: boolean;
 }
 
-/** Yields the tags of a document and the text between them. An opening bracket that nothing closes is text. */
+/** Yields the tags of a document and the text between them. An opening bracket without a closing one is text. */
 function* tagsOf(markup: string): Generator<Tag> {
-  // Letter by letter: of some others the lower case is longer, and places would differ.
+  // Converts ASCII letters only, because the lower case of some other letters is longer, which would shift positions.
   const lower = markup.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-  /** Elements without a further end: it is not searched for again. */
+  /** Element names without a further end tag, which is not searched for again. */
   const open = new Set<string>();
   let at = 0;
   for (;;) {

@@ -8,7 +8,7 @@ export const arcgisPath = (z: number, x: number, y: number): string =>
 
 export const padded = (n: number, digits: number, base = 10): string => n.toString(base).padStart(digits, "0");
 
-/** Returns a number as `count` directories of `digits` digits, the greatest part first. */
+/** Returns a number as `count` directories of `digits` digits each, the most significant part first. */
 export function pathParts(n: number, count: number, digits: number): string {
   const base = 10 ** digits;
   return Array.from({ length: count }, (_, i) => padded(Math.floor(n / base ** (count - 1 - i)) % base, digits)).join(

@@ -1,8 +1,8 @@
 import type { TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 
 /**
- * Returns one digit per level: the bits of x and of y (from the top), interleaved (Bing Maps tile system). Level 0 has
- * none. Uses division, because bit operations end at level 31.
+ * Returns a quadkey, with one digit per level: the bits of x and of y (from the top), interleaved (Bing Maps tile
+ * system). The quadkey of level 0 is empty. Uses division, because bit operations end at level 31.
  */
 export function quadkey(x: TileX, y: TileY, z: Zoom): string {
   let key = "";

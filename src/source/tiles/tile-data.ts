@@ -7,12 +7,15 @@ import { checkStatus, isPicture, type UpstreamAnswer } from "../http/image-respo
 import { beginningOf, ownWords } from "../http/response-text.ts";
 import { SourceError } from "../source.ts";
 
-/** Clients cannot use tiles of a hundredth of this size. A tile that unpacks to more is taken for an attack. */
+/**
+ * The size limit in bytes of an uncompressed tile. Clients cannot use tiles of a hundredth of this size, so a larger
+ * tile is treated as an attack.
+ */
 export const DATA_LIMIT = 32 * 1024 * 1024;
 
 export const EMPTY = "the tile is empty";
 
-/** Returns the tile in an answer; undefined: it is a vector tile without layers. @throws SourceError */
+/** Returns the tile in an answer. Undefined if the answer is a vector tile without layers. @throws SourceError */
 export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array | undefined {
   checkStatus(answer);
   if (/^text\/html\b/i.test(answer.contentType) && answer.body.byteLength > 0)
@@ -24,7 +27,7 @@ export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array |
 /** The values of `type` of a GeoJSON object (RFC 7946, 1.4). */
 const GEOJSON = /^(?:Feature|FeatureCollection|GeometryCollection|(?:Multi)?(?:Point|LineString|Polygon))$/;
 
-/** Returns a tile of JSON in UTF-8. @throws SourceError for JSON that is no tile of the format, such as an exception */
+/** Returns a JSON tile in UTF-8. @throws SourceError for JSON that is not a tile of the format, such as an exception */
 function jsonTile(bytes: Uint8Array, contentType: string, { mimeType }: DataFormat): Uint8Array {
   const charset = /;\s*charset="?([\w.:-]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? "utf-8";
   let text: string;
@@ -51,13 +54,13 @@ function isTileOf(mimeType: string, tile: unknown): boolean {
 }
 
 /**
- * Returns a tile that is not a picture as it is stored: unpacked if it was gzipped, else unchanged. Undefined: it has 0
- * bytes, and is a vector tile: a message without layers. Does not decode a vector tile, but examines it, so that no
- * exception document and no HTML page is stored as a tile.
+ * Returns a tile that is not a picture in the form in which it is stored: decompressed if it was gzipped, otherwise
+ * unchanged. Undefined if it is a vector tile of 0 bytes, which is a message without layers. Does not decode a vector
+ * tile, but checks its first byte, so that no exception document and no HTML page is stored as a tile.
  * @throws SourceError
  */
 export function tileData(packed: Uint8Array, format: DataFormat, contentType = ""): Uint8Array | undefined {
-  // Upstreams send vector tiles as their archives hold them, even if gzip was not requested.
+  // Upstreams send vector tiles as their archives contain them, even if the request did not accept gzip.
   const isGzip = packed[0] === 0x1f && packed[1] === 0x8b;
   const bytes = isGzip
     ? unzipped(packed, gunzipSync, "gzip")
@@ -75,7 +78,8 @@ export function tileData(packed: Uint8Array, format: DataFormat, contentType = "
     throw new SourceError("exception", ownWords(bytes, contentType) || "a document without words");
   switch (format.content) {
     case "protobuf":
-      // Field 3, the layers, or an extension, 16 and above (Mapbox Vector Tile 2.1, 4.1): no text begins with either.
+      // The first byte is field 3, the layers, or an extension, 16 and above (Mapbox Vector Tile 2.1, 4.1). No text
+      // begins with these bytes.
       if (bytes[0] !== 0x1a && (bytes[0] ?? 0) < 0x80)
         throw new SourceError("wrong_type", "the answer is no vector tile");
       return bytes;
@@ -91,7 +95,7 @@ export function tileData(packed: Uint8Array, format: DataFormat, contentType = "
 const tooLarge = (cause?: unknown): SourceError =>
   new SourceError("too_large", `the tile is larger than ${DATA_LIMIT} bytes`, { cause });
 
-/** Returns whether data begins as zlib's, with deflate in a window of 32 kB (RFC 1950, 2.2). Old archives have it. */
+/** Returns whether data begins like zlib data with a window of 32 kB (RFC 1950, 2.2), which old archives contain. */
 const isZlib = ([first = 0, second = 0]: Uint8Array): boolean => first === 0x78 && (first * 256 + second) % 31 === 0;
 
 function unzipped(packed: Uint8Array, unpack: typeof gunzipSync, name: string): Uint8Array {

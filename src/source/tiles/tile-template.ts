@@ -13,11 +13,11 @@ export const placeholdersOf = (template: string): readonly string[] =>
 export const fillTemplate = (template: string, valueFor: (name: string) => string | undefined): string =>
   template.replace(PLACEHOLDER, (whole, name: string) => {
     const value = valueFor(name);
-    // A colon is allowed in paths and queries (RFC 3986, 3.3), and not every server reads it escaped.
+    // A colon is allowed in paths and queries (RFC 3986, 3.3), and some servers do not accept it escaped.
     return value === undefined ? whole : encodeURIComponent(value).replaceAll("%3A", ":");
   });
 
-/** A tile in the numbers of upstreams, which use both orders of rows. */
+/** A tile in the numbering of upstreams, with both orders of rows. */
 export interface UpstreamTile {
   readonly z: number;
   readonly x: number;
@@ -26,8 +26,8 @@ export interface UpstreamTile {
 }
 
 /**
- * Returns the tile of a request. @throws SourceError if the picture is not a single tile, which the configuration
- * prevents
+ * Returns the tile of a request. @throws SourceError if the picture is not a single tile, which the configuration rules
+ * out
  */
 export function tileOf({ tile, gridSet }: RenderRequest): UpstreamTile {
   if (tile === undefined) throw new SourceError("exception", "this upstream has single tiles only");

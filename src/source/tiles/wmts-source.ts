@@ -9,16 +9,16 @@ export const createWmtsSource = (options: WmtsSourceOptions, report?: ReportHeal
   createHttpSource(options, { picture: (address, request) => wmtsUrl(address, options, request) }, report);
 
 /**
- * Returns the GetTile of a tile (OGC 07-057r7): RESTful (10.2) if the address has placeholders, whose case does not
- * matter; else with key-value pairs (8.2.1). Rows count from the top.
- * @throws SourceError where the picture is not a single tile, or its level has no name
+ * Returns the address of a GetTile (OGC 07-057r7): RESTful (10.2) if the address has placeholders, whose case does not
+ * matter; otherwise with key-value pairs (8.2.1). Rows count from the top.
+ * @throws SourceError if the picture is not a single tile, or its level has no name
  */
 export function wmtsUrl(address: string, options: WmtsSourceOptions, request: RenderRequest): URL {
   const { z, x, fromTop } = tileOf(request);
   const { layer, tileMatrixSet, tileMatrixPrefix = "", tileMatrices } = options;
   const tileMatrix = tileMatrices === undefined ? `${tileMatrixPrefix}${z}` : tileMatrices[z];
   if (tileMatrix === undefined) throw new SourceError("exception", `level ${z} has no name among tileMatrices`);
-  // A filter may choose among styles; everything else of the tile is not the client's.
+  // A filter may choose the style, but no other parameter that identifies the tile.
   const { STYLE: style = options.style, ...parameters } = setParameters(request.parameters);
   const tile: Readonly<Record<string, string>> = {
     LAYER: layer,
@@ -36,6 +36,7 @@ export function wmtsUrl(address: string, options: WmtsSourceOptions, request: Re
       parameters,
     );
   const requested = { SERVICE: "WMTS", REQUEST: "GetTile", VERSION: "1.0.0", ...tile };
-  // The tile's keys come last: a filter named TILEROW must not choose the tile that is stored under another number.
+  // The tile's keys come last, so that a filter named TILEROW cannot request a different tile than the one that is
+  // stored.
   return withQuery(address, options.vendorParameters, parameters, requested);
 }

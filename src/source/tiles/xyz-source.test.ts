@@ -58,7 +58,7 @@ test("vendor parameters and values of parameter filters go into the query", () =
   expect(url.href).toBe("http://u/0/0/0?key=a+b&TIME=2024-01-01");
 });
 
-// The example of Microsoft's page "Bing Maps Tile System".
+// The example on Microsoft's page "Bing Maps Tile System".
 test("the tile 3, 5 of level 3 has the quadkey 213", () => {
   expect(quadkey(3, 5, 3)).toBe("213");
   expect(quadkey(0, 0, 0)).toBe("");

@@ -22,7 +22,7 @@ export function xyzUrl(address: string, options: XyzSourceOptions, request: Rend
     arcgis: arcgisPath(z, x, fromTop),
     "-arcgis": arcgisPath(z, x, fromBottom),
   };
-  // Their slashes and commas are written as they are.
+  // The slashes and commas of these values are not escaped.
   const withPaths = address.replace(/\{(bbox|-?tc|-?arcgis)\}/g, (whole, name: string) => paths[name] ?? whole);
   const filled = fillTemplate(withPaths, (name) => {
     switch (name) {
@@ -38,7 +38,7 @@ export function xyzUrl(address: string, options: XyzSourceOptions, request: Rend
         if (z === 0) throw new SourceError("no_tile", "level 0 has no quadkey");
         return quadkey(x, fromTop, z);
       case "s":
-        // The tile chooses the subdomain, so that caches on the way see one address per tile.
+        // The tile determines the subdomain, so that caches on the way see one address per tile.
         return subdomains[(x + fromTop) % subdomains.length];
       default:
         return undefined;
@@ -47,6 +47,6 @@ export function xyzUrl(address: string, options: XyzSourceOptions, request: Rend
   return withQuery(filled, options.vendorParameters, setParameters(request.parameters));
 }
 
-/** The decimals are those of MapProxy. */
+/** Writes as many decimals as MapProxy. */
 const boxText = ({ minX, minY, maxX, maxY }: Extent): string =>
   [minX, minY, maxX, maxY].map((side) => side.toFixed(8)).join(",");

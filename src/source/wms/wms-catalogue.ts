@@ -11,13 +11,13 @@ export interface WmsCatalogue {
   /** MIME types of GetMap. */
   readonly formats: readonly string[];
   /**
-   * The largest picture that the WMS renders, in pixels; undefined: the capabilities have no limit (1.3.0, 7.2.4.4).
+   * The largest picture that the WMS renders, in pixels. Undefined if the capabilities state no limit (1.3.0, 7.2.4.4).
    */
   readonly maxWidth: number | undefined;
   readonly maxHeight: number | undefined;
-  /** The most layers in one request; undefined: the capabilities have no limit. */
+  /** The most layers in one request. Undefined if the capabilities state no limit. */
   readonly layerLimit: number | undefined;
-  /** The layers that have a name and can be requested, in the order of the document. */
+  /** The layers with a name, which can be requested, in the order of the document. */
   readonly layers: readonly WmsCatalogueLayer[];
 }
 
@@ -26,12 +26,13 @@ export interface WmsCatalogueLayer {
   readonly title: string;
   readonly abstract: string;
   readonly queryable: boolean;
-  /** The CRSs of the layer and of the layers around it, such as `EPSG:4326`, in upper case. */
+  /** The CRSs of the layer and of its parent layers, such as `EPSG:4326`, in upper case. */
   readonly crs: ReadonlySet<string>;
   /** West, south, east, north in degrees. */
   readonly box: readonly [number, number, number, number] | undefined;
   /**
-   * The layer's exact boxes by CRS, such as `EPSG:25832`, x first. Has only the CRSs that the document gives a box for.
+   * The layer's exact boxes by CRS, such as `EPSG:25832`, x first. Contains only the CRSs for which the document gives
+   * a box.
    */
   readonly boxes: ReadonlyMap<string, Extent>;
   readonly styles: readonly string[];
@@ -40,7 +41,7 @@ export interface WmsCatalogueLayer {
   readonly dimensions: readonly WmsDimension[];
 }
 
-/** OGC 06-042, annex C; in 1.1.1 the values are in an Extent element. */
+/** A dimension (OGC 06-042, annex C). In 1.1.1 the values are in an Extent element. */
 export interface WmsDimension {
   readonly name: string;
   readonly default: string;
@@ -61,7 +62,7 @@ const numberOf = (element: XmlElement | undefined): number | undefined => {
   return Number.isFinite(value) ? value : undefined;
 };
 
-/** Returns a numeric attribute; NaN when there is none. */
+/** Returns a numeric attribute; NaN if the attribute is missing. */
 const attributeOf = (element: XmlElement | undefined, name: string): number =>
   Number(element?.attributes[name] || Number.NaN);
 const sidesOf = (box: XmlElement | undefined): readonly [number, number, number, number] => [
@@ -96,7 +97,7 @@ export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
   });
 }
 
-/** The properties that a layer inherits from the layers around it (1.3.0, 7.2.4.8). */
+/** The properties that a layer inherits from its parent layers (1.3.0, 7.2.4.8). */
 type Inherited = Pick<WmsCatalogueLayer, "crs" | "box" | "boxes" | "styles" | "legends" | "dimensions">;
 const NOTHING: Inherited = {
   crs: new Set(),
@@ -108,7 +109,7 @@ const NOTHING: Inherited = {
 };
 
 function collect(element: XmlElement, around: Inherited, into: WmsCatalogueLayer[]): void {
-  // 1.1.1 allows several in one element.
+  // 1.1.1 allows several CRSs in one element.
   const own = ["CRS", "SRS"]
     .flatMap((name) => childrenNamed(element, name))
     .flatMap((e) => textOf(e).toUpperCase().split(/\s+/));
@@ -136,7 +137,7 @@ function collect(element: XmlElement, around: Inherited, into: WmsCatalogueLayer
   for (const child of childrenNamed(element, "Layer")) collect(child, here, into);
 }
 
-/** Returns the first legend of a style. Most map servers have only one. */
+/** Returns the first legend of a style. Most map servers have only one legend per style. */
 function legendOf(style: XmlElement): (readonly [string, WmsLegend])[] {
   const legend = firstAt(style, "LegendURL");
   const [width, height] = [attributeOf(legend, "width"), attributeOf(legend, "height")];
@@ -163,7 +164,7 @@ function boxOf(element: XmlElement): WmsCatalogueLayer["box"] {
   return box.every(Number.isFinite) ? box : undefined;
 }
 
-/** Returns the box of a CRS. In 1.3.0 (attribute CRS) the axes have the order of the CRS, in 1.1.1 (SRS) x is first. */
+/** Returns the box of a CRS. In 1.3.0 (attribute CRS) the axes have the order of the CRS; in 1.1.1 (SRS) x is first. */
 function boxInCrs(element: XmlElement): (readonly [string, Extent])[] {
   const { attributes } = element;
   const crs = (attributes["CRS"] ?? attributes["SRS"] ?? "").toUpperCase();

@@ -49,7 +49,7 @@ function requested(
   return Object.fromEntries(url.searchParams);
 }
 
-/** A source finds the same address, first or after others that differ in one thing or another. */
+/** A source returns the same address, as its first request or after requests that differ in one part. */
 function expectSameOfSource(address: string, options: WmsSourceOptions, request: RenderRequest, url: URL): void {
   const elsewhere = { minX: 1e-9, minY: -2, maxX: 3, maxY: 1e21 };
   const others: RenderRequest[] = [

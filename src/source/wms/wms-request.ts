@@ -4,18 +4,17 @@ import type { WmsSourceOptions } from "../../layer/layer.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";
 import type { FeatureInfoRequest, LegendRequest, MaskRequest, Question, RenderRequest } from "../source.ts";
 
-/** Replaces the BBOX in a prepared address. No configuration contains it. */
+/** The placeholder of the BBOX in a prepared address. No configuration contains this text. */
 const BOX_MARK = "nuthatch-bbox-0-6021-4c1e";
 
 /**
- * Writes the GetMap requests of a source. Successive requests mostly differ in their BBOX alone. The rest of the
- * address takes longer to write than a small tile takes to send, so it is reused until another part of a request
- * differs.
+ * Writes the GetMap requests of a source. Successive requests mostly differ only in their BBOX. The other parts of the
+ * address take longer to write than a small tile takes to send, so they are reused until one of them changes.
  */
 export class WmsAddresses {
   readonly #options: WmsSourceOptions;
   #like: (Omit<RenderRequest, "extent" | "tile"> & { readonly address: string }) | undefined;
-  /** The parts of the address of `#like` before and after its BBOX; undefined: the BBOX is configured. */
+  /** The parts of the address of `#like` before and after its BBOX. Undefined if the configured address has a BBOX. */
   #written: readonly [before: string, after: string] | undefined;
 
   constructor(options: WmsSourceOptions) {
@@ -58,7 +57,10 @@ function boxOf({ version }: WmsSourceOptions, { gridSet, extent }: Pick<RenderRe
   return box.map(decimal).join(",");
 }
 
-/** Returns the GetMap of a picture. `box` replaces its own BBOX. */
+/**
+ * Returns the GetMap of a picture.
+ * @param box replaces the BBOX of the request
+ */
 export function wmsUrl(
   address: string,
   options: WmsSourceOptions,
@@ -70,7 +72,7 @@ export function wmsUrl(
   return urlOf(address, options, request, box, {
     REQUEST: "GetMap",
     FORMAT: requestFormat,
-    // MapServer renders a JPEG that shall be transparent on black.
+    // MapServer renders a JPEG with TRANSPARENT=TRUE on black.
     TRANSPARENT: transparent && requestFormat !== "image/jpeg" ? "TRUE" : "FALSE",
     ...setParameters({
       BGCOLOR: modifier.bgColor ?? options.bgColor ?? "",
@@ -90,7 +92,7 @@ export function questionUrl(address: string, options: WmsSourceOptions, question
   }
 }
 
-/** Returns the GetMap of a raster, with GeoWebCache's parameters: its pixels must not be blended. */
+/** Returns the GetMap of a raster, with GeoWebCache's parameters. The map server must not blend its pixels. */
 function maskUrl(address: string, options: WmsSourceOptions, request: MaskRequest): URL {
   const { filter } = request;
   const { layers = options.layers, styles = [] } = filter.type === "wms" ? filter : {};
@@ -107,7 +109,8 @@ function maskUrl(address: string, options: WmsSourceOptions, request: MaskReques
 }
 
 /**
- * Returns the GetLegendGraphic of a style (OGC 05-078r4, 12.2). The standard has one layer; GeoServer accepts a list.
+ * Returns the GetLegendGraphic of a style (OGC 05-078r4, 12.2). The standard allows one layer; GeoServer accepts a
+ * list.
  */
 function legendUrl(address: string, options: WmsSourceOptions, { style, format, options: more }: LegendRequest): URL {
   return withQuery(address, {
@@ -117,7 +120,7 @@ function legendUrl(address: string, options: WmsSourceOptions, { style, format, 
     LAYER: options.layers.join(","),
     STYLE: style === "" ? (options.styles[0] ?? "") : style,
     FORMAT: format,
-    // Needed by the standard, and by MapServer.
+    // Required by the standard, and by MapServer.
     ...(options.version === "1.3.0" ? { SLD_VERSION: "1.1.0" } : {}),
     ...more,
     ...Object.fromEntries(Object.entries(options.vendorParameters).map(([key, value]) => [key.toUpperCase(), value])),
@@ -138,7 +141,9 @@ function featureInfoUrl(address: string, options: WmsSourceOptions, request: Fea
   });
 }
 
-/** Returns the name of a CRS in requests. A configured name of one code of web mercator is that of its other codes. */
+/**
+ * Returns the name of a CRS in requests. A name configured for one code of web mercator applies to its other codes too.
+ */
 export function crsName(
   { version, crsNames = {} }: Pick<WmsSourceOptions, "version" | "crsNames">,
   srs: number,
@@ -149,7 +154,9 @@ export function crsName(
   return (same === undefined ? undefined : crsNames[same]) ?? `EPSG:${version === "1.3.0" ? canonicalSrs(srs) : srs}`;
 }
 
-/** Replaces keys of the configured URL by the keys that are equal but for case. */
+/**
+ * Returns an address with parameters. They replace parameters of the configured address that are equal but for case.
+ */
 function urlOf(
   address: string,
   options: WmsSourceOptions,

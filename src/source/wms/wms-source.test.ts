@@ -21,7 +21,7 @@ async function serve(handler: RequestListener): Promise<string> {
   return `${origin}/wms`;
 }
 
-/** A server that sends the same bytes to each who asks. */
+/** A server that sends the same bytes to every client. */
 async function serveAsIs(answer: string): Promise<string> {
   const server = createServer((socket) => {
     socket.on("error", () => {});

@@ -11,19 +11,19 @@ const CONNECT_MS = 3_000;
 /** A connection without traffic is probed after this time, so that a firewall does not forget it. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** Ids of types in PostgreSQL's catalogue. */
+/** The ids of types in PostgreSQL's catalogue. */
 const BOOL = 16;
 const BYTEA = 17;
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 700, 701, 1700]);
 
-/** A connection to PostgreSQL, not opened yet. */
+/** A connection to PostgreSQL that is not open yet. */
 export interface PostgresClient {
   readonly client: Client;
-  /** Ends the connection without a farewell. */
+  /** Closes the socket without ending the session in order. */
   readonly destroy: (reason: Error) => void;
 }
 
-/** @throws Error when a file of TLS cannot be read */
+/** @throws Error when a TLS file cannot be read */
 export function newClient(target: PostgresTarget, name: string): PostgresClient {
   const socket = new Socket();
   const { host, port, database, user, options } = target;
@@ -46,11 +46,11 @@ export function newClient(target: PostgresTarget, name: string): PostgresClient 
   return { client, destroy: (reason) => void socket.destroy(reason) };
 }
 
-/** Looks for the password where libpq does. Resolves with "" if there is none. */
+/** Finds the password where libpq looks for it. Resolves with "" if there is no password. */
 async function passwordFor({ host, port, database, password }: PostgresTarget, { user }: Client): Promise<string> {
   const given = password ?? process.env["PGPASSWORD"];
   if (given !== undefined) return given;
-  // libpq looks for a Unix socket under the name of this machine.
+  // For a Unix socket libpq uses the name `localhost`.
   const looked = host.startsWith("/") ? "localhost" : host;
   return new Promise((resolve) => {
     pgpass({ host: looked, port, database, user: user ?? "" }, (found) => resolve(found ?? ""));
@@ -64,15 +64,15 @@ function tlsOptions(target: PostgresTarget): ConnectionOptions | false {
     ...(sslRootCert === undefined ? {} : { ca: readFileSync(sslRootCert, "utf8") }),
     ...(sslCert === undefined ? {} : { cert: readFileSync(sslCert, "utf8") }),
     ...(sslKey === undefined ? {} : { key: readFileSync(sslKey, "utf8") }),
-    // As libpq: `require` encrypts, and checks the authority only if one is named.
+    // As in libpq: `require` encrypts, and checks the certificate authority only if the options name one.
     ...(sslMode === "require" && sslRootCert === undefined ? { rejectUnauthorized: false } : {}),
-    // The library does not tell Node an IP address, and Node would compare the certificate with "localhost".
+    // The library does not pass an IP address to Node, so Node would compare the certificate with "localhost".
     checkServerIdentity: (_, certificate) =>
       sslMode === "verify-full" ? checkServerIdentity(host, certificate) : undefined,
   };
 }
 
-/** Returns the parser of the texts in which PostgreSQL sends values of a type. */
+/** Returns the parser of the texts that PostgreSQL sends for values of a type. */
 function parserOf(type: number): (text: string) => SqlValue {
   if (NUMBERS.has(type)) return parseNumber;
   if (type === BOOL) return (text) => (text === "t" ? 1 : 0);
@@ -85,10 +85,13 @@ function parseNumber(text: string): number | bigint {
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(text) ? number : BigInt(text);
 }
 
-/** Parses bytes in hexadecimal form. The bytes are copied: small buffers share memory, which would be sent with them. */
+/**
+ * Parses bytes in hexadecimal form. Copies them, because a small buffer shares memory with others and would be sent
+ * with all of it.
+ */
 const parseBytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.slice(2), "hex"));
 
-/** Runs a statement. In a pipeline it is sent at once, whether the ones before it have been answered or not. */
+/** Runs a statement. In a pipeline the statement is sent at once, even if earlier statements have no answer yet. */
 export async function runQuery(client: Client, { text, name, values }: Query): Promise<QueryResult> {
   const config = {
     text,
@@ -96,7 +99,7 @@ export async function runQuery(client: Client, { text, name, values }: Query): P
     ...(name === undefined ? {} : { values: [...values], ...(name === "" ? {} : { name }) }),
   };
   const result = await client.query<SqlValue[]>(config);
-  // Several statements in one text have several results, which no caller needs.
+  // Several statements in one text have several results. No caller needs them.
   if (Array.isArray(result)) return { columns: [], rows: [], changes: 0 };
   return { columns: result.fields.map((field) => field.name), rows: result.rows, changes: result.rowCount ?? 0 };
 }

@@ -7,18 +7,21 @@ import type { PostgresTarget } from "./postgres-url.ts";
 import type { Answer, Batch, Fault, Query, QueryResult } from "./protocol.ts";
 import { beginSession, connectionName, lastCommit, NUMBER_COMMIT, own, type SessionUse } from "./session.ts";
 
-/** A request waits so long for a new connection after a loss. Later ones fail at once, until there is one. */
+/**
+ * After a loss, a request waits this long for a new connection. Requests after that time fail at once until there is a
+ * connection.
+ */
 const RECONNECT_WAIT_MS = 2_000;
 /**
- * A commit without an answer waits longer, because its outcome is known only then: this time after it was sent. The
- * server reports after ten seconds that the coordinator does not answer.
+ * A commit without an answer waits longer, counted from the time it was sent, because only a new connection can tell
+ * its outcome. The server reports after ten seconds that the coordinator does not answer.
  */
 const DOUBT_WAIT_MS = 7_000;
-/** The pause between two attempts to connect again. */
+/** The pause between two attempts to reconnect. */
 const PAUSE_MS = 200;
-/** If statements have no answer for this time, another connection checks whether PostgreSQL works on them. */
+/** If statements have no answer for this time, a second connection checks whether PostgreSQL is working on them. */
 const SILENT_MS = 3_000;
-/** A transaction is sent so many times, if it is certain that none of it has been carried out. */
+/** The most times that a transaction is sent. It is repeated only if PostgreSQL certainly carried out no part of it. */
 const MOST_ATTEMPTS = 3;
 
 interface Open extends PostgresClient {
@@ -26,10 +29,10 @@ interface Open extends PostgresClient {
   readonly pid: number;
 }
 
-/** `#state` is `closed` until `open` succeeds, then `open`, and `lost` between a loss and the next connection. */
+/** `#state` is `closed` until `open` succeeds, then `open`. It is `lost` between a loss and the next connection. */
 type State = { readonly kind: "closed" } | Open | { readonly kind: "lost"; readonly sinceMs: number; fault: Fault };
 
-/** The results of a batch as far as they came, and the first error. */
+/** The results of a batch up to the first error or the loss, and the first error. */
 interface Sent {
   readonly results: readonly (QueryResult | undefined)[];
   readonly error: unknown;
@@ -38,17 +41,17 @@ interface Sent {
 }
 
 /**
- * The connection of one server to its database. Connects again after a loss. Knows after a loss whether the last commit
- * was carried out: each transaction writes its number.
+ * The connection of one server to its database. Reconnects after a loss. Each transaction writes its number, so that
+ * the connection can tell after a loss whether the last commit was carried out.
  */
 export class PostgresConnection {
   readonly #target: PostgresTarget;
   readonly #use: SessionUse;
   readonly #instance = randomUUID();
   #state: State = { kind: "closed" };
-  /** The transaction that a batch has begun runs on this connection. */
+  /** The connection of the transaction that a batch has begun. Undefined if no transaction is open. */
   #inTransaction: Open | undefined;
-  /** The last acknowledged commit, and the later one that has no answer. */
+  /** The last acknowledged commit, and the later commit that has no answer yet. */
   #lastCommit = 0;
   #doubted: number | undefined;
   #diverged: Fault | undefined;
@@ -60,7 +63,7 @@ export class PostgresConnection {
     this.#use = use;
   }
 
-  /** Connects for the first time. Returns why this failed. */
+  /** Connects for the first time. Returns why this failed; undefined on success. */
   async open(): Promise<Fault | undefined> {
     if (this.#state.kind === "open") return undefined;
     const opened = await this.#connect(undefined);
@@ -80,7 +83,8 @@ export class PostgresConnection {
     try {
       made = newClient(this.#target, connectionName(this.#use));
       const { client, destroy } = made;
-      // Without a listener the loss of the connection would be an uncaught error. The state changes with "end".
+      // Without a listener, a loss of the connection would be an uncaught error. The handler of "end" changes the
+      // state.
       client.on("error", () => {});
       await client.connect();
       const fault = await beginSession(client, {
@@ -127,8 +131,9 @@ export class PostgresConnection {
   }
 
   /**
-   * Finds out whether the last transaction was committed. The server's lock is taken by now, so the process of the lost
-   * connection has ended and commits nothing any more. Returns false if the database could not be reached.
+   * Determines whether the last transaction was committed. This server already holds the lock, so the process of the
+   * lost connection has ended and cannot commit any more. Returns false if the database could not be reached, or is not
+   * as this server left it.
    */
   async #recognizes({ client, destroy }: Open): Promise<boolean> {
     try {
@@ -148,7 +153,7 @@ export class PostgresConnection {
     }
   }
 
-  /** Returns the connection, or why there is none. Waits for one until a time after the loss. */
+  /** Returns the connection, or why there is no connection. Waits for a connection until `waitMs` after the loss. */
   async #opened(waitMs: number): Promise<Open | Fault> {
     for (;;) {
       const state = this.#state;
@@ -170,7 +175,7 @@ export class PostgresConnection {
     }
   }
 
-  /** Returns why the database cannot be used at present; undefined: it answers. */
+  /** Returns why the database cannot be used at present. Undefined if it answers. */
   async check(): Promise<Fault | undefined> {
     const opened = await this.#opened(0);
     if (opened.kind !== "open") return opened;
@@ -197,7 +202,7 @@ export class PostgresConnection {
         this.#doubted = undefined;
         if (this.#lastCommit === commit) return { ok: true, results: results.slice(0, batch.queries.length) };
       }
-      // Nothing of it was carried out: it may be sent again, unless the transaction has earlier parts.
+      // PostgreSQL carried out nothing of the batch, so it may be sent again, unless the transaction has earlier parts.
       if (transaction === "continue" || attempt === MOST_ATTEMPTS)
         return { ok: false, fault: faultOfStatement(sent.error, this.#target) };
     }
@@ -216,7 +221,7 @@ export class PostgresConnection {
     return { ok: true, results: results.slice(0, queries.length) };
   }
 
-  /** Ends the transaction that a batch has begun, if it has not ended yet. */
+  /** Rolls back the transaction that a batch has begun, if it is still open. */
   async rollback(): Promise<void> {
     const open = this.#inTransaction;
     this.#inTransaction = undefined;
@@ -225,7 +230,7 @@ export class PostgresConnection {
     if (error !== undefined) open.destroy(new Error("the transaction could not be ended"));
   }
 
-  /** Sends statements at once. Ends the connection when PostgreSQL does not answer and does not work on them. */
+  /** Sends all statements at once. Closes the connection if PostgreSQL neither answers nor works on them. */
   async #send(open: Open, queries: readonly Query[]): Promise<Sent> {
     const { client } = open;
     const watch = setInterval(() => void this.#lookAt(open), SILENT_MS);
@@ -247,7 +252,7 @@ export class PostgresConnection {
     }
   }
 
-  /** Checks over another connection whether PostgreSQL works on the sent statements. */
+  /** Checks over a second connection whether PostgreSQL is working on the sent statements. */
   async #lookAt(open: Open): Promise<void> {
     const other = newClient(this.#target, "nuthatch, looking at a silent connection");
     other.client.on("error", () => {});
@@ -261,7 +266,7 @@ export class PostgresConnection {
       isWorking = found.rows[0]?.state === "active";
       await other.client.end();
     } catch {
-      // Another connection is not answered either.
+      // The second connection does not get an answer either.
     } finally {
       clearTimeout(late);
       other.destroy(new Error("not used"));
@@ -281,7 +286,7 @@ export class PostgresConnection {
 
 const command = (text: string): Query => ({ text, name: undefined, values: [] });
 
-/** Returns the statements of a batch with those that begin and end its transaction. */
+/** Returns the statements of a batch, including those that begin and end its transaction. */
 const statementsOf = ({ transaction, commit, queries }: Batch): readonly Query[] => [
   ...(transaction === "begin" ? [command("BEGIN")] : []),
   ...queries,

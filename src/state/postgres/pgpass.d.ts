@@ -5,7 +5,7 @@ declare module "pgpass" {
     readonly database: string;
     readonly user: string;
   }
-  /** Calls back with the password that the password file has for a connection; undefined: none. */
+  /** Calls back with the connection's password in the password file. Undefined if the file has none. */
   function pgpass(connection: Connection, found: (password: string | undefined) => void): void;
   export = pgpass;
 }

@@ -19,7 +19,9 @@ export class PostgresBridge {
   readonly #diverged: (reason: string) => void;
   #isClosed = false;
 
-  /** @param diverged called when the database is not as this server has left it, so that nothing can be used of it */
+  /**
+   * @param diverged called when the database is not as this server left it, so that the server cannot use it any more
+   */
   constructor(options: PostgresThreadOptions, thread: URL, diverged: (reason: string) => void) {
     this.#calls = new BlockingCalls(thread, options);
     this.#diverged = diverged;

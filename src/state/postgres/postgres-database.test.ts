@@ -9,7 +9,7 @@ import { numbered } from "./numbered.ts";
 import { openPostgres } from "./postgres-database.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 
-/** Opens a schema of its own. `through`: the port of a proxy. */
+/** Opens a database in a new schema. `through`: the port of a proxy. */
 function opened(postgres: Postgres, through?: number) {
   const schema = schemaOf(randomUUID());
   postgres.sql(`CREATE SCHEMA ${schema}`);
@@ -24,8 +24,8 @@ function opened(postgres: Postgres, through?: number) {
 }
 
 /**
- * A proxy in a thread of its own, as the thread of the test sleeps while it waits for PostgreSQL. It ends connections
- * at random: before it forwards something to PostgreSQL, or before it forwards an answer.
+ * A proxy in a separate thread, because the thread of the test sleeps while it waits for PostgreSQL. The proxy ends
+ * connections at random, before it forwards a request or an answer.
  */
 const PROXY = `
 const { connect, createServer } = require("node:net");
@@ -66,7 +66,7 @@ test.skipIf(!hasPostgres)(
           });
           returned.push(n);
         } catch {
-          // It has failed as a whole.
+          // The whole transaction has failed.
         }
       }
       const rows = postgres.sql(`SELECT n || ' ' || half FROM ${schema}.done ORDER BY n`).split("\n");

@@ -10,30 +10,31 @@ import type { SessionUse } from "./session.ts";
 
 /** A state database in PostgreSQL. */
 export interface PostgresDatabase extends Database {
-  /** Connects, and takes the lock that lets one server use the database. @throws StateError */
+  /** Connects, and takes the lock that allows one server to use the database. @throws StateError */
   connect(): void;
-  /** Returns why the database cannot be used at present; undefined: it can. */
+  /** Returns why the database cannot be used at present. Undefined if it can be used. */
   trouble(): string | undefined;
 }
 
 export interface PostgresOptions {
-  /** The file of the connection's thread; that beside this file. */
+  /** The file of the connection's thread. Absent: the file beside this one. */
   readonly thread?: URL;
-  /** `lead`: the server leads a cluster; it alone is one otherwise. */
+  /** `lead`: the server is the lead of a cluster. Absent: the server runs alone. */
   readonly use?: SessionUse;
-  /** Called when the database is not as this server has left it: the server must begin again. */
+  /** Called when the database is not as this server left it, so that the server must restart. */
   readonly diverged: (reason: string) => void;
 }
 
 /**
- * The most statements that a connection prepares: more than the program has, but lists with filters create their own.
+ * The most statements that a connection prepares. The program has fewer statements, but lists with filters create
+ * statements.
  */
 const MOST_PREPARED = 500;
 
-/** The most statements that are sent at once: the library searches its list of those without an answer. */
+/** The most statements that are sent at once, because the library searches the list of unanswered statements. */
 const MOST_QUEUED = 250;
 
-/** A statement of a transaction that has been called and may not have been sent. */
+/** A statement of a transaction that was called but may not have been sent. */
 interface Queued {
   readonly query: Query;
   result: QueryResult | undefined;
@@ -42,15 +43,15 @@ interface Queued {
 /** A transaction from its first statement on. */
 interface Transaction {
   queued: Queued[];
-  /** Whether PostgreSQL has a part of it. */
+  /** Whether a part of the transaction was sent to PostgreSQL. */
   isBegun: boolean;
-  /** The first error. PostgreSQL takes no further statement after one. */
+  /** The first error. After an error PostgreSQL takes no further statement of the transaction. */
   failed: Error | undefined;
 }
 
 /**
- * Opens a state database in PostgreSQL; `connect` connects. Statements of a transaction that return nothing are sent
- * with the next read or with the commit, all at once. Reads before the first change need no transaction: no other
+ * Opens a state database in PostgreSQL; `connect` connects. Statements of a transaction that return nothing are queued
+ * and sent with the next read or with the commit. Reads before the first change need no transaction, because no other
  * server changes the database.
  */
 export function openPostgres(target: PostgresTarget, options: PostgresOptions): PostgresDatabase {
@@ -143,7 +144,7 @@ class PostgresState {
     this.#transaction?.queued.push(queued);
   }
 
-  /** Runs a statement that changes rows and returns some. */
+  /** Runs a statement that changes rows and returns them. */
   #change(query: Query): QueryResult | undefined {
     const transaction = this.#transaction;
     if (transaction === undefined) return this.transaction(() => this.#change(query));
@@ -159,7 +160,7 @@ class PostgresState {
     return this.#bridge.call({ kind: "batch", transaction: "none", commit: undefined, queries: [query] })[0];
   }
 
-  /** Sends the statements that have not been sent. */
+  /** Sends the queued statements. */
   #flush(transaction: Transaction, commit?: number): void {
     if (transaction.failed !== undefined) throw transaction.failed;
     const { queued, isBegun } = transaction;
@@ -199,7 +200,7 @@ class PostgresState {
 
   #rollBack({ isBegun, failed }: Transaction): void {
     try {
-      // The thread has ended a transaction that failed.
+      // If the transaction failed, the thread has already ended it.
       if (isBegun && failed === undefined) this.#bridge.call({ kind: "rollback" });
     } finally {
       for (const undo of this.#undos.reverse()) undo();
@@ -220,7 +221,7 @@ class PostgresState {
   }
 }
 
-/** Makes rows of a result. */
+/** Converts a result to rows. */
 function rowsOf(result: QueryResult | undefined): Row[] {
   if (result === undefined) return [];
   const { columns, rows } = result;
@@ -228,8 +229,8 @@ function rowsOf(result: QueryResult | undefined): Row[] {
 }
 
 /**
- * Returns a value as PostgreSQL can store it: its texts contain no character 0. Bytes are copied if they are a part of
- * a larger buffer, which would be sent as a whole.
+ * Returns a value as PostgreSQL can store it: PostgreSQL's texts cannot contain the character 0. Copies bytes that are
+ * part of a larger buffer, which would otherwise be sent as a whole.
  */
 function encoded(value: SqlValue): SqlValue {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;

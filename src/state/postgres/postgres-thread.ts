@@ -5,7 +5,7 @@ import type { PostgresTarget } from "./postgres-url.ts";
 import type { Answer, Fault, Request } from "./protocol.ts";
 import type { SessionUse } from "./session.ts";
 
-/** The parameters of the thread of the connection. */
+/** The parameters of the connection's thread. */
 export interface PostgresThreadOptions {
   readonly target: PostgresTarget;
   readonly use: SessionUse;

@@ -1,20 +1,20 @@
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { findService, type Service } from "./service-file.ts";
 
-/** How TLS is used, as libpq means these words. */
+/** The modes of TLS, with libpq's meaning. */
 export const SSL_MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
 export type SslMode = (typeof SSL_MODES)[number];
 
 /** The address of a PostgreSQL database, with the account and the TLS options. */
 export interface PostgresTarget {
-  /** Names the database in messages, without the account: such as `127.0.0.1:5432/nuthatch`. */
+  /** The name of the database in messages, without the account, such as `127.0.0.1:5432/nuthatch`. */
   readonly name: string;
-  /** A name, an address, or the directory of a Unix socket. */
+  /** A host name, an IP address, or the directory of a Unix socket. */
   readonly host: string;
   readonly port: number;
-  /** The user; undefined: `PGUSER`, else the account of the process. */
+  /** The user. Undefined means `PGUSER`, else the account of the process. */
   readonly user: string | undefined;
-  /** The password; undefined: `PGPASSWORD`, else the password file. */
+  /** The password. Undefined means `PGPASSWORD`, else the password file. */
   readonly password: string | undefined;
   readonly database: string;
   readonly sslMode: SslMode;
@@ -28,7 +28,7 @@ export interface PostgresTarget {
 
 const DEFAULT_PORT = 5432;
 const PARAMETERS = ["host", "sslmode", "sslrootcert", "sslcert", "sslkey", "options", "service"] as const;
-/** The keys of a service beside those of the parameters. */
+/** The keys of a service that are not parameters of an address. */
 const SERVICE_KEYS = [
   "host",
   "port",
@@ -43,15 +43,15 @@ const SERVICE_KEYS = [
 ];
 
 /**
- * Parses the address of a database. A service (`?service=NAME`, else `PGSERVICE`) supplies what the address leaves out, as
- * with libpq. The refusal is a sentence that does not show the address, because it may contain a password.
+ * Parses the address of a database. A service (`?service=NAME`, else `PGSERVICE`) supplies the parts that the address
+ * omits, as in libpq. The refusal is a sentence that does not show the address, because it may contain a password.
  */
 export function parsePostgresUrl(
   text: string,
   env: Readonly<NodeJS.ProcessEnv> = process.env,
 ): Result<PostgresTarget, string> {
   if (!/^postgres(?:ql)?:\/\//.test(text)) return refuse("expected an address that begins with postgres://");
-  // The parser of addresses knows no empty host, which stands for a Unix socket.
+  // `URL` does not accept an empty host, which stands for a Unix socket.
   const withHost = text.replace(/^(postgres(?:ql)?:\/\/(?:[^/?@]*@)?)(?=[/?]|$)/, "$1localhost");
   if (!URL.canParse(withHost)) return refuse("expected an address such as postgres://account@host:5432/database");
   const url = new URL(withHost);
@@ -88,7 +88,7 @@ export function parsePostgresUrl(
   });
 }
 
-/** Returns the values of a service; without a name none. */
+/** Returns the values of a service; an empty map if no service is named. */
 function serviceOf(name: string | undefined, env: Readonly<NodeJS.ProcessEnv>): Result<Service, string> {
   if (name === undefined || name === "") return ok(new Map());
   const service = findService(name, env);

@@ -4,22 +4,22 @@ import type { SqlValue } from "../database.ts";
 export interface Query {
   readonly text: string;
   /**
-   * The name under which the connection prepares the statement; "": it is not prepared; undefined: it has no values, and
-   * may be several statements.
+   * The name under which the connection prepares the statement. "": the statement is not prepared. Undefined: the text
+   * has no values and may contain several statements.
    */
   readonly name: string | undefined;
   readonly values: readonly SqlValue[];
 }
 
-/** Statements that are sent together. */
+/** Statements that are sent at once. */
 export interface Batch {
   readonly kind: "batch";
   /**
-   * `none`: reads without a transaction. `begin`: the first statements of a transaction. `continue`: further ones of the
-   * transaction that a batch has begun.
+   * `none`: reads without a transaction. `begin`: the first statements of a transaction. `continue`: further statements
+   * of the transaction that an earlier batch began.
    */
   readonly transaction: "none" | "begin" | "continue";
-  /** The number of the commit that ends the transaction; undefined: this batch does not end it. */
+  /** The number of the commit that ends the transaction. Undefined if this batch does not end it. */
   readonly commit: number | undefined;
   readonly queries: readonly Query[];
 }
@@ -39,17 +39,17 @@ export interface QueryResult {
 }
 
 /**
- * Why a request failed. `refused`: the operator has to change something. `unavailable`: the database cannot be used at
- * present. `diverged`: the database is not as this server has left it. `statement`: an error of a statement.
+ * Why a request failed. `refused`: the operator must change something. `unavailable`: the database cannot be used at
+ * present. `diverged`: the database is not as this server left it. `statement`: the statement failed.
  */
 export interface Fault {
   readonly kind: "refused" | "unavailable" | "diverged" | "statement";
-  /** A code of PostgreSQL or of Node; "": none. */
+  /** A code of PostgreSQL or of Node; "" if there is no code. */
   readonly code: string;
   readonly message: string;
 }
 
-/** The results of a batch; undefined: the statement was carried out, and its result was lost. */
+/** The results of a batch. A result is undefined if the statement was carried out but its result was lost. */
 export type Answer =
   | { readonly ok: true; readonly results: readonly (QueryResult | undefined)[] }
   | { readonly ok: false; readonly fault: Fault };

@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
-/** The connection of a service by the names of libpq, such as `host` and `dbname`. */
+/** The connection parameters of a service by libpq's names, such as `host` and `dbname`. */
 export type Service = ReadonlyMap<string, string>;
 
-/** Keys that change nothing for this server, or that it sets itself. Programs that share the file may need them. */
+/**
+ * Keys that have no effect on this server, or that it sets itself. Other programs that share the file may need them.
+ */
 const IGNORED: ReadonlySet<string> = new Set([
   "application_name",
   "fallback_application_name",
@@ -23,8 +25,9 @@ const IGNORED: ReadonlySet<string> = new Set([
 const SYSTEM_DIRECTORY = "/etc/postgresql-common";
 
 /**
- * Finds a service where libpq looks for it: in the file of the account (`PGSERVICEFILE`, else `~/.pg_service.conf`), then
- * in that of the machine. Messages show no value of the file, because it may contain a password.
+ * Finds a service where libpq looks for it: first in the file of the account (`PGSERVICEFILE`, else
+ * `~/.pg_service.conf`), then in the file of the machine. Messages show no value of the file, because it may contain a
+ * password.
  */
 export function findService(name: string, env: Readonly<NodeJS.ProcessEnv>): Result<Service, string> {
   const own = env["PGSERVICEFILE"];
@@ -56,8 +59,8 @@ function textOf(file: string): Result<string, string> {
 }
 
 /**
- * Parses a section of a service file. The first of several values of a key counts, and the first of several sections.
- * Undefined: the file does not have the section.
+ * Parses a section of a service file. If the file repeats a key or a section, the first one counts. Undefined if the
+ * file does not have the section.
  */
 export function parseService(text: string, name: string): Result<Service | undefined, string> {
   let found: Map<string, string> | undefined;

@@ -6,13 +6,14 @@ import { refused, unavailable } from "./faults.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Fault } from "./protocol.ts";
 
-/** The lock of a server that has just ended is free after some milliseconds, or when PostgreSQL has noticed its end. */
+/** The lock of a server that has just ended becomes free within milliseconds, or when PostgreSQL notices the end. */
 const LOCK_LOOK_MS = 100;
 const LONGEST_LOCK_MS = 15_000;
 
 /**
- * Settings of the session. The first three make PostgreSQL notice within seconds that the machine of this server is
- * gone, and free its lock. A transaction that is acknowledged must survive a kill of PostgreSQL, as this process goes on.
+ * Settings of the session. The first three make PostgreSQL notice within seconds that this server's machine is gone, so
+ * that it frees the lock. An acknowledged transaction must survive a kill of PostgreSQL, because this process
+ * continues.
  */
 const SETTINGS = `SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
   SET idle_in_transaction_session_timeout = '60s'; SET statement_timeout = 0; SET lock_timeout = 0;
@@ -24,19 +25,22 @@ const FACTS = `SELECT current_schema() AS schema, current_setting('server_encodi
   current_setting('server_version_num')::int AS version, pg_is_in_recovery()::int AS standby`;
 const OLDEST_VERSION = 120_000;
 
-/** The holder of the lock of the server's session. */
+/** The session that holds the server's lock. */
 const HOLDER = `SELECT pid, coalesce(state_change, 'epoch')::text AS seen, application_name AS name
   FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND classid = $1 AND objid = $2
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-/** The last commit of the server that owns the database, by which it recognizes the database after a lost connection. */
+/**
+ * The last commit of the server that owns the database. After a lost connection the server recognizes the database by
+ * it.
+ */
 const COMMIT_TABLE =
   "CREATE TABLE IF NOT EXISTS server_commit (id INTEGER PRIMARY KEY CHECK (id = 1), instance TEXT NOT NULL, number INTEGER NOT NULL)";
 
 /**
- * The lease of the node that leads a cluster, and the nodes that have joined and have not left with a word. The tables are
- * part of no migration: nodes need them before one of them leads.
+ * The lease of the cluster's lead, and the nodes that joined and did not leave in order. No migration creates these
+ * tables, because nodes need them before a node leads.
  */
 export const LEAD_TABLE = [
   `CREATE TABLE IF NOT EXISTS cluster_lead (id INTEGER PRIMARY KEY CHECK (id = 1), epoch BIGINT NOT NULL,
@@ -48,7 +52,7 @@ export const LEAD_TABLE = [
 const HAS_LEAD_TABLE = "SELECT (to_regclass('cluster_lead') IS NOT NULL)::int AS found";
 const LED = "SELECT name FROM cluster_lead WHERE expires > clock_timestamp()";
 
-/** The use of a connection: by a server that is alone, or by the lead of a cluster, which has taken the lease before. */
+/** Who uses a connection: a server that runs alone, or the lead of a cluster, which has already taken the lease. */
 export type SessionUse = "server" | "lead";
 export const connectionName = (use: SessionUse): string => (use === "lead" ? "nuthatch lead" : "nuthatch");
 
@@ -57,13 +61,13 @@ export interface SessionOwner {
   readonly use: SessionUse;
   /** Identifies this run of the server. */
   readonly instance: string;
-  /** The process of PostgreSQL that served the lost connection; undefined: this is the first connection. */
+  /** The PostgreSQL process of the lost connection. Undefined for the first connection. */
   readonly lostPid: number | undefined;
 }
 
 /**
- * Prepares a new connection: its settings, and the lock that lets one server use the database.
- * @returns why the database cannot be used
+ * Prepares a new connection: applies its settings and takes the lock that allows one server to use the database.
+ * @returns why the database cannot be used; undefined on success
  */
 export async function beginSession(client: Client, owner: SessionOwner): Promise<Fault | undefined> {
   const { target, use, lostPid } = owner;
@@ -73,7 +77,7 @@ export async function beginSession(client: Client, owner: SessionOwner): Promise
   );
   const [{ schema, encoding, version, standby } = { schema: null, encoding: "", version: 0, standby: 0 }] = facts.rows;
   if (version < OLDEST_VERSION) return refused("", target, "PostgreSQL 12 or later is needed");
-  // SQL_ASCII stores the bytes of a text as they are sent, and they are sent in UTF-8.
+  // SQL_ASCII stores the bytes of a text as they are sent. This connection sends UTF-8.
   if (encoding !== "UTF8" && encoding !== "SQL_ASCII")
     return refused("", target, `its encoding is ${encoding}: create it with ENCODING 'UTF8' TEMPLATE template0`);
   if (schema === null)
@@ -85,7 +89,7 @@ export async function beginSession(client: Client, owner: SessionOwner): Promise
     : refused("", target, usedBy(`the cluster that ${led} leads`));
 }
 
-/** Returns the name of the node that leads a cluster on this database; undefined: none does. */
+/** Returns the name of the node that leads a cluster on this database. Undefined if no node leads. */
 async function leadName(client: Client): Promise<string | undefined> {
   const { rows } = await client.query<{ found: number }>(HAS_LEAD_TABLE);
   if (rows[0]?.found !== 1) return undefined;
@@ -95,7 +99,7 @@ async function leadName(client: Client): Promise<string | undefined> {
 const usedBy = (who: string): string =>
   `${who} uses it: end that one, or give each server the key \`cluster:\` so that they work as one`;
 
-/** The lock is of one schema: several servers may share a database. */
+/** The lock belongs to one schema, because several servers may share a database. */
 function lockKeys(schema: string): readonly [number, number] {
   const digest = createHash("sha256").update(`nuthatch ${schema}`).digest();
   return [digest.readUInt32BE(0) >>> 1, digest.readUInt32BE(4) >>> 1];
@@ -113,10 +117,12 @@ async function takeLock(
     if (taken.rows[0]?.taken === 1) return undefined;
     const { rows } = await client.query<{ pid: number; seen: string; name: string | null }>(HOLDER, [...keys]);
     const [holder] = rows;
-    // This node has the lease, so a former lead that holds the lock has lost it, and hangs or has not noticed yet.
+    // This node has the lease. A former lead that still holds the lock has lost the lease, and hangs or has not noticed
+    // it yet.
     const isFormerLead = use === "lead" && lostPid === undefined && holder?.name === connectionName("lead");
     if (holder !== undefined && (holder.pid === lostPid || isFormerLead))
-      // Ends the session of the former lead, or that of this server's lost connection, if PostgreSQL has not noticed yet.
+      // Ends the session of the former lead or of this server's lost connection, if PostgreSQL has not noticed their
+      // end.
       await client.query("SELECT pg_terminate_backend($1)", [holder.pid]);
     // A living server sends a statement each second.
     const isAlive = holder !== undefined && holder.pid === first?.pid && holder.seen !== first.seen;
@@ -126,7 +132,7 @@ async function takeLock(
   }
 }
 
-/** Makes the database that of this run of the server. */
+/** Marks the database as owned by this run of the server. */
 export async function own(client: Client, instance: string): Promise<void> {
   await client.query(postgresStep(COMMIT_TABLE));
   await client.query(
@@ -136,7 +142,10 @@ export async function own(client: Client, instance: string): Promise<void> {
   );
 }
 
-/** Returns the number of the last commit of this run of the server; undefined: another server has used the database. */
+/**
+ * Returns the number of the last commit of this run of the server. Undefined if another server has used the database
+ * since.
+ */
 export async function lastCommit(client: Client, instance: string): Promise<number | undefined> {
   const found = await client.query<{ number: number }>("SELECT number FROM server_commit WHERE instance = $1", [
     instance,
@@ -144,5 +153,5 @@ export async function lastCommit(client: Client, instance: string): Promise<numb
   return found.rows[0]?.number;
 }
 
-/** The statement that gives a transaction its number. */
+/** Writes the number of a transaction. */
 export const NUMBER_COMMIT = "UPDATE server_commit SET number = $1 WHERE id = 1";

@@ -28,7 +28,10 @@ let made = 0;
 const root = (): string => join(directory, String(made++));
 const yes = (): boolean => true;
 
-/** A grid set whose matrices have these heights. Only multiples of 128 let bundles and blocks begin together. */
+/**
+ * A grid set whose matrices have these heights. Bundles and blocks begin together only if a height is a multiple of
+ * 128.
+ */
 const gridSet = (...heights: readonly number[]): GridSet => ({
   id: "g",
   srs: 3857,
@@ -138,7 +141,7 @@ test("it holds what a store in memory holds, whatever was done, in a level of an
             }
             case "undo": {
               if (last === undefined) break;
-              // As an undo does: what was stored since is discarded, whatever names the store has for it.
+              // As an undo does: discards the tiles stored since the truncation, whatever names the store has for them.
               store.truncate(`${n}`, store.plan(last.scope), "reclaim");
               store.restore(last.id, last.plans[i] ?? []);
               break;
@@ -189,11 +192,11 @@ test("a sweep writes a bundle without its unused bytes, and loses nothing that i
     for (let x = 0; x < 60; x++) await store.put(place(x), new Uint8Array(10_000).fill(round + x), yes);
   const times = [...Array(60).keys()].map((x) => store.stat(place(x))?.modifiedMs);
   expect(size()).toBeGreaterThan(2_400_000);
-  // The writer notes it at the end of its turn.
+  // The writer records it at the end of its turn.
   await new Promise(setImmediate);
   expect(store.needsSweep()).toBe(true);
   const sweep = store.sweep(new AbortController().signal);
-  // The sweep copies in several turns; these come in between.
+  // The sweep copies in several turns; these puts happen in between.
   await new Promise(setImmediate);
   await store.put(place(3), new Uint8Array(20).fill(7), yes);
   store.delete(place(4));
@@ -281,7 +284,7 @@ for (let n = Number(first); ; n++) {
 }
 `;
 
-/** Kills in the test below; more of them search longer. */
+/** The number of kills in the test below. More kills search longer. */
 const KILLS = Number(process.env["NUTHATCH_KILLS"] ?? 3);
 
 /** Resolves when a writer has printed some numbers, with the function that returns all complete ones. */
@@ -332,7 +335,7 @@ test("two writers that are killed at any moment leave whole tiles, and every til
       expect(found?.bytes).toHaveLength(4 + ((number * 7919) % 60000));
       expect(number % 120).toBe(place);
       expect(found?.bytes.subarray(4).every((byte) => byte === number % 251)).toBe(true);
-      // The tile of one of the writers, and not one that the same writer had replaced already.
+      // The tile of one of the writers, and not a tile that the same writer had already replaced.
       const last = ended.map((of) => of.get(place));
       if (last.every((n) => n === undefined)) continue;
       expect(first.some((n, i) => number >= (last[i] ?? n) && number < n + 120_000)).toBe(true);

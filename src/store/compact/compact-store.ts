@@ -9,9 +9,9 @@ import { compactTruncations } from "./internal/compact-truncations.ts";
 export type { CompactStoreOptions };
 
 /**
- * Creates a store of tiles in bundles (ESRI's Compact Cache V2). Several processes, and threads of one, may use one
- * root; other programs may read it. Rows of bundles count from the top: only tiles of grid sets that are known can be
- * stored.
+ * Creates a store of tiles in bundles (ESRI's Compact Cache V2). Several processes, and several threads of a process,
+ * may use one root; other programs may read it. Rows of bundles count from the top, so only tiles of known grid sets
+ * can be stored.
  */
 export function createCompactStore(options: CompactStoreOptions): LocalStore {
   const paths = new CompactPaths(options);

@@ -11,7 +11,7 @@ import {
   zoomDirectory,
 } from "./file-layout.ts";
 
-/** Executed with GWC's own arithmetic (`docs/explanation/geowebcache.md`, Files). */
+/** Computed with GWC's arithmetic (`docs/explanation/geowebcache.md`, Files). */
 const GOLDEN: readonly (readonly [x: number, y: number, z: number, path: string])[] = [
   [0, 0, 0, "00/0_0/00_00"],
   [3, 2, 2, "02/0_0/03_02"],
@@ -61,7 +61,7 @@ test("names are read back as they were written, and a grid set is not confused w
 
 test("no name of a layer leaves the store", () => {
   for (const name of ["..", ".", "../x", "a/../b"]) expect(directoryName(name)).not.toMatch(/[/]|^\.\.?$/);
-  // As GeoWebCache has them: characters like others.
+  // GeoWebCache does not escape these characters.
   expect(directoryName("100%_Map")).toBe("100%_Map");
   expect(directoryName("a\\b")).toBe("a\\b");
 });

@@ -8,8 +8,9 @@ import type { StoredPyramid } from "../inventory-store.ts";
  */
 
 /**
- * Returns a name as part of a path: `:` and space become `_` as in GWC. A slash, which GWC writes as it is, is escaped: the
- * directory of a layer would lie inside that of another layer, which is truncated by one rename.
+ * Returns a name as part of a path: `:` and space become `_` as in GWC. A slash, which GWC leaves unescaped, is
+ * escaped. Otherwise the directory of a layer could lie inside the directory of another layer, which is truncated by
+ * one rename.
  */
 export function directoryName(name: string): string {
   const plain = name.replace(/[: ]/g, "_").replaceAll("/", "%2F").replaceAll("\0", "%00");
@@ -17,15 +18,15 @@ export function directoryName(name: string): string {
 }
 
 /**
- * Pads a number with zeros as GWC does, with its quirk: numbers just above a power of ten get one zero too many, because the digits are
- * counted by `ceil(log10(n) - 0.001)`.
+ * Pads a number with zeros as GWC does. GWC counts the digits by `ceil(log10(n) - 0.001)`, so numbers just above a
+ * power of ten get one zero too many.
  */
 export function pad(n: number, order: number): string {
   const digits = n <= 9 ? 1 : n <= 11 ? 2 : Math.ceil(Math.log10(n) - 0.001);
   return "0".repeat(Math.max(0, order - digits)) + String(n);
 }
 
-/** Returns the tiles per side of a bucket directory at a zoom, and the digits of the numbers in its name. */
+/** Returns the tiles per side of a bucket directory at a zoom, and the number of digits in the directory's name. */
 export function bucketOf(z: number): { readonly half: number; readonly digits: number } {
   const half = 2 * 2 ** Math.floor(z / 2);
   return { half, digits: half > 10 ? Math.floor(Math.log10(half)) + 1 : 1 };
@@ -39,7 +40,7 @@ export function bucketDirectory(x: TileX, y: TileY, z: Zoom): string {
   return `${pad(Math.floor(x / half), digits)}_${pad(Math.floor(y / half), digits)}`;
 }
 
-/** Yields the names of the bucket directories that a rectangle of tiles touches. */
+/** Yields the names of the bucket directories that a rectangle of tiles overlaps. */
 export function* bucketsOfRect({ z, minX, minY, maxX, maxY }: TileRect): Generator<string> {
   const { half } = bucketOf(z);
   for (let y = minY; y <= maxY; y = (Math.floor(y / half) + 1) * half)
@@ -51,7 +52,7 @@ export function tileFile(x: TileX, y: TileY, z: Zoom, extension: string): string
   return `${pad(x, 2 * digits)}_${pad(y, 2 * digits)}.${extension}`;
 }
 
-/** Returns the numbers and the extension in a tile's or bucket's name; undefined: not one of ours. */
+/** Returns the numbers and the extension in a tile's or bucket's name. Undefined if the name has a different form. */
 export function parsePair(
   name: string,
 ): { readonly x: number; readonly y: number; readonly extension: string } | undefined {
@@ -59,7 +60,7 @@ export function parsePair(
   return found === null ? undefined : { x: Number(found[1]), y: Number(found[2]), extension: found[3] ?? "" };
 }
 
-/** Takes a zoom directory's name apart. The grid set comes back as the directory spells it. */
+/** Parses the name of a zoom directory. Returns the grid set in the directory's spelling. */
 export function parseZoomDirectory(
   name: string,
 ): { readonly gridSetDirectory: string; readonly z: number; readonly parametersId: string } | undefined {
@@ -76,11 +77,14 @@ export const directoryPyramid = (parsed: {
   readonly parametersId: string;
 }): string => `${parsed.gridSetDirectory}\n${parsed.parametersId}`;
 
-/** Returns the key of a pyramid that `directoryPyramid` returns for each of its zoom directories. */
+/**
+ * Returns the key of a pyramid. It is equal to the result of `directoryPyramid` for each of the pyramid's zoom
+ * directories.
+ */
 export const pyramidName = ({ gridSet, parametersId }: Pick<StoredPyramid, "gridSet" | "parametersId">): string =>
   directoryPyramid({ gridSetDirectory: directoryName(gridSet), parametersId });
 
-/** Returns whether the bucket directory with this name may hold tiles of a rectangle. */
+/** Returns whether the bucket directory with this name may contain tiles of a rectangle. */
 export function bucketTouches(name: string, rect: TileRect): boolean {
   const bucket = parsePair(name);
   if (bucket === undefined) return false;

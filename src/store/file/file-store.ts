@@ -24,7 +24,10 @@ export function createFileStore(options: FileStoreOptions): LocalStore {
   };
 }
 
-/** Writes GWC's marker of a file store, for other programs. A store that is full, or read-only, can be read without it. */
+/**
+ * Writes GWC's marker of a file store, for other programs. A full or read-only store can be read without the marker, so
+ * a failure is ignored.
+ */
 function writeMarker(path: string): void {
   if (existsSync(path)) return;
   try {

@@ -1,4 +1,4 @@
-/** GWC's `parameters-<id>.properties`: Java properties in ISO-8859-1, everything else as `\uXXXX`. */
+/** Encodes GWC's `parameters-<id>.properties`: Java properties in ISO-8859-1, with all other characters as `\uXXXX`. */
 export function encodeParametersFile(id: string, values: Readonly<Record<string, string>>): string {
   const lines = Object.entries(values).map(([key, value]) => `${escapeText(key, true)}=${escapeText(value, false)}`);
   return `#Parameters values for identifier: ${id}\n${lines.join("\n")}\n`;
@@ -21,7 +21,7 @@ function escapeText(text: string, isKey: boolean): string {
     .join("");
 }
 
-/** Returns the values in a parameters file that GWC or Nuthatch has written. */
+/** Decodes the values in a parameters file of GWC or Nuthatch. */
 export function decodeParametersFile(text: string): Record<string, string> {
   const values: Record<string, string> = {};
   for (const line of text.split(/\r\n|\r|\n/)) {
@@ -41,5 +41,5 @@ function unescapeText(text: string): string {
   });
 }
 
-/** The name of the file in the layer's directory that describes a parameters id. */
+/** Returns the name of the file in the layer's directory that describes a parameters id. */
 export const parametersFileName = (id: string): string => `parameters-${id}.properties`;

@@ -10,10 +10,10 @@ const GIF_END = Buffer.from([0x3b]);
 /** Reads bytes of a tile. Bytes beyond its end are 0. */
 export type ReadBytes = (position: number, length: number) => Buffer;
 
-/** Returns whether a tile lacks the end of its format, because a power loss has cut it off. */
+/** Returns whether a tile lacks the end that its format requires, because a power loss has cut it off. */
 export function isCutOff(read: ReadBytes, size: number, mimeType: string): boolean {
   const format = formatOf(mimeType);
-  // Other formats do not mark their end, so only their empty files can be found.
+  // Other formats do not mark their end, so only empty files of them can be detected.
   if (format?.kind !== "image") return false;
   switch (format.encoding) {
     case "png":
@@ -24,7 +24,7 @@ export function isCutOff(read: ReadBytes, size: number, mimeType: string): boole
     case "gif":
       return !endsWith(read, size, GIF_END);
     case "webp": {
-      // RIFF: four letters, then the length of what follows, padded to an even one.
+      // RIFF: four letters, then the length of the following bytes, padded to an even number.
       const length = size < 12 ? 0 : read(4, 4).readUInt32LE();
       return size < 12 || size < 8 + length;
     }
@@ -44,7 +44,7 @@ function isWholeInBoxes(read: ReadBytes, size: number): boolean {
   let at = 0;
   while (at + 8 <= size) {
     const length = read(at, 4).readUInt32BE();
-    // Only files longer than a tile use the lengths 0 (to the end) and 1 (a length of 64 bits follows).
+    // The lengths 0 (to the end) and 1 (a length of 64 bits follows) occur only in files longer than a tile.
     if (length < 8) return false;
     at += length;
   }

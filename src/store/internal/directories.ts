@@ -6,9 +6,10 @@ import { directoryName } from "../file/file-layout.ts";
 import { type DiskSpace, StoreError } from "../tile-store.ts";
 import { isAbsent, storeError } from "./faults.ts";
 
-/** Returns the names in a directory; none when there is no such directory. @throws StoreError */
+/** Returns the names in a directory; empty if the directory does not exist. @throws StoreError */
 export function namesIn(directory: string): string[] {
-  // Most layers of a large configuration have no directory, and an error takes far longer than a look.
+  // Checked first: most layers of a large configuration have no directory, and throwing an error takes far longer than
+  // this check.
   if (statOf(directory, "a directory cannot be listed") === undefined) return [];
   try {
     return readdirSync(directory);
@@ -19,8 +20,8 @@ export function namesIn(directory: string): string[] {
 }
 
 /**
- * Returns the layers that have a directory in the root of a store, by one look at the root.
- * @throws StoreError when the root is away: without a root no layer would seem to have tiles
+ * Returns the layers that have a directory in the root of a store, by one listing of the root.
+ * @throws StoreError when the root is unavailable: without a root no layer would seem to have tiles
  */
 export function layersIn(
   { root, expectRoot }: { readonly root: string; readonly expectRoot: () => void },
@@ -31,7 +32,7 @@ export function layersIn(
   return layers.filter((layer) => names.has(directoryName(layer)));
 }
 
-/** Returns the status of a path; undefined: nothing is there. @throws StoreError */
+/** Returns the status of a path. Undefined if nothing exists there. @throws StoreError */
 export function statOf(path: string, what: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -41,9 +42,9 @@ export function statOf(path: string, what: string): Stats | undefined {
 }
 
 /**
- * Checks that a directory is present or absent. A link to a volume that is not mounted, or a file in its place, says
- * nothing of the tiles.
- * @throws StoreError when something else is in its place
+ * Checks that a directory is either present or absent. A link to a volume that is not mounted, or a file in place of
+ * the directory, does not mean that there are no tiles.
+ * @throws StoreError when something else has the directory's name
  */
 export function expectPresent(root: string, directory: string): void {
   if (statOf(directory, "a directory of the store cannot be read")?.isDirectory() === true) return;
@@ -52,8 +53,9 @@ export function expectPresent(root: string, directory: string): void {
 }
 
 /**
- * Returns a check that a store's directory is there, on the file system that it is on now. Without it, a layer without
- * a directory is not empty: the volume of the store is not mounted. `name`: the store in messages.
+ * Returns a check that a store's directory exists and is on the same file system as now. If the check fails, a layer
+ * without a directory is not empty: the volume of the store is not mounted.
+ * @param name the name of the store in messages
  */
 export function rootCheck(root: string, name = "the store"): () => void {
   const { dev } = statSync(root);
@@ -73,8 +75,8 @@ export function rootCheck(root: string, name = "the store"): () => void {
 }
 
 /**
- * Makes a directory of a store, if it is missing, and checks that tiles can be written there. Does not make the store's
- * own: a volume may be mounted there again.
+ * Creates a directory below the store's directory, if it is missing, and checks that tiles can be written there. Does
+ * not create the store's directory itself, because a volume may be mounted there again.
  * @throws StoreError
  */
 export async function checkWritable(directory: string, expectRoot: () => void): Promise<void> {
@@ -88,9 +90,8 @@ export async function checkWritable(directory: string, expectRoot: () => void): 
 }
 
 /**
- * Removes a directory that is empty. The system refuses to remove one that holds a file, so that a writer loses
- * nothing.
- * @returns false: the directory is still there, as it holds something, is a link, or cannot be removed
+ * Removes an empty directory. The system refuses to remove a directory that contains a file, so a writer loses nothing.
+ * @returns false if the directory still exists: it contains something, is a link, or cannot be removed
  */
 export function removeIfEmpty(directory: string): boolean {
   try {
@@ -101,11 +102,11 @@ export function removeIfEmpty(directory: string): boolean {
   }
 }
 
-/** Returns the disk of a directory, by the number that the system gives it. */
+/** Returns a name of the disk that contains a directory, with the system's device number. */
 export const diskOf = (directory: string): string => `disk ${statSync(directory).dev}`;
 
 /**
- * Returns the space of the disk of a store's directory.
+ * Returns the free and total space on the disk of a store's directory.
  * @throws StoreError
  */
 export async function diskSpaceOf(directory: string, expectRoot: () => void): Promise<DiskSpace> {

@@ -6,36 +6,39 @@ import { LATE, unlessLate } from "../../lib/time/late.ts";
 import { StoreError } from "../tile-store.ts";
 import { MARKS } from "./store-root.ts";
 
-/** A file system that does not answer for this time counts as hanging. No caller waits longer. */
+/** A file system that does not answer within this time counts as hanging. Callers wait at most this long. */
 const LONGEST_WAIT_MS = 2_000;
 const LOOK_MS = 1_000;
 
 const SILENT = "the file system does not answer";
-/** Something else has the name of the directory, such as the mount point of a volume. */
+/** The reason if something else, such as the mount point of a volume, has the name of the directory. */
 export const REPLACED = "another one is in its place since the start; put it back, or restart the server";
 
 export interface FileProbeParts {
   readonly root: string;
-  /** The store in messages, such as `the store "two"`. */
+  /** The name of the store in messages, such as `the store "two"`. */
   readonly name: string;
-  /** Whether this process writes to the store. Others can go on while only writes hang. */
+  /** Whether this process writes to the store. A process that only reads can continue while only writes hang. */
   readonly writes: boolean;
 }
 
 /**
- * Asks the file system of a store, in a thread of Node's pool, whether it answers. One question runs at a time, so that a
- * file system that hangs takes one thread.
+ * Checks, in a thread of Node's pool, whether the file system of a store answers. One check runs at a time, so that a
+ * file system that hangs occupies one thread.
  */
 export class FileProbe {
   readonly #parts: FileProbeParts;
-  /** The beginning of each message. */
+  /** The beginning of each message about the unavailable store. */
   readonly lost: string;
   #looking: Promise<string | undefined> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isHanging = false;
-  /** Whether a look has found a file by which the store is recognised. A directory without one is another one then. */
+  /**
+   * Whether a check has found a file that identifies the store. If so, a directory without this file is a different
+   * directory.
+   */
   #hadMark = false;
-  /** Called with the reason when the file system does not answer any more, and with undefined when it does again. */
+  /** Called with the reason when the file system stops answering, and with undefined when it answers again. */
   changed: (reason: string | undefined) => void = () => {};
 
   constructor(parts: FileProbeParts) {
@@ -43,7 +46,7 @@ export class FileProbe {
     this.lost = `${parts.name} (${parts.root}) is lost`;
   }
 
-  /** Looks every second from now on. */
+  /** Checks the store every second from now on. */
   watch(): this {
     this.#timer ??= setInterval(() => void this.look(), LOOK_MS).unref();
     return this;
@@ -53,7 +56,10 @@ export class FileProbe {
     clearInterval(this.#timer);
   }
 
-  /** Returns why the directory cannot be used; undefined: it can be read, and written. */
+  /**
+   * Checks the directory. Returns why it cannot be used; undefined if it can be read (and written, if this process
+   * writes).
+   */
   async look(): Promise<string | undefined> {
     this.#looking ??= this.#ask().finally(() => {
       this.#looking = undefined;
@@ -65,11 +71,11 @@ export class FileProbe {
     return `${this.lost}: ${SILENT}`;
   }
 
-  /** Returns what a call of the file system resolves to. @throws StoreError when there is no answer in time */
+  /** Returns the result of a call of the file system. @throws StoreError when the call does not return in time */
   async inTime<T>(answer: Promise<T>): Promise<T> {
     const found = await unlessLate(answer, LONGEST_WAIT_MS);
     if (found !== LATE) return found;
-    // The next look that is answered ends this.
+    // The next check that is answered ends this state.
     this.#set(true);
     void this.look();
     throw new StoreError("unavailable", `${this.lost}: ${SILENT}`, undefined);
@@ -96,8 +102,8 @@ export class FileProbe {
   }
 
   /**
-   * Reads a file of the store, and writes its time: the attributes of a directory may come from a cache. Returns whether
-   * the directory has one.
+   * Reads a file that identifies the store, and sets the file's time, because the attributes of a directory may come
+   * from a cache. Returns whether the directory contains such a file.
    */
   async #touch(): Promise<boolean> {
     const { root, writes } = this.#parts;
@@ -109,7 +115,7 @@ export class FileProbe {
       });
       if (file === undefined) continue;
       await file.close();
-      // The time of the other files has a meaning.
+      // Only the first file's time has no meaning and may be set.
       if (writes && name === MARKS[0]) await utimes(path, new Date(), new Date());
       return true;
     }

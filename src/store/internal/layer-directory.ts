@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { statOf } from "./directories.ts";
 import { isAbsent, storeError } from "./faults.ts";
 
-/** What the store owns of an entry in a layer's directory: all of it, or the names in it that are listed. */
+/** The part of an entry in a layer's directory that the store owns: all of it, or the listed names in it. */
 export type Owned = "all" | readonly string[];
 
 /**
- * Returns the names that a truncation of a layer moves away, relative to the root: the layer's directory, by one rename
- * whatever it holds. If it holds foreign files too, only the store's own entries: a layer may have the name of a
- * directory that was there before the store.
- * `ownedOf` tells what the store owns of an entry that is neither a temporary nor a parameters file.
+ * Returns the names that a truncation of a layer moves away, relative to the root. If the layer's directory contains
+ * only the store's entries, this is the directory itself, moved by one rename. If it also contains foreign files, these
+ * are the store's entries in it: a layer may have the name of a directory that existed before the store.
+ * @param ownedOf returns the store's part of an entry that is neither a temporary nor a parameters file
  * @throws StoreError
  */
 export function planLayer(root: string, directory: string, ownedOf: (entry: Dirent) => Owned): readonly string[] {
@@ -32,11 +32,14 @@ export function planLayer(root: string, directory: string, ownedOf: (entry: Dire
   });
 }
 
-/** A file that is a store's wherever it is: temporary, about rows or parameters, or GeoWebCache's about a layer. */
+/**
+ * Matches files that always belong to the store: temporary files, files about rows or parameters, and GeoWebCache's
+ * file about a layer.
+ */
 const STORE_FILE = /^(?:\.nuthatch-.*|parameters-.*\.properties|metadata\.properties)$/s;
 const isStoreFile = (name: string): boolean => STORE_FILE.test(name);
 
-/** Returns the entries of a directory; none if it has gone. @throws StoreError */
+/** Returns the entries of a directory; empty if the directory does not exist. @throws StoreError */
 function entriesIn(directory: string): readonly Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
@@ -46,10 +49,12 @@ function entriesIn(directory: string): readonly Dirent[] {
   }
 }
 
-/** Whether an entry can be a directory of tiles. A link may lead to one. */
+/** Returns whether an entry can be a directory of tiles. A link may lead to such a directory. */
 export const mayBeDirectory = (entry: Dirent): boolean => entry.isDirectory() || entry.isSymbolicLink();
 
-/** Returns which entries of a directory belong to the store: its own files, and the entries that `isOwn` accepts. */
+/**
+ * Returns the entries of a directory that belong to the store: files that always do, and entries that `isOwn` accepts.
+ */
 export function ownedIn(directory: string, isOwn: (entry: Dirent) => boolean): Owned {
   const inner = entriesIn(directory);
   const own = inner.filter((entry) => isStoreFile(entry.name) || isOwn(entry));

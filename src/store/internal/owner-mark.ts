@@ -5,9 +5,9 @@ import type { InventoryStore } from "../inventory-store.ts";
 import { statOf } from "./directories.ts";
 import { storeError } from "./faults.ts";
 
-/** The change time of this file is the time at which the owner of the store was last alive. */
+/** The change time of this file is the time at which the owner of the store was last known to be alive. */
 export const ALIVE = ".nuthatch-alive";
-/** The resolution of a file system's clock, which may be that of another machine. */
+/** The resolution of a file system's clock. The clock may be that of a different machine. */
 const CLOCK_STEP_MS = 1_000;
 
 /** Returns the methods by which the owner of a store in a directory records that it is alive. */
@@ -28,7 +28,7 @@ export function ownerMarkIn(root: string): Pick<InventoryStore, "noteAlive" | "l
 
     lastAliveMs() {
       const ms = statOf(path, "the store cannot be read")?.ctimeMs;
-      // A time in the future means that the clock was set back: changes since then cannot be found by their times.
+      // A time in the future means that the clock was set back, so changes since then cannot be found by their times.
       return ms === undefined || ms > Date.now() + CLOCK_STEP_MS ? undefined : ms;
     },
   };

@@ -5,19 +5,20 @@ import type { TileStore } from "../tile-store.ts";
 import { isAbsent, storeError } from "./faults.ts";
 import { readRegular } from "./regular-file.ts";
 
-/** The directories of a store that describes parameters ids in its layers' directories, as GWC does. */
+/** The paths of a store that describes parameters ids in its layers' directories, as GWC does. */
 export interface DescribedPaths {
   layerPath(layer: string): string;
   /** Returns the name of a new temporary file. */
   temporaryName(): string;
 }
 
-/** Returns the methods that keep the values behind parameters ids. */
+/** Returns the methods that store the values of parameters ids. */
 export function parametersFilesOf(paths: DescribedPaths): Pick<TileStore, "describeParameters" | "parametersOf"> {
   return {
     async describeParameters(layer, id, values) {
       const file = join(paths.layerPath(layer), parametersFileName(id));
-      // Checked each time: the file is removed with the last tile that has these parameters, also by other processes.
+      // Checked at each call, because the file is removed with the last tile of these parameters, also by other
+      // processes.
       if (existsSync(file)) return;
       try {
         const temporary = join(dirname(file), paths.temporaryName());
@@ -40,7 +41,7 @@ export function parametersFilesOf(paths: DescribedPaths): Pick<TileStore, "descr
   };
 }
 
-/** Removes the files of parameters ids that no tile of a layer has any more. @throws StoreError */
+/** Removes the files of parameters ids that no tile of a layer uses any more. @throws StoreError */
 export function removeParametersFiles(
   layerPath: string,
   pyramids: readonly { readonly parametersId: string }[],

@@ -1,11 +1,11 @@
 import { directoryName } from "../file/file-layout.ts";
 import type { StoredPyramid } from "../inventory-store.ts";
 
-/** Returns the name of a pyramid's directory in its layer's: `GRIDSET[_PARAMETERSID]`. */
+/** Returns the name of a pyramid's directory in the layer's directory: `GRIDSET[_PARAMETERSID]`. */
 export const pyramidDirectory = ({ gridSet, parametersId }: Pick<StoredPyramid, "gridSet" | "parametersId">): string =>
   `${directoryName(gridSet)}${parametersId === "" ? "" : `_${parametersId}`}`;
 
-/** Takes the name of a pyramid's directory apart; undefined: the name is that of another file of a layer. */
+/** Parses the name of a pyramid's directory. Undefined if the name is that of another file of the layer. */
 export function parsePyramidDirectory(
   name: string,
 ): { readonly gridSetDirectory: string; readonly parametersId: string } | undefined {

@@ -17,7 +17,7 @@ import { isAbsent, storeError } from "./faults.ts";
  * Only regular files are tiles: a read of a named pipe would block the process, and a link may lead out of the store.
  */
 
-/** A named pipe does not block, and a link is an error. */
+/** With these flags opening a named pipe does not block, and opening a link fails. */
 const NO_SURPRISE = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 interface OpenFile {
@@ -27,9 +27,9 @@ interface OpenFile {
 
 /**
  * Opens a regular file. The caller closes it.
- * @param flags of `open`, such as `O_RDONLY`
- * @param directory a link is followed to a file below it; absent: no link is followed
- * @returns undefined: there is no regular file, or it is a link that is not followed
+ * @param flags flags of `open`, such as `O_RDONLY`
+ * @param directory if given, a link to a file below this directory is followed; otherwise no link is followed
+ * @returns undefined if there is no regular file, or the path is a link that is not followed
  * @throws the error of the system
  */
 export function openRegular(path: string, flags: number, directory?: string): OpenFile | undefined {
@@ -42,7 +42,7 @@ export function openRegular(path: string, flags: number, directory?: string): Op
       const target = targetBelow(directory, path);
       return target === undefined ? undefined : openRegular(target, flags);
     }
-    // ENXIO: a socket.
+    // ENXIO: the path is a socket.
     if (code === "ENOENT" || code === "ELOOP" || code === "ENXIO") return undefined;
     throw error;
   }
@@ -70,7 +70,9 @@ export function regularAt(path: string, what: string, directory?: string): Stats
   }
 }
 
-/** Returns the content of a small regular file; undefined: there is none. @throws the error of the system */
+/**
+ * Returns the content of a small regular file. Undefined if there is no regular file. @throws the error of the system
+ */
 export function readRegular(path: string, encoding: "utf8" | "latin1"): string | undefined {
   const opened = openRegular(path, constants.O_RDONLY);
   if (opened === undefined) return undefined;
@@ -81,7 +83,7 @@ export function readRegular(path: string, encoding: "utf8" | "latin1"): string |
   }
 }
 
-/** Returns the file that a link leads to, if it is below the directory, which may be a link itself. */
+/** Returns the target of a link if it is below the directory, which may itself be a link. Undefined otherwise. */
 function targetBelow(directory: string, link: string): string | undefined {
   try {
     const target = realpathSync(link);

@@ -6,14 +6,17 @@ import type { TruncationStore } from "../truncation-store.ts";
 import { namesIn } from "./directories.ts";
 import { isAbsent, storeError } from "./faults.ts";
 
-/** GWC's directory for tiles to be deleted. */
+/** GWC's directory for tiles that are to be deleted. */
 const TRASH = "_gwc_in_progress_deletes_";
 /**
- * The directory for tiles that a truncation has set aside. Each part has the number of its truncation and its own
- * number in its name. A directory for each truncation would have to be made while the client waits for the answer.
+ * The directory for tiles that a truncation has set aside. The name of each part contains the truncation's number and
+ * the part's number. A directory per truncation would have to be created while the client waits for the answer.
  */
 const ASIDE = "_gwc_set_aside_";
-/** Files deleted in parallel. The sweep shares its thread with rendering, and may get only one turn per metatile. */
+/**
+ * The number of files deleted in parallel. The sweep shares its thread with rendering, and may get only one turn per
+ * metatile.
+ */
 const UNLINKS_AT_ONCE = 128;
 
 /** The methods of a truncation store that rename directories under its root. */
@@ -21,7 +24,8 @@ export type Renames = Omit<TruncationStore, "plan" | "deleteRange">;
 
 /**
  * Returns the methods of a store whose names are paths of directories, relative to its root.
- * @param expectRoot throws a `StoreError` when the root is away: then no name exists, and none is gone
+ * @param expectRoot throws a `StoreError` when the root is unavailable: then a missing name does not mean that its
+ * tiles are gone
  */
 export function renamesIn(root: string, expectRoot: () => void): Renames {
   const trash = join(root, TRASH);
@@ -29,7 +33,7 @@ export function renamesIn(root: string, expectRoot: () => void): Renames {
   const asideParts = (): string[] => namesIn(join(root, ASIDE));
   const asideOf = (id: string): string[] => asideParts().filter((part) => part.startsWith(`${id}-`));
 
-  /** Renames a name under the root into a directory there. Appends a number if the new name is taken. */
+  /** Renames a name under the root into a directory under the root. Appends a number if the new name is taken. */
   function moveAway(name: string, directory: string, as: string): void {
     const to = join(root, directory);
     mkdirSync(to, { recursive: true });
@@ -84,18 +88,21 @@ export function renamesIn(root: string, expectRoot: () => void): Renames {
   };
 }
 
-/** Makes a directory that truncations need before the disk is full: a truncation must work on a full disk. */
+/** Creates a directory that truncations need in advance, because a truncation must work on a full disk. */
 function makeAhead(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true });
   } catch (error) {
-    // Tiles are readable without the directory. The truncation tries again to make it, and throws if that fails.
+    // Tiles are readable without the directory. The truncation tries again to create it, and throws if that fails.
     const { code } = storeError(error, "a directory cannot be made");
     if (code !== "full" && code !== "read_only") throw error;
   }
 }
 
-/** Removes everything in a directory under the trash. The next sweep tries again what could not be removed. */
+/**
+ * Removes everything in a directory under the trash. The next sweep tries again to remove files that could not be
+ * removed.
+ */
 async function clear(directory: string, trash: string, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);

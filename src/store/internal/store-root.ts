@@ -5,28 +5,28 @@ import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { StoreError } from "../tile-store.ts";
 
-/** The file in the directory of a store that has the identity of the store. */
+/** The file in a store's directory that contains the identity of the store. */
 const MARK = ".nuthatch-store";
 /** The marker of GeoWebCache's file stores. */
 export const GEOWEBCACHE_MARK = "metadata.properties";
-/** Files by which a process recognises a store in a directory. */
+/** The files that identify a directory as that of a store. */
 export const MARKS = [MARK, GEOWEBCACHE_MARK];
 
 const hasMark = (root: string): boolean => MARKS.some((name) => existsSync(join(root, name)));
 
-/** Returns the identity of the store in a directory; undefined: the store has none. */
+/** Returns the identity of the store in a directory. Undefined if the store has no identity. */
 export function identityOf(root: string): string | undefined {
   try {
     return readFileSync(join(root, MARK), "utf8").trim() || undefined;
   } catch {
-    // GeoWebCache has made the store, or the directory is away, which the caller finds out.
+    // GeoWebCache has created the store, or the directory is unavailable; the caller detects that.
     return undefined;
   }
 }
 
 /**
- * Checks that a store was made in a directory. The mount point of a volume that is not mounted is an empty directory: a
- * tile that is stored there would be lost.
+ * Checks that a directory contains a store. The mount point of a volume that is not mounted is an empty directory: a
+ * tile stored there would be lost.
  * @throws StoreError
  */
 export function expectStoreIn(root: string): void {
@@ -39,16 +39,16 @@ export function expectStoreIn(root: string): void {
   if (!hasMark(root)) throw away(`the directory ${root} has no store: its volume may not be mounted`);
 }
 
-/** The directories in which this installation has had stores, with the devices that they were on. */
+/** The directories in which this installation has had stores, with the device of each. */
 export class KnownRoots {
   readonly #file: string;
 
-  /** `file`: a file of the data directory. */
+  /** @param file a file of the data directory */
   constructor(file: string) {
     this.#file = file;
   }
 
-  /** Returns the device of a directory; undefined: there was no store. */
+  /** Returns the device of a directory. Undefined if the directory has not had a store. */
   deviceOf(root: string): number | undefined {
     const device = this.#read()[root];
     return typeof device === "number" ? device : undefined;
@@ -74,8 +74,8 @@ export class KnownRoots {
 }
 
 /**
- * Makes the directory of a store, or finds the store there. A directory that had the store before, and has none now, is
- * left alone: its volume may not be mounted.
+ * Creates the directory of a store, or finds the store in it. Does not create a store in a directory that had one
+ * before and now has none, because its volume may not be mounted.
  * @throws StoreError
  */
 export function prepareRoot(root: string, known: KnownRoots | undefined): void {
@@ -100,7 +100,10 @@ export function prepareRoot(root: string, known: KnownRoots | undefined): void {
   }
 }
 
-/** Gives the store an identity. A store that is full, or read-only now, can be read without one. */
+/**
+ * Gives the store an identity. A full or read-only store can be read without an identity, so these failures are
+ * ignored.
+ */
 function writeMark(root: string, isThere: boolean): void {
   try {
     writeFileSync(join(root, MARK), `${randomUUID()}\n`, { mode: 0o600 });

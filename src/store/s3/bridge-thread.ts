@@ -6,7 +6,7 @@ import { OwnedBucket } from "./internal/owned-bucket.ts";
 import type { BridgeAnswer, BridgeCall } from "./internal/sync-bridge.ts";
 import type { S3StoreOptions } from "./s3-options.ts";
 
-/** The thread that works for a store of S3 while the coordinator waits (`internal/sync-bridge.ts`). */
+/** Runs the thread that works for an S3 store while the coordinator waits (`internal/sync-bridge.ts`). */
 function serve(thread: CalledThread<S3StoreOptions>): void {
   const bucket = new OwnedBucket(thread.options);
   let last: Promise<unknown> = Promise.resolve();
@@ -20,9 +20,9 @@ function serve(thread: CalledThread<S3StoreOptions>): void {
     }
   };
   answerCalls(thread, (call: BridgeCall) => {
-    // Behind a call without an answer it would come too late.
+    // Answered at once, because waiting behind an unanswered call would be too late.
     if (call.method === "tell") return answer(call);
-    // One after another: a call that was given up may still run.
+    // Calls run one after the other, because a call that timed out may still run.
     const answered = last.then(() => answer(call));
     last = answered;
     return answered;

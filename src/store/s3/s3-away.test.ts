@@ -6,7 +6,7 @@ import type { PendingOperations } from "./internal/s3-requests.ts";
 import { S3Client } from "./s3-client.ts";
 import { S3Error } from "./s3-error.ts";
 
-/** Starts a service that can be told to answer nothing. */
+/** Starts a service that can be made to hang. */
 async function startService() {
   const service = { hangs: false, sockets: [] as Socket[], held: [] as ServerResponse[] };
   const server = createServer((request, response) => {
@@ -57,7 +57,7 @@ test("a service that hangs is found out by a question, all reads fail at once th
   await expect(client.get("other")).rejects.toMatchObject({ code: "no answer in time" });
   await expect(client.ask()).rejects.toMatchObject({ code: "no answer in time" });
   expect(performance.now() - beganMs).toBeLessThan(500);
-  // What was sent is lost. The service answers new connections.
+  // The sent requests are lost. The service answers new connections.
   service.hangs = false;
   const asked = service.sockets.length;
   await readable(client);
@@ -73,7 +73,7 @@ test("a read without an answer finds out by itself that the service hangs, long 
   service.hangs = true;
   const beganMs = performance.now();
   const lost = client.get("k");
-  // While the service is known to be away, a read fails without a request.
+  // While the service is known to be unavailable, a read fails without a request.
   const now = (): Promise<string> =>
     Promise.race([
       client.get("other").then(
@@ -135,7 +135,7 @@ test("a question that gets no answer holds up no later one: a service that is ba
   await using client = open(30_000);
   service.hangs = true;
   await expect(client.ask()).rejects.toMatchObject({ code: "no answer in time" });
-  // All questions of this time are lost.
+  // All checks of this time are lost.
   const asked = service.held.length;
   await expect.poll(() => service.held.length).toBeGreaterThan(asked + 4);
   service.hangs = false;

@@ -20,7 +20,7 @@ interface Seen {
 
 type Reply = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string };
 
-/** A service behind TLS that answers as a test says. */
+/** A service behind TLS whose answers the test sets. */
 const seen: Seen[] = [];
 let answer: (request: Seen) => Reply = () => ({ status: 200 });
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-tls-"));
@@ -98,7 +98,7 @@ test.each([
     "content-type": "image/png",
   });
   expect(headers["x-amz-server-side-encryption-aws-kms-key-id"]).toBe(kmsKeyId);
-  // A header that is not signed would be refused by AWS.
+  // AWS would refuse a header that is not signed.
   const signed = new URL(path, "https://any").searchParams.get("X-Amz-SignedHeaders")?.split(";") ?? [];
   for (const name of Object.keys(headers)) if (name.startsWith("x-amz-")) expect(signed).toContain(name);
   expect(path).not.toContain("the-secret");

@@ -17,12 +17,12 @@ import type { S3Options } from "./s3-options.ts";
 
 /** An object without its bytes. */
 export interface S3Head {
-  /** The ETag with its quotes, as conditions need it. */
+  /** The ETag including its quotes, as conditions need it. */
   readonly etag: string;
   readonly bytes: number;
-  /** The service's time of the write, whole seconds, ms since 1970. */
+  /** The service's time of the write, ms since 1970, in whole seconds. */
   readonly modifiedMs: number;
-  /** The values of `x-amz-meta-…`, by the rest of the name in lower case. */
+  /** The values of `x-amz-meta-NAME` by NAME in lower case. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -30,18 +30,18 @@ export interface S3Object extends S3Head {
   readonly body: Uint8Array;
 }
 
-/** The condition of a put: there is no object, or the one with this ETag. */
+/** The condition of a put: the object does not exist, or it has this ETag. */
 export type PutCondition = { readonly kind: "absent" } | { readonly kind: "same"; readonly etag: string };
 
 export interface PutOptions {
   readonly contentType: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly condition?: PutCondition;
-  /** Called right before each attempt; false: the attempt is not sent. */
+  /** Called right before each attempt. If it returns false, the attempt is not sent. */
   readonly guard?: () => boolean;
 }
 
-/** `changed`: the condition does not hold. `refused`: the guard has said no before the first try. */
+/** `changed`: the condition does not hold. `refused`: the guard returned false before the first attempt. */
 export type PutResult =
   | { readonly kind: "stored"; readonly etag: string | undefined }
   | { readonly kind: "changed" }
@@ -50,7 +50,7 @@ export type PutResult =
 export interface ListQuery {
   readonly prefix: string;
   readonly delimiter?: "/";
-  /** List keys behind this one. */
+  /** Only keys after this one are listed. */
   readonly startAfter?: string;
   readonly limit?: number;
 }
@@ -74,27 +74,32 @@ export class S3Client implements AsyncDisposable {
     this.#requests = new S3Requests(options, environment, pending);
   }
 
-  /** Why the service is away; undefined: it is there, as far as is known. */
+  /** Why the service is unavailable. Undefined if, to this process's knowledge, it is available. */
   get away(): S3Error | undefined {
     return this.#requests.away;
   }
 
-  /** Calls back when this client has found out that the service is away, with the failure, or that it is back. */
+  /**
+   * Sets the function that is called with the failure when this client finds the service unavailable, and with
+   * undefined when the service is available again.
+   */
   onFound(found: (away: S3Error | undefined) => void): void {
     this.#requests.found = found;
   }
 
-  /** Takes over what another client of the service has found out. */
+  /**
+   * Takes over from another client that the service is unavailable (with the failure), or available again (undefined).
+   */
   tell(away: S3Error | undefined): void {
     this.#requests.tell(away);
   }
 
-  /** The time by the service's clock, ms since 1970. */
+  /** Returns the time by the service's clock, ms since 1970. */
   now(): number {
     return this.#requests.now();
   }
 
-  /** Asks whether the bucket can be listed. @throws S3Error */
+  /** Checks that the bucket can be listed. @throws S3Error */
   async ask(): Promise<void> {
     await this.#requests.ask();
   }
@@ -109,7 +114,7 @@ export class S3Client implements AsyncDisposable {
     return isAbsent(answer) ? undefined : headOf(answer);
   }
 
-  /** Stores an object by an address that the service refuses after `putSeconds`. */
+  /** Stores an object. The service refuses the put if it arrives later than `putSeconds` after its beginning. */
   async put(key: string, body: Uint8Array, options: PutOptions): Promise<PutResult> {
     const { contentType, metadata = {}, condition, guard } = options;
     const { serverSideEncryption: encryption, storageClass, putSeconds } = this.#options;
@@ -126,7 +131,7 @@ export class S3Client implements AsyncDisposable {
       if (encryption.kmsKeyId !== undefined)
         headers["x-amz-server-side-encryption-aws-kms-key-id"] = encryption.kmsKeyId;
     }
-    // 404: the object that `if-match` names is gone.
+    // 404 means that the object of `if-match` was deleted.
     const expected = condition === undefined ? [] : condition.kind === "same" ? [412, 404] : [412];
     const terms = { ...(guard === undefined ? {} : { guard }), seconds: putSeconds };
     let answer: TriedAnswer;
@@ -138,7 +143,7 @@ export class S3Client implements AsyncDisposable {
     }
     if (answer.status < 300) return { kind: "stored", etag: answer.headers["etag"] };
     if (answer.status === 404 && !isAbsent(answer)) throw errorOf(answer);
-    // An earlier try of this put may have been stored although its answer was lost.
+    // An earlier attempt of this put may have stored the object although its answer was lost.
     const written = metadata["nuthatch-written"];
     if (answer.tries === 1 || written === undefined) return { kind: "changed" };
     const there = await this.head(key);
@@ -152,8 +157,8 @@ export class S3Client implements AsyncDisposable {
   }
 
   /**
-   * Deletes objects, 1,000 with a request. Keys that do not exist count as deleted. Objects that the service could not
-   * delete for a reason that may pass are tried again. @returns the failures, by key
+   * Deletes objects, 1,000 per request. Keys that do not exist count as deleted. Tries again to delete objects whose
+   * failure may pass. @returns the failures by key
    */
   async deleteAll(keys: readonly string[]): Promise<ReadonlyMap<string, S3Error>> {
     const failures = new Map<string, S3Error>();
@@ -186,7 +191,7 @@ export class S3Client implements AsyncDisposable {
     return new Map(failed.map(({ key, code }) => [key.slice(cut), new S3Error(status, code)]));
   }
 
-  /** Yields the pages of a list. Keys and prefixes are without the prefix of the options. */
+  /** Yields the pages of a listing. Keys and prefixes omit the prefix of the options. */
   async *list({ prefix, delimiter, startAfter, limit }: ListQuery): AsyncGenerator<S3Page> {
     let token: string | undefined;
     do {
@@ -214,7 +219,7 @@ export class S3Client implements AsyncDisposable {
     } while (token !== undefined);
   }
 
-  /** Makes the bucket. Only for tests: the server never makes a bucket. */
+  /** Creates the bucket. Only for tests: the server never creates a bucket. */
   async makeBucket(): Promise<void> {
     await this.#requests.run({ method: "PUT", key: undefined, expected: [409] });
   }
@@ -235,7 +240,7 @@ function parsed<T>(parse: () => T, status: number, what: string): T {
   }
 }
 
-/** Returns whether the object does not exist. A bucket that does not exist is an error. @throws S3Error */
+/** Returns whether the object does not exist. @throws S3Error when the bucket does not exist */
 function isAbsent(answer: Answer): boolean {
   if (answer.status !== 404) return false;
   const code = parseErrorCode(textOf(answer.body));

@@ -42,8 +42,6 @@ export const quota: Texts<typeof english> = {
   "quota.wouldEvict": "Dadurch würden etwa {tiles} Kacheln verdrängt, {size}.",
   "quota.apply": "Übernehmen",
   "quota.applied": "Die Quota ist geändert.",
-  "quota.whatIf": "Was wäre, wenn",
-  "quota.whatIfSize": "Mit einer Quota von {size}",
   "quota.noReads": "Noch hat niemand eine Kachel abgerufen, also fehlt die Grundlage.",
   "quota.basis": { one: "Nach {count} Abruf.", other: "Nach {count} Abrufen." },
   "quota.hitRatio": "Treffer",

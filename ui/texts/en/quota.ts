@@ -39,8 +39,6 @@ export const quota = {
   "quota.wouldEvict": "This would evict about {tiles} tiles, {size}.",
   "quota.apply": "Apply",
   "quota.applied": "The quota is changed.",
-  "quota.whatIf": "What if",
-  "quota.whatIfSize": "With a quota of {size}",
   "quota.noReads": "No user has read a tile yet, so there is nothing to judge by.",
   "quota.basis": { one: "By {count} request of a user.", other: "By {count} requests of users." },
   "quota.hitRatio": "Hits",

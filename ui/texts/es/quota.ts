@@ -42,8 +42,6 @@ export const quota: Texts<typeof english> = {
   "quota.wouldEvict": "Se expulsarían unas {tiles} teselas, {size}.",
   "quota.apply": "Aplicar",
   "quota.applied": "La cuota está cambiada.",
-  "quota.whatIf": "Qué pasaría si",
-  "quota.whatIfSize": "Con una cuota de {size}",
   "quota.noReads": "Nadie ha leído aún una tesela, así que no hay con qué juzgar.",
   "quota.basis": { one: "Según {count} lectura.", other: "Según {count} lecturas." },
   "quota.hitRatio": "Aciertos",

@@ -42,8 +42,6 @@ export const quota: Texts<typeof english> = {
   "quota.wouldEvict": "Environ {tiles} tuiles seraient évincées, {size}.",
   "quota.apply": "Appliquer",
   "quota.applied": "Le quota est modifié.",
-  "quota.whatIf": "Et si",
-  "quota.whatIfSize": "Avec un quota de {size}",
   "quota.noReads": "Personne n’a encore lu de tuile : rien ne permet d’en juger.",
   "quota.basis": { one: "D’après {count} lecture.", other: "D’après {count} lectures." },
   "quota.hitRatio": "Succès",

@@ -6,11 +6,10 @@ import { Overruled } from "./overruled.tsx";
 import { QuotaForm } from "./quota-form.tsx";
 import { QuotaGauges } from "./quota-gauges.tsx";
 import { Trend } from "./trend.tsx";
-import { WhatIf } from "./what-if.tsx";
 
 const READ_MS = 30_000;
 
-/** Shows how full the cache is and how it grows, changes the quota, and simulates another one. */
+/** Shows how full the cache is and how it grows, and changes the quota. */
 export function View() {
   const usage = useDocument("Usage", "usage", { on: ["quota", "truncation", "configuration"], everyMs: READ_MS });
   const quota = useDocument("Quota", "quota", { on: ["quota"] });
@@ -31,7 +30,6 @@ export function View() {
                 </>
               )}
             </Loading>
-            <WhatIf usage={used} />
           </>
         )}
       </Loading>

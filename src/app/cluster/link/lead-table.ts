@@ -60,6 +60,9 @@ const TAKE = `UPDATE cluster_lead SET epoch = epoch + 1, instance = $2, name = $
   WHERE id = 1 AND epoch = $1 AND (expires < clock_timestamp() OR $5) RETURNING epoch::int AS epoch`;
 const RENEW = `UPDATE cluster_lead SET address = $3, expires = clock_timestamp() + $4 * interval '1 ms'
   WHERE id = 1 AND epoch = $1 AND instance = $2`;
+/** The lead that has an address renews the lease itself. */
+const RENEW_AT_START = `UPDATE cluster_lead SET expires = clock_timestamp() + $3 * interval '1 ms'
+  WHERE id = 1 AND epoch = $1 AND instance = $2 AND address = ''`;
 const GIVE_BACK = `UPDATE cluster_lead SET expires = clock_timestamp() - interval '1 ms'
   WHERE id = 1 AND epoch = $1 AND instance = $2`;
 const KNOWN_NODES = 'SELECT name, instance, version, lost_ms AS "lostMs" FROM cluster_nodes';
@@ -122,6 +125,15 @@ export class LeadTable {
     const { instance, leaseMs } = this.#candidate;
     return this.#run(async (client) => {
       const { rowCount } = await client.query(RENEW, [epoch, instance, hostPortText(address), leaseMs]);
+      return rowCount === 1;
+    });
+  }
+
+  /** Renews the lease of a lead that begins. False: it has begun, or another node has taken the lease. */
+  renewAtStart(epoch: number): Promise<Result<boolean, Fault>> {
+    const { instance, leaseMs } = this.#candidate;
+    return this.#run(async (client) => {
+      const { rowCount } = await client.query(RENEW_AT_START, [epoch, instance, leaseMs]);
       return rowCount === 1;
     });
   }

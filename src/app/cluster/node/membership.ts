@@ -46,7 +46,10 @@ type Joining = { readonly kind: "joined" | "waiting" } | StartRefusal;
 /** The pause between two attempts to find the lead or to become the lead. */
 const PAUSE_MS = 200;
 const BEATS_PER_LEASE = 5;
-/** After this time without a lead the node counts as started. `/readyz` then reports why it waits. */
+const RENEWALS_PER_LEASE = 5;
+/** A lead whose start takes longer hangs: another node may do better. */
+const LEASES_OF_START = 10;
+/** A node that has not joined within this time counts as started, and names at `/readyz` the reason for its wait. */
 const FIRST_MS = 5_000;
 
 /** How long a closing node waits for the database. */
@@ -285,6 +288,22 @@ export class Membership {
       storeNews,
       log,
     );
+    void this.#renewAtStart(epoch);
+  }
+
+  /**
+   * Renews the lease until the lead beside this node does. Its start takes longer than the lease on a busy machine, or with
+   * much to migrate and to load: the nodes would take the lead from each other for ever.
+   */
+  async #renewAtStart(epoch: number): Promise<void> {
+    const { leadLeaseMs } = this.#parts.cluster;
+    const untilMs = elapsedMs() + LEASES_OF_START * leadLeaseMs;
+    for (const lead = this.#lead; elapsedMs() < untilMs; ) {
+      await sleep(leadLeaseMs / RENEWALS_PER_LEASE);
+      if (this.#lead !== lead || this.#isClosing) return;
+      const renewed = await this.#table.renewAtStart(epoch);
+      if (renewed.ok && !renewed.value) return;
+    }
   }
 
   /** Whether the node is drained. */

@@ -32,7 +32,6 @@ import {
   reload,
   server,
   session,
-  simulation,
   status,
   usage,
   usageHistory,
@@ -105,7 +104,6 @@ export const documents = {
   Tokens: z.object({ tokens: z.array(token) }),
   NewToken: newToken,
   Verification: verification,
-  Simulation: simulation,
   WebhookDelivery: z.object({ id: text.meta({ format: "uuid" }), event: z.enum(JOB_MOMENTS), sentAt: moment, job }),
   Problem: problem,
 };

@@ -246,24 +246,6 @@ export const verification = z.object({
   reason: textOrNull,
 });
 
-export const simulation = z.object({
-  reads: whole,
-  share: z.number(),
-  since: momentOrNull,
-  until: momentOrNull,
-  results: z.array(
-    z.object({
-      policy: z.enum(EXPIRATION_POLICIES),
-      bytes: bigint64,
-      hits: whole,
-      hitRatio: z.number().nullable(),
-      bytesKept: int64,
-      mostBytesKept: int64,
-      tilesDrawn: int64,
-    }),
-  ),
-});
-
 export const status = z.object({
   version: text,
   node: textOrNull.meta({ description: "The node of a cluster that answers; null: the server is no cluster" }),

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { MOST_CELLS, MOST_LEVELS, type TileChange } from "../../../coordinator/tile-changes.ts";
+import { pause } from "../../../lib/time/pause.ts";
 
 /** The pause before the next request after a failed one. */
 const RETRY_MS = 1_000;
@@ -72,8 +72,8 @@ export class TileChangeFeed {
         for (const add of this.#listeners) for (const change of changes) add(change);
         if (changes.length > 0) this.#wake();
       } catch {
-        // The coordinator has not started yet, or has ended. Other events report that to listeners.
-        await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+        // The coordinator has not begun yet, or has ended. Listeners learn of it by other events.
+        await pause(RETRY_MS, signal);
       }
     }
   }

@@ -1,4 +1,3 @@
-import { EXPIRATION_POLICIES } from "../../../quota/quota-validation.ts";
 import { activityQuery } from "../activity/activity-route.ts";
 import { coverageQuery, levelsQuery } from "../coverage/coverage-route.ts";
 import { quotaQuery } from "../quota/quota-route.ts";
@@ -234,16 +233,6 @@ export const paths = {
     delete: operation("cancelVerification", "Ends the running comparison", {
       answers: { 200: answer("Verification") },
       failures: [404],
-    }),
-  },
-  "/usage/simulation": {
-    get: operation("simulateQuota", "Replays sampled reads against other sizes and policies", {
-      parameters: [
-        { name: "size", in: "query", schema: { type: "array", items: { type: "string", examples: ["20GiB"] } } },
-        { name: "policy", in: "query", schema: { type: "array", items: { enum: EXPIRATION_POLICIES } } },
-      ],
-      answers: { 200: answer("Simulation") },
-      failures: [400, 409],
     }),
   },
 };

@@ -16,7 +16,9 @@ import { openRegular } from "../../internal/regular-file.ts";
 import { COUNTS_AT, type Counts, DATA_START, encodeCounts, newHeader, readCounts } from "./bundle.ts";
 import { ROWS_FILE } from "./compact-paths.ts";
 
-/** Opens a bundle for reading, and closes it after the work. Undefined: there is no bundle. @throws StoreError */
+/**
+ * Opens a bundle for reading, and closes it after the work. Undefined if the bundle does not exist. @throws StoreError
+ */
 export function withBundle<T>(path: string, work: (file: number) => T): T | undefined {
   let file: number | undefined;
   try {
@@ -30,8 +32,8 @@ export function withBundle<T>(path: string, work: (file: number) => T): T | unde
 }
 
 /**
- * Opens a bundle for writing. Makes it and its directories if they are absent and `rows`, the number of rows of the
- * level, is given; else returns undefined. Under the lock.
+ * Opens a bundle for writing. If the bundle is missing, creates it and its directories when `rows`, the number of rows
+ * of the level, is given; otherwise returns undefined. The caller holds the lock.
  */
 export function openWritable(
   path: string,
@@ -50,25 +52,25 @@ export function openWritable(
   return { file: openSync(path, "wx+"), isNew: true };
 }
 
-/** The counts of a bundle, and the position behind its last byte. */
+/** The counts of a bundle, and the position after its last byte. */
 export interface Written extends Counts {
   readonly end: number;
 }
 
 /**
- * Returns the counts of a bundle, of which bytes behind the last complete write are unused. Completes a bundle whose
- * making was interrupted. Under the lock.
+ * Returns the counts of a bundle. Bytes after the last complete write count as unused. Completes a bundle whose
+ * creation was interrupted. The caller holds the lock.
  */
 export function countsOf(file: number): Written {
   const { size } = fstatSync(file);
   if (size < DATA_START) {
-    // The size shows that the header is there.
+    // Written first: the size of the file shows that the header exists.
     writeAll(file, newHeader(), 0);
     ftruncateSync(file, DATA_START);
     return { largestTile: 0, unused: 0, fileBytes: DATA_START, end: DATA_START };
   }
   const counts = readCounts(file);
-  // Other programs may not keep the number of bytes.
+  // Other programs may not update the number of bytes in the header.
   const lost = counts.fileBytes >= DATA_START ? Math.max(0, size - counts.fileBytes) : 0;
   return { ...counts, unused: counts.unused + lost, fileBytes: size, end: size };
 }

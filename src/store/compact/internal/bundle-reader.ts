@@ -2,9 +2,9 @@ import { closeSync, constants } from "node:fs";
 import { storeError } from "../../internal/faults.ts";
 import { openRegular, regularAt } from "../../internal/regular-file.ts";
 
-/** Bundles that are open at once. */
+/** The most bundles that are open at the same time. */
 const MOST_OPEN = 32;
-/** An unused bundle is closed after at most twice this time. The space of a removed bundle is free only then. */
+/** An unused bundle is closed after at most twice this time in ms. Only then is the space of a removed bundle free. */
 const IDLE_MS = 500;
 
 interface OpenFile {
@@ -15,19 +15,19 @@ interface OpenFile {
 }
 
 /**
- * Reads tiles from bundles, and keeps the bundles open for a while: opening one takes as long as the rest of a hit. Looks
- * each time whether the bundle is still the one at its path, so that a truncated tile is never read.
+ * Reads tiles from bundles. Leaves bundles open for a while, because opening a bundle takes half of the time of a hit.
+ * Checks before each read that the open bundle is still the one at its path, so that a truncated tile is never read.
  */
 export class BundleReader {
   readonly #open = new Map<string, OpenFile>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Reads from a bundle. Undefined: there is no bundle. @throws StoreError */
+  /** Reads from a bundle. Undefined if the bundle does not exist. @throws StoreError */
   read<T>(path: string, work: (file: number) => T): T | undefined {
     const what = "a tile cannot be read";
     const status = regularAt(path, what);
     const known = this.#open.get(path);
-    // An inode is not given to another file while it is open.
+    // The inode of an open file is not reused for another file.
     const isSame = known !== undefined && known.inode === status?.ino && known.device === status.dev;
     if (known !== undefined && !isSame) this.#close(path, known);
     if (status === undefined) return undefined;

@@ -11,18 +11,18 @@ export interface OpenBundle {
   readonly path: string;
   readonly file: number;
   readonly isNew: boolean;
-  /** The counts of the bundle. Those in the header of the file may be older. */
+  /** The counts of the bundle. The counts in the file's header may be older. */
   counts: Written;
   readonly before: Written;
 }
 
 /**
- * The writing side of a compact store, of which each thread has one for each store. It writes under a lock of all
- * processes, and keeps bundles open as long as it holds the lock.
+ * The writing side of a compact store. Each thread has one writer per store. The writer writes under a lock of all
+ * processes, and leaves bundles open as long as it holds the lock.
  */
 export class BundleWriter {
   readonly wasteful: WastefulBundles;
-  /** The right to write bundles anew. */
+  /** The lock for rewriting bundles. */
   readonly sweepLock: StoreLock;
   readonly #lock: StoreLock;
   readonly #open = new Map<string, OpenBundle>();
@@ -33,7 +33,7 @@ export class BundleWriter {
     this.sweepLock = new StoreLock(join(root, ".nuthatch-sweep-lock"));
   }
 
-  /** Returns the writer of this thread for a store. To be given back to `release`. */
+  /** Returns this thread's writer for a store. The caller must return it with `release`. */
   static of(root: string): BundleWriter {
     const shared = writers.get(root) ?? { writer: new BundleWriter(root), users: 0 };
     shared.users++;
@@ -50,15 +50,15 @@ export class BundleWriter {
   }
 
   /**
-   * Runs work that writes to bundles. No other process writes to them, or renames them, meanwhile.
-   * @throws StoreError when the lock cannot be had, and the errors of the work
+   * Runs work that writes to bundles. During the work no other process writes to bundles or renames them.
+   * @throws StoreError when the lock cannot be acquired, and the errors of the work
    */
   run<T>(work: () => T): T {
     this.#lock.take(() => this.#closeAll());
     return work();
   }
 
-  /** Runs work that renames or removes bundles or their directories. No bundle is open meanwhile. */
+  /** Runs work that renames or removes bundles or their directories. No bundle is open during the work. */
   runAlone<T>(work: () => T): T {
     return this.run(() => {
       this.#closeAll();
@@ -66,7 +66,10 @@ export class BundleWriter {
     });
   }
 
-  /** Opens a bundle in the work of `run`. Makes it if `rows` is given, else returns undefined when there is none. */
+  /**
+   * Opens a bundle within the work of `run`. If the bundle is missing, creates it when `rows` is given, otherwise
+   * returns undefined.
+   */
   open(path: string, rows: number | undefined): OpenBundle | undefined {
     const known = this.#open.get(path);
     if (known !== undefined) return known;
@@ -83,7 +86,10 @@ export class BundleWriter {
     }
   }
 
-  /** Removes tiles of a bundle. Returns the size of each; undefined: there was none. In the work of `run`. */
+  /**
+   * Removes tiles of a bundle within the work of `run`. Returns the size of each tile; undefined for a tile that does
+   * not exist.
+   */
   remove(path: string, indexes: readonly number[], fsync: boolean): readonly (number | undefined)[] {
     const bundle = this.open(path, undefined);
     if (bundle === undefined) return [];
@@ -110,17 +116,21 @@ export class BundleWriter {
     try {
       if (counts === before) return;
       writeCounts(file, counts);
-      // Once for each further MiB: the note goes with a truncation, and the bundle may come back by an undo.
+      // Noted again for each further MiB: a truncation removes the note together with the bundle, and an undo may bring
+      // the bundle back.
       const isMore = Math.floor(counts.unused / 2 ** 20) > Math.floor(before.unused / 2 ** 20);
       if (isWasteful(counts) && (isMore || !isWasteful(before))) this.wasteful.add(path);
     } catch {
-      // The counts decide only when a bundle is written anew. The next writer takes all bytes behind the last known ones
-      // for unused.
+      // The counts only decide when a bundle is rewritten, so a failure is ignored. The next writer counts all bytes
+      // after the last known ones as unused.
     } finally {
       closeSync(file);
     }
   }
 }
 
-/** The writers of this thread by the root of their store: a thread that waited for itself would wait in vain. */
+/**
+ * The writers of this thread by the root of their store. They are shared, because a thread would wait for its own lock
+ * forever.
+ */
 const writers = new Map<string, { readonly writer: BundleWriter; users: number }>();

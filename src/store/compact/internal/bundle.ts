@@ -2,15 +2,16 @@ import { fstatSync, readSync, type Stats } from "node:fs";
 import { crc32 } from "node:zlib";
 
 /*
- * A bundle of ESRI's Compact Cache V2 (https://github.com/Esri/raster-tiles-compactcache/blob/master/CompactCacheV2.md):
- * a header of 64 bytes, an index of 128 x 128 entries of 8 bytes, and records. All numbers are little endian. An entry
- * has the position of a tile in its lower 40 bits and the size of the tile in its upper 24 bits; size 0: no tile. A
- * record is the size of the tile, as 4 bytes, and the tile.
+ * A bundle of ESRI's Compact Cache V2
+ * (https://github.com/Esri/raster-tiles-compactcache/blob/master/CompactCacheV2.md): a header of 64 bytes, an index of
+ * 128 x 128 entries of 8 bytes, and records. All numbers are little endian. An entry has the position of a tile in its
+ * lower 40 bits and the size of the tile in its upper 24 bits; a size of 0 means no tile. A record is the size of the
+ * tile, as 4 bytes, and the tile.
  *
- * Nuthatch writes a head of its own before a record. Other programs do not read it, because they follow the index.
+ * Nuthatch writes an additional head before a record. Other programs do not read it, because they follow the index.
  */
 
-/** The tiles on a side of a bundle. */
+/** The number of tiles on a side of a bundle. */
 export const SIDE = 128;
 const TILES = SIDE * SIDE;
 const HEADER_BYTES = 64;
@@ -21,8 +22,9 @@ export const DATA_START = HEADER_BYTES + TILES * ENTRY_BYTES;
 export const MAX_TILE_BYTES = 2 ** 24 - 1;
 const SIZE_BYTES = 4;
 /**
- * The head of a record that Nuthatch wrote: a mark, a checksum of the tile, the time of the last write and the time of the last
- * confirmation, ms since 1970. Begins at a multiple of 8, so that a time is replaced at once.
+ * The head that Nuthatch writes before a record: a mark, a checksum of the tile, the time of the last write and the
+ * time of the last confirmation, ms since 1970. A head begins at a multiple of 8, so that a time is replaced
+ * atomically.
  */
 const HEAD_BYTES = 24;
 const MARK = 0x4854_554e;
@@ -30,7 +32,7 @@ const MARK = 0x4854_554e;
 const LEAD_BYTES = HEAD_BYTES + SIZE_BYTES;
 const CONFIRMED_AT = 16;
 
-/** Returns the bytes that a tile takes in a bundle, with its entry in the index. */
+/** Returns the bytes that a tile occupies in a bundle, including its entry in the index. */
 export const recordBytes = (tileBytes: number): number => aligned(LEAD_BYTES + tileBytes) + ENTRY_BYTES;
 const aligned = (n: number): number => Math.ceil(n / 8) * 8;
 
@@ -38,11 +40,13 @@ const aligned = (n: number): number => Math.ceil(n / 8) * 8;
 export interface Entry {
   /** The position of the first byte of the tile. */
   readonly offset: number;
-  /** More than 0. */
+  /** In bytes, more than 0. */
   readonly size: number;
 }
 
-/** Returns the header and the empty index of a new bundle. The index is a hole in the file until entries are written. */
+/**
+ * Returns the header and the empty index of a new bundle. The index is a hole in the file until an entry is written.
+ */
 export function newHeader(): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32LE(3, 0);
@@ -51,15 +55,15 @@ export function newHeader(): Buffer {
   header.writeBigUInt64LE(BigInt(DATA_START), 24);
   header.writeBigUInt64LE(40n, 32);
   header.writeUInt32LE(20 + TILES * ENTRY_BYTES, 40);
-  // GDAL reads a bundle with other values here as empty.
+  // With other values here, GDAL reads a bundle as empty.
   for (const [i, value] of [3, 16, TILES, 5, TILES * ENTRY_BYTES].entries()) header.writeUInt32LE(value, 44 + 4 * i);
   return header;
 }
 
-/** The numbers of a header that change. */
+/** The variable numbers of a header. */
 export interface Counts {
   readonly largestTile: number;
-  /** The bytes of records that no entry describes any more. */
+  /** The bytes of records without an entry. */
   readonly unused: number;
   readonly fileBytes: number;
 }
@@ -73,7 +77,7 @@ export function decodeCounts(header: Buffer): Counts {
   };
 }
 
-/** Returns the bytes at `COUNTS_AT`. */
+/** Returns the bytes to write at `COUNTS_AT`. */
 export function encodeCounts({ largestTile, unused, fileBytes }: Counts): Buffer {
   const bytes = Buffer.alloc(24);
   bytes.writeUInt32LE(largestTile, 0);
@@ -116,7 +120,7 @@ export function readBytes(file: number, length: number, position: number): Buffe
 
 const oneEntry = Buffer.alloc(ENTRY_BYTES);
 
-/** Reads one entry of the index; undefined: no tile. */
+/** Reads one entry of the index. Undefined if the entry describes no tile. */
 export function readEntry(file: number, index: number): Entry | undefined {
   return readSync(file, oneEntry, 0, ENTRY_BYTES, entryAt(index)) < ENTRY_BYTES ? undefined : decodeEntry(oneEntry, 0);
 }
@@ -144,7 +148,7 @@ export function readIndex(file: number): Index {
 export interface Head {
   readonly modifiedMs: number;
   readonly confirmedMs: number;
-  /** The checksum; undefined: another program wrote the record, and its time is that of the bundle. */
+  /** The checksum. Undefined if another program wrote the record; its time is then that of the bundle. */
   readonly checksum: number | undefined;
 }
 
@@ -153,8 +157,8 @@ export interface FoundRecord extends Head {
 }
 
 /**
- * Reads the record of an entry, whole or only its head. Undefined: the record is not that of the entry, because another
- * program has replaced it or a power loss has cut it off.
+ * Reads the record of an entry, either the whole record or only its head. Undefined if the record does not belong to
+ * the entry, because another program has replaced it or a power loss has cut it off.
  */
 export function readRecord(file: number, entry: Entry, part: "whole" | "head"): FoundRecord | undefined {
   const { offset, size } = entry;
@@ -178,18 +182,21 @@ function headIn(bytes: Buffer, canBeOurs: boolean, file: number): Head {
   return { checksum: undefined, modifiedMs: mtimeMs, confirmedMs: mtimeMs };
 }
 
-/** Returns whether a tile is the one of its record. The records of other programs have no checksum to tell. */
+/**
+ * Returns whether a tile matches the checksum of its record. A record of another program has no checksum and counts as
+ * intact.
+ */
 export const isIntact = ({ checksum, tile }: FoundRecord): boolean =>
   checksum === undefined || crc32(tile) === checksum;
 
-/** A record to be appended. */
+/** A record to append. */
 export interface NewRecord {
   readonly bytes: Buffer;
   readonly position: number;
   readonly entry: Entry;
 }
 
-/** Returns the record of a tile at the end of a file. */
+/** Returns the record of a tile, to be appended at the end of a file. */
 export function newRecord(tile: Uint8Array, times: Pick<Head, "modifiedMs" | "confirmedMs">, end: number): NewRecord {
   const position = aligned(Math.max(end, DATA_START));
   const bytes = Buffer.allocUnsafe(LEAD_BYTES + tile.byteLength);
@@ -202,16 +209,16 @@ export function newRecord(tile: Uint8Array, times: Pick<Head, "modifiedMs" | "co
   return { bytes, position, entry: { offset: position + LEAD_BYTES, size: tile.byteLength } };
 }
 
-/** Returns the bytes of a time and the position at which it replaces that of the last write or confirmation. */
+/** Returns the bytes of a new time, and the position of the write time or confirmation time that they replace. */
 export function newTime(entry: Entry, of: "modified" | "confirmed", ms: number) {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleLE(ms, 0);
   return { bytes, position: entry.offset - LEAD_BYTES + (of === "modified" ? 8 : CONFIRMED_AT) };
 }
 
-/** Returns the bytes that become unused when no entry has the record any more. */
+/** Returns the bytes that become unused when the entry no longer describes its record. */
 export const unusedBytes = (entry: Entry): number => recordBytes(entry.size) - ENTRY_BYTES;
 
-/** Returns whether a bundle should be written anew without its unused bytes. */
+/** Returns whether a bundle should be rewritten without its unused bytes. */
 export const isWasteful = ({ unused, fileBytes }: Counts): boolean => unused > LEAST_WASTE && unused * 4 > fileBytes;
 const LEAST_WASTE = 2 ** 20;

@@ -6,12 +6,12 @@ import { formatOf } from "../../../layer/format.ts";
 import type { TileSet } from "../../../layer/tile-set.ts";
 import type { CompactPaths } from "./compact-paths.ts";
 
-/** ArcGIS's description of a cache. GDAL's driver ESRIC opens it. */
+/** ArcGIS's description of a cache, which GDAL's driver ESRIC opens. */
 export const DESCRIPTION = "conf.xml";
-/** GDAL opens no raster with more pixels on a side. */
+/** GDAL does not open a raster with more pixels on a side. */
 const MOST_PIXELS = 2 ** 31 - 1;
 
-/** Writes the description of the cache that a tile set is, unless there is one. */
+/** Writes the description of the tile set's cache, unless it exists. */
 export function describeCache(paths: CompactPaths, tileSet: TileSet): void {
   const file = join(paths.formatPath(tileSet), DESCRIPTION);
   const gridSet = paths.gridSets(tileSet.gridSet);
@@ -20,8 +20,9 @@ export function describeCache(paths: CompactPaths, tileSet: TileSet): void {
 }
 
 /**
- * Returns the description of a cache. It has one origin for all levels, and GDAL numbers them from 0: levels from the
- * first one with another origin on, and those that are too large for GDAL, are left out.
+ * Returns the description of a cache. The description has one origin for all levels, and GDAL numbers the levels from
+ * 0. It therefore omits all levels from the first one with a different origin, and the levels that are too large for
+ * GDAL.
  */
 export function cacheDescription(gridSet: GridSet, mimeType: string): string {
   const { extent, tileWidth, tileHeight, srs } = gridSet;
@@ -62,7 +63,7 @@ ${levels.join("\n")}
 `;
 }
 
-/** Returns ArcGIS's word for a format. GDAL reads a cache of JPEG with three bands, every other one with four. */
+/** Returns ArcGIS's name of a format. GDAL reads a JPEG cache with three bands, and any other cache with four. */
 function tileFormat(mimeType: string): string {
   const format = formatOf(mimeType);
   if (format?.kind !== "image") return "PNG";

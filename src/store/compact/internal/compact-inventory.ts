@@ -66,7 +66,7 @@ function tilesOf(
 ): Pick<InventoryStore, "recount" | "changes" | "regions" | "removeLeftovers" | "removeEmptied"> {
   const { paths } = parts;
   return {
-    // An interrupted put leaves unused bytes in its bundle, which the next one counts.
+    // An interrupted put leaves only unused bytes in its bundle, which the next put counts.
     async removeLeftovers() {},
 
     recount(tileSet, rect, afterReboot) {
@@ -98,7 +98,7 @@ function tilesOf(
   };
 }
 
-/** Returns the tiles of a bundle in a rectangle, and the indexes of entries without their record. */
+/** Returns the tiles of a bundle in a rectangle, and the indexes of entries without a record. */
 function countIn({ rows, format }: LevelAt, bundle: BundleAt, rect: TileRect, afterReboot: boolean) {
   const tiles: FoundTile[] = [];
   const broken: number[] = [];
@@ -118,7 +118,10 @@ function countIn({ rows, format }: LevelAt, bundle: BundleAt, rect: TileRect, af
   return { tiles, broken };
 }
 
-/** Returns whether a power loss has lost bytes of a tile. Records of other programs have no checksum to tell. */
+/**
+ * Returns whether a tile has lost bytes in a power loss. Records of other programs have no checksum, so the end of the
+ * tile is checked.
+ */
 const isBroken = (record: FoundRecord, format: string): boolean =>
   record.checksum === undefined
     ? isCutOff(
@@ -132,7 +135,9 @@ function removeBroken({ writer, paths }: CompactParts, { path }: BundleAt, index
   writer.run(() => writer.remove(path, indexes, paths.fsync));
 }
 
-/** Blocks of the ledger, whose rows count from the bottom, by their keys. A bundle may belong to two of them. */
+/**
+ * Returns blocks of the ledger by their keys. Rows of blocks count from the bottom, so a bundle may overlap two blocks.
+ */
 function blocksOf(
   levels: readonly LevelAt[],
   bundles: readonly (readonly BundleAt[])[],
@@ -153,7 +158,7 @@ function blocksOf(
   return new Map([...blocks].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Yields the blocks that the bundles of some levels touch, with the tiles of all formats. */
+/** Yields the blocks that the bundles of some levels overlap, with the tiles of all formats. */
 async function* regionsOf(
   levels: readonly LevelAt[],
   bundles: readonly (readonly BundleAt[])[],
@@ -182,10 +187,10 @@ function listIn({ rows }: LevelAt, bundle: BundleAt, rect: TileRect): readonly {
   return inside;
 }
 
-/** Returns the changes to a level at or after a time, by the change times of its bundles and directories. */
+/** Returns the changes to a level at or after a time. Finds them by the change times of bundles and directories. */
 function changesOf(pyramid: string, levels: readonly LevelAt[], sinceMs: number): LevelChanges {
   const changed = (path: string): boolean => (statOf(path, "the store cannot be read")?.ctimeMs ?? sinceMs) >= sinceMs;
-  // A format whose directory was removed leaves no other trace.
+  // A format whose directory was removed shows only in the change time of the pyramid's directory.
   const hasLostFormat = changed(pyramid);
   return {
     hasLost: levels.length === 0 || hasLostFormat || levels.some(({ path }) => changed(path)),
@@ -206,7 +211,7 @@ function changesOf(pyramid: string, levels: readonly LevelAt[], sinceMs: number)
   };
 }
 
-/** Returns the change time of a file; 0: the file does not exist any more. */
+/** Returns the change time of a file in ms; 0 if the file does not exist any more. */
 const changedMs = (path: string): Promise<number> =>
   stat(path).then(
     ({ ctimeMs }) => ctimeMs,

@@ -15,28 +15,34 @@ import { SIDE } from "./bundle.ts";
 /*
  * LAYER/GRIDSET[_PARAMETERSID]/EXTENSION/_alllayers/LZZ/RrrrrCcccc.bundle
  *
- * The directory of a format is a cache as ArcGIS lays it out, with `conf.xml`. The name of a bundle has the row, from
+ * The directory of a format is a cache in ArcGIS's layout, with `conf.xml`. The name of a bundle contains the row, from
  * the top, and the column of its upper left tile, in hexadecimal digits.
  */
 
-/** The name that ArcGIS gives the directory of all levels. */
+/** ArcGIS's name of the directory of all levels. */
 export const LEVELS = "_alllayers";
-/** The file in a level that has the number of its rows: the grid set may leave the configuration before the tiles do. */
+/**
+ * The file in a level's directory with the number of the level's rows. The grid set may be removed from the
+ * configuration before its tiles are removed.
+ */
 export const ROWS_FILE = ".nuthatch-rows";
 let temporaries = 0;
 
 export interface CompactStoreOptions {
   readonly root: string;
-  /** The store in messages. Absent: "the store". */
+  /** The name of the store in messages. Absent: "the store". */
   readonly name?: string;
-  /** Sync every tile to the disk: a few ms each, in exchange for tiles that survive a power loss at once. */
+  /**
+   * Whether every tile is synced to the disk. A sync costs a few ms per tile, and the tile survives a power loss at
+   * once.
+   */
   readonly fsync: boolean;
-  /** One per process. */
+  /** Differs for each process. */
   readonly instance: string;
   readonly gridSets: GridSets;
 }
 
-/** A bundle. Row and column of its upper left tile; rows count from the top. */
+/** A bundle, with the row and column of its upper left tile. Rows count from the top. */
 export interface BundleAt {
   readonly path: string;
   readonly row: number;
@@ -48,7 +54,9 @@ export interface LevelAt {
   readonly path: string;
   readonly format: string;
   readonly z: number;
-  /** The rows of the level. Undefined: neither the configuration nor the store knows them, and no tile can be found. */
+  /**
+   * The rows of the level. Undefined if neither the configuration nor the store knows them; then no tile can be found.
+   */
   readonly rows: number | undefined;
 }
 
@@ -60,7 +68,7 @@ export class CompactPaths {
   readonly root: string;
   readonly fsync: boolean;
   readonly gridSets: GridSets;
-  /** @throws StoreError when the directory of the store is away */
+  /** @throws StoreError when the directory of the store is unavailable */
   readonly expectRoot: () => void;
   readonly #instance: string;
 
@@ -109,7 +117,7 @@ export class CompactPaths {
     return Number.isSafeInteger(rows) && rows > 0 ? rows : undefined;
   }
 
-  /** Returns the formats of a pyramid that have a directory, by extension. */
+  /** Returns the extensions of the pyramid's formats that have a directory. */
   formats(pyramid: StoredPyramid): readonly string[] {
     const names = namesIn(this.pyramidPath(pyramid));
     return names.flatMap((name) => {
@@ -118,14 +126,14 @@ export class CompactPaths {
     });
   }
 
-  /** Returns a level in all formats that have a directory for it. */
+  /** Returns a level in all formats that have a directory. */
   levelsAt(pyramid: StoredPyramid, z: number): readonly LevelAt[] {
     return this.formats(pyramid)
       .map((format) => this.level({ ...pyramid, format }, z))
       .filter(({ path }) => existsSync(path));
   }
 
-  /** @throws StoreError when the directory of the store or of the layer, or another one below it, is away */
+  /** @throws StoreError when the directory of the store, of the layer or one of `directories` is unavailable */
   expectPresent(layer: string, ...directories: readonly string[]): void {
     this.expectRoot();
     for (const directory of [this.layerPath(layer), ...directories]) expectPresent(this.root, directory);
@@ -141,7 +149,7 @@ export class CompactPaths {
 
 export const levelDirectory = (z: number): string => `L${String(z).padStart(2, "0")}`;
 
-/** Returns the level with this directory; undefined: the name is none of a level. */
+/** Returns the level of a directory name. Undefined if it is not the name of a level's directory. */
 export function parseLevelDirectory(name: string): number | undefined {
   const z = /^L(\d{2,3})$/.exec(name)?.[1];
   return z === undefined ? undefined : Number(z);
@@ -153,7 +161,10 @@ const bundleAt = (level: string, row: number, column: number): BundleAt => ({
   column,
 });
 
-/** Returns the bundle of a tile and the index of the tile in it; undefined: the level has no such tile. */
+/**
+ * Returns the bundle of a tile and the tile's index in the bundle. Undefined if the level has no such tile, or its rows
+ * are unknown.
+ */
 export function placeOf(
   { path, rows }: LevelAt,
   x: number,
@@ -171,7 +182,7 @@ export const tileAt = (rows: number, { row, column }: BundleAt, index: number): 
   y: rows - 1 - (row + Math.floor(index / SIDE)),
 });
 
-/** Returns the rectangle of a bundle's tiles. Its lower rows may lie below the level. */
+/** Returns the rectangle of a bundle's tiles. Its lowest rows may lie below the level. */
 export const rectOfBundle = ({ rows, z }: LevelAt, { row, column }: BundleAt): TileRect => ({
   z,
   minX: column,
@@ -183,10 +194,10 @@ export const rectOfBundle = ({ rows, z }: LevelAt, { row, column }: BundleAt): T
 export const touches = (a: TileRect, b: TileRect): boolean =>
   a.minX <= b.maxX && a.maxX >= b.minX && a.minY <= b.maxY && a.maxY >= b.minY;
 
-/** Up to this many bundles are looked for by name. For a larger rectangle the directory is listed. */
+/** Up to this many bundles are looked up by name. For a larger rectangle the directory is listed. */
 const FEW_BUNDLES = 64;
 
-/** Returns the bundles that may hold tiles of a rectangle. They need not exist. */
+/** Returns the bundles that may contain tiles of a rectangle. Some of them may not exist. */
 export function bundlesOfRect(level: LevelAt, rect: TileRect): readonly BundleAt[] {
   const { rows, path } = level;
   if (rows === undefined) return [];

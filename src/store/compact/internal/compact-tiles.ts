@@ -88,8 +88,8 @@ function writesOf({
     putsAtOnce: () => 1,
 
     /**
-     * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely
-     * on.
+     * Async only because the interface is: the put runs in the caller's turn of the event loop, and generations rely on
+     * that.
      */
     async put(at, bytes, guard, modifiedMs) {
       const { tileSet, z, x, y } = at;
@@ -124,7 +124,7 @@ function writesOf({
           if (file === undefined || entry === undefined || entry.size !== bytes.byteLength) return false;
           const record = readRecord(file, entry, "whole");
           if (record === undefined || Buffer.compare(record.tile, bytes) !== 0 || !guard()) return false;
-          // A record of another program has no place for times.
+          // A record of another program has no field for times.
           if (record.checksum === undefined) return time === "keep";
           const now = Date.now();
           for (const of of time === "renew" ? (["modified", "confirmed"] as const) : (["confirmed"] as const)) {
@@ -134,7 +134,7 @@ function writesOf({
           return true;
         });
       } catch {
-        // The put reports the fault.
+        // The put after this confirmation reports the fault.
         return false;
       }
     },
@@ -169,8 +169,7 @@ interface Append {
 }
 
 /**
- * Appends a tile to a bundle: first the record, then its entry. A kill between them leaves unused bytes and the old
- * tile.
+ * Appends a tile to a bundle: first the record, then its entry. A kill in between leaves unused bytes and the old tile.
  */
 function append({ bundle, index, bytes, guard, fsync, modifiedMs }: Append): PutOutcome {
   const { file, counts } = bundle;

@@ -27,7 +27,7 @@ import type { CompactParts } from "./compact-tiles.ts";
 import { defragment } from "./defragment.ts";
 import { removeEmptyBundles } from "./empty-bundles.ts";
 
-/** Tiles in one call of the listener. */
+/** The number of tiles in one call of the listener. */
 const CHUNK = 512;
 
 /** Returns a store that truncates by renames of directories, and deletes ranges by clearing entries of bundles. */
@@ -58,7 +58,8 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
       );
     },
 
-    // A writer appends to a bundle and then makes the tile readable. It does both in the same place.
+    // Runs alone, because a writer appends to a bundle and then makes the tile readable, and both must happen in the
+    // same bundle.
     truncate: (id, names, remains) => writer.runAlone(() => renames.truncate(id, names, remains)),
     restore: (id, names) => writer.runAlone(() => renames.restore(id, names)),
 
@@ -89,7 +90,7 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
     async sweep(signal) {
       await renames.sweep(signal);
       const release = sweepLock.tryAcquire();
-      // Another process sweeps, such as the renderer of a server that was killed.
+      // Another process sweeps already, such as the renderer of a killed server.
       if (release === undefined) return;
       try {
         for (const bundle of wasteful.list()) {
@@ -103,7 +104,7 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
   };
 }
 
-/** Returns whether an entry of a pyramid's directory is the directory of a format. */
+/** Returns whether an entry in a pyramid's directory is the directory of a format. */
 const isFormatDirectory = (entry: Dirent): boolean =>
   mayBeDirectory(entry) && formatOfExtension(entry.name)?.extension === entry.name;
 
@@ -133,7 +134,7 @@ function tilesIn(
   return found;
 }
 
-/** Removes tiles of a bundle. Returns those that were there. */
+/** Removes tiles of a bundle. Returns the tiles that existed. */
 function remove({ writer, paths }: CompactParts, { path }: BundleAt, tiles: readonly Candidate[]): readonly Deleted[] {
   try {
     const indexes = tiles.map(({ index }) => index);

@@ -33,22 +33,22 @@ import {
 import { writeAll, writeCounts } from "./bundle-file.ts";
 import type { BundleWriter } from "./bundle-writer.ts";
 
-/** Tiles copied in one turn of the event loop. */
+/** The number of tiles copied in one turn of the event loop. */
 const CHUNK = 256;
 
-/** The copy of a bundle in the making. */
+/** An unfinished copy of a bundle. */
 interface Copy {
   readonly file: number;
-  /** Each tile that has been copied, by index: its entry in the bundle, its entry in the copy, and its times. */
+  /** The copied tiles by index: the entry in the bundle, the entry in the copy, and the times. */
   readonly copied: Map<number, { readonly from: Entry; readonly to: Entry; readonly confirmedMs: number }>;
   end: number;
   largestTile: number;
 }
 
 /**
- * Writes a bundle anew without its unused bytes. Tiles are copied while others read and write the bundle. Under the lock
- * the changes since are copied, and the copy is renamed over the bundle: a reader sees all tiles at every moment. A kill
- * leaves a copy that the next attempt overwrites.
+ * Rewrites a bundle without its unused bytes. Copies the tiles while other processes read and write the bundle. Then
+ * takes the lock, copies the changes since then, and renames the copy over the bundle, so that a reader sees all tiles
+ * at every moment. A kill leaves a copy that the next attempt overwrites.
  */
 export async function defragment(writer: BundleWriter, path: string, signal: AbortSignal): Promise<void> {
   const copyPath = `${path}.copy`;
@@ -76,11 +76,11 @@ export async function defragment(writer: BundleWriter, path: string, signal: Abo
     const [from, to] = [bundle, file];
     writer.runAlone(() => {
       copyTiles(from, copy, 0, SIDE * SIDE);
-      // A confirmation replaces the times of a tile in place.
+      // A confirmation changes the times of a tile in place, so the times are copied too.
       if (fstatSync(from).mtimeMs !== beganMs) copyTimes(from, copy);
       writeCounts(to, countsOfCopy(copy));
       fdatasyncSync(to);
-      // A truncation takes the copy away with the bundle, and a later writer may have made another bundle.
+      // A truncation moves the copy away together with the bundle, and a later writer may have created a new bundle.
       if (isAt(copyPath, to) && isAt(path, from)) renameSync(copyPath, path);
       writer.wasteful.delete(path);
     });
@@ -91,14 +91,14 @@ export async function defragment(writer: BundleWriter, path: string, signal: Abo
   } finally {
     if (bundle !== undefined) closeSync(bundle);
     if (file !== undefined) {
-      // Not renamed: for lack of space, or as the sweep was aborted.
+      // The copy was not renamed, because the disk is full or the sweep was aborted.
       if (isAt(copyPath, file)) rmSync(copyPath, { force: true });
       closeSync(file);
     }
   }
 }
 
-/** Copies the tiles that have changed since they were copied, or have not been copied yet. */
+/** Copies the tiles that were not copied yet, or have changed since they were copied. */
 function copyTiles(bundle: number, copy: Copy, first: number, end: number): void {
   const { file, copied } = copy;
   const index = readIndex(bundle);
@@ -133,11 +133,11 @@ function copyTimes(bundle: number, { file, copied }: Copy): void {
   }
 }
 
-/** Returns whether an open file is the one at a path. */
+/** Returns whether an open file is the file at a path. */
 const isAt = (path: string, file: number): boolean =>
   statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
 
-/** Returns the counts of a finished copy. Tiles that changed during the copying have left unused bytes. */
+/** Returns the counts of a finished copy. Tiles that changed during the copy have left unused bytes. */
 function countsOfCopy({ file, end, largestTile }: Copy): Counts {
   let used = 0;
   for (let i = 0; i < SIDE * SIDE; i++) {

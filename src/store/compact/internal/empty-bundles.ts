@@ -11,17 +11,17 @@ import { DESCRIPTION } from "./cache-description.ts";
 import { type BundleAt, bundlesIn, LEVELS, type LevelAt, ROWS_FILE } from "./compact-paths.ts";
 import type { CompactParts } from "./compact-tiles.ts";
 
-/** Bundles looked at in one call, which blocks the caller's thread. */
+/** The number of bundles that one call examines. A call blocks the caller's thread. */
 const MOST_AT_ONCE = 100;
 
 const isEmptyBundle = ({ path }: BundleAt): boolean | undefined => withBundle(path, (file) => readIndex(file).isEmpty);
 
-/** Removes those of the bundles that have no tile, and the directories that are empty then. */
+/** Removes bundles without tiles, and the directories that then are empty. */
 export function removeEmptyBundles({ writer }: CompactParts, level: LevelAt, bundles: readonly BundleAt[]): void {
   const empty = bundles.filter((bundle) => isEmptyBundle(bundle) === true);
   if (empty.length === 0) return;
   writer.runAlone(() => {
-    // A writer may have stored a tile meanwhile.
+    // Checked again under the lock: a writer may have stored a tile since.
     for (const bundle of empty) if (isEmptyBundle(bundle) === true) unlinkIfPresent(bundle.path);
     removeEmptyLevel(level.path);
   });
@@ -37,8 +37,8 @@ function unlinkIfPresent(path: string): void {
 }
 
 /**
- * Removes the directory of a level if it has no bundle, and the directories above that are empty then. Under the lock.
- * @returns false: the level holds something
+ * Removes the directory of a level without bundles, and its parents that then are empty. The caller holds the lock.
+ * @returns false if the level's directory contains something
  */
 function removeEmptyLevel(level: string): boolean {
   if (!removeWithFile(level, ROWS_FILE)) return false;
@@ -49,7 +49,9 @@ function removeEmptyLevel(level: string): boolean {
   return true;
 }
 
-/** Removes a directory if it holds nothing, or nothing but this file. Returns false if it holds something else. */
+/**
+ * Removes a directory that is empty or contains only this file. Returns false if the directory contains anything else.
+ */
 function removeWithFile(directory: string, name: string): boolean {
   const names = namesIn(directory);
   if (names.some((other) => other !== name)) return false;
@@ -59,7 +61,7 @@ function removeWithFile(directory: string, name: string): boolean {
 
 /**
  * Removes the bundles without tiles and the empty directories of some pyramids of a layer, and the parameters files of
- * those ids that no pyramid has any more.
+ * ids that no pyramid uses any more.
  */
 export function removeEmptyPyramids(
   parts: CompactParts,

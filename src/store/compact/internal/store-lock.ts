@@ -4,7 +4,7 @@ import { codeOf } from "../../../lib/error-code.ts";
 import { storeError } from "../../internal/faults.ts";
 import { StoreError } from "../../tile-store.ts";
 
-/** A holder writes the tiles of a metatile, or renames a few directories. */
+/** The longest wait for the lock. A holder only writes the tiles of a metatile, or renames a few directories. */
 const LONGEST_WAIT_MS = 10_000;
 const PAUSE_MS = 0.2;
 
@@ -12,13 +12,13 @@ interface Opened {
   readonly db: InstanceType<typeof Sqlite>;
   readonly begin: { run(): unknown };
   readonly end: { run(): unknown };
-  /** The lock is valid only while the file is at its path: a user may have emptied the directory of the store. */
+  /** The lock is valid only while its file is at its path, because a user may empty the directory of the store. */
   readonly inode: number;
 }
 
 /**
- * A lock of one process, or one thread, at a time. It is a write transaction on an empty database: the lock of a killed
- * process ends with it, and no stale lock file can remain.
+ * A lock that one process, or one thread, holds at a time. It is a write transaction on an empty database: the lock of
+ * a killed process ends with the process, so no stale lock file can remain.
  */
 export class StoreLock {
   readonly #file: string;
@@ -31,10 +31,10 @@ export class StoreLock {
   }
 
   /**
-   * Blocks the thread until it has the lock. The thread keeps the lock until its present turn of the event loop has
-   * ended: taking it costs more than writing a tile. Has no effect if the thread has the lock already.
+   * Blocks the thread until it has the lock. The thread holds the lock until its current turn of the event loop ends,
+   * because acquiring the lock costs more than writing a tile. Does nothing if the thread already holds the lock.
    * @param ending is called right before the lock is released, and must not throw
-   * @throws StoreError when the lock cannot be had
+   * @throws StoreError when the lock cannot be acquired
    */
   take(ending: () => void): void {
     if (this.#release !== undefined) return;
@@ -56,8 +56,8 @@ export class StoreLock {
   }
 
   /**
-   * Returns the function that releases the lock; undefined: another process or thread has the lock.
-   * @throws StoreError when the lock cannot be had at all
+   * Returns the function that releases the lock. Undefined if another process or thread holds the lock.
+   * @throws StoreError when the lock is unusable
    */
   tryAcquire(): (() => void) | undefined {
     try {
@@ -80,7 +80,7 @@ export class StoreLock {
     try {
       const begin = db.prepare("BEGIN IMMEDIATE");
       const end = db.prepare("ROLLBACK");
-      // SQLite makes the file with the first lock.
+      // SQLite creates the file with the first lock.
       begin.run();
       end.run();
       return { db, begin, end, inode: statSync(this.#file).ino };

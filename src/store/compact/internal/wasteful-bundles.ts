@@ -7,7 +7,7 @@ import { storeError } from "../../internal/faults.ts";
 /** The directory with a note for each bundle that has many unused bytes. */
 const NOTES = "_nuthatch_wasteful_bundles_";
 
-/** Notes bundles with many unused bytes, for the sweep. */
+/** Records the bundles with many unused bytes, for the sweep. */
 export class WastefulBundles {
   readonly #root: string;
   readonly #notes: string;

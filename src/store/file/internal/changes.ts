@@ -8,8 +8,7 @@ import { bucketsOf, changedMs, regionOf } from "./regions.ts";
 
 /**
  * Returns the changes to a zoom directory at or after a time. Finds them by the change times of directories: no program
- * can set these, and every added or removed name changes them. Looks at each bucket once, and lists the buckets that
- * changed.
+ * can set these, and every added or removed name changes them. Checks each bucket once, and lists the changed buckets.
  */
 export function changesOf(directory: string, z: number, sinceMs: number): LevelChanges {
   const { half } = bucketOf(z);

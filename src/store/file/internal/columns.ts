@@ -8,18 +8,18 @@ import { changedMs, entriesOf, settledMs } from "./regions.ts";
 import type { LevelDirectory, TileLayout } from "./tile-layout.ts";
 
 /*
- * A directory has one column of tiles, from the bottom of the level to its top. The regions are the blocks of the
- * ledger; those of 128 columns are found by one reading of their directories.
+ * For layouts in which a directory contains one column of tiles, from the bottom of the level to its top. The regions
+ * are the blocks of the ledger. The blocks of 128 columns are found by one reading of these columns' directories.
  */
 
 type Names = Pick<TileLayout, "parse" | "bucket" | "file">;
-/** The columns that have a directory, by block. */
+/** The columns with a directory, by column of blocks. */
 type ColumnBlocks = ReadonlyMap<number, readonly string[]>;
 
 const blockOf = (n: number): number => Math.floor(n / BLOCK_SIDE);
 const digits = (n: number): string => String(n).padStart(10, "0");
 
-/** Yields the blocks with tiles, the columns from the left, and the rows of each from the bottom. */
+/** Yields the blocks with tiles, from left to right, and within a column of blocks from bottom to top. */
 export async function* regionsOfColumns(
   level: LevelDirectory,
   after: string | undefined,
@@ -46,7 +46,7 @@ export function changesOfColumns(level: LevelDirectory, sinceMs: number, names: 
       return isLost || changed.size > 0;
     },
     async holds(cell: TileRect) {
-      // A block of a changed column that was not listed has lost all of its tiles.
+      // A block of a changed column that was not listed has lost all its tiles.
       if (changed.get(blockOf(cell.minX))?.has(blockOf(cell.minY)) === false) return false;
       if (!isLost) return true;
       present ??= new Set([...(await columnBlocks(level)).values()].flat());
@@ -77,7 +77,7 @@ async function columnBlocks({ path }: LevelDirectory): Promise<ColumnBlocks> {
   return new Map([...blocks].sort(([a], [b]) => a - b));
 }
 
-/** Returns the number that a name is; undefined: it is none, or not written as a layout writes it. */
+/** Returns the column of a directory name. Undefined if the name is not a number as layouts write it. */
 export function columnOf(name: string): number | undefined {
   return /^(?:0|[1-9]\d{0,9})$/.test(name) ? Number(name) : undefined;
 }
@@ -88,7 +88,7 @@ async function timesOf({ path }: LevelDirectory, columns: readonly string[]): Pr
   return times;
 }
 
-/** The tiles of a block by format, a bit for each: a level may have thousands of blocks above one another. */
+/** The tiles of a block by format, one bit per tile, because a level may have thousands of blocks in a column. */
 type BlockTiles = ReadonlyMap<string, Uint8Array>;
 
 async function blocksOfColumns(

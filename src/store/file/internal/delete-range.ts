@@ -8,11 +8,11 @@ import { isAbsent, storeError } from "../../internal/faults.ts";
 import type { Deleted, DeletionListener } from "../../truncation-store.ts";
 import type { LevelDirectory, TileLayout } from "./tile-layout.ts";
 
-/** Calls in flight. More would occupy all of libuv's few threads, and no tiles could be served. */
+/** The most concurrent calls. More would occupy all of libuv's few threads, and no tiles could be served. */
 const PARALLEL = 4;
-/** Up to this many tiles, their names are computed. For more tiles the directories are listed. */
+/** The names of up to this many tiles are computed. For more tiles the directories are listed. */
 const FEW_TILES = 4_096n;
-/** Tiles in one call of the listener. */
+/** The number of tiles in one call of the listener. */
 const CHUNK = 512;
 
 interface Candidate {
@@ -24,7 +24,7 @@ interface Candidate {
 
 /** Selects tiles of a rectangle. */
 interface Choice {
-  /** The extension of the format; undefined: every format. */
+  /** The extension of the format. Undefined means every format. */
   readonly extension: string | undefined;
   readonly chosen: (x: number, y: number) => boolean;
 }
@@ -63,7 +63,7 @@ async function deleteChunk(
   const found: { readonly path: string; readonly deleted: Deleted }[] = [];
   await inParallel(tiles, async ({ path, x, y, format }) => {
     const entry = await lstat(path).catch(ignoreAbsent);
-    // A link is removed, whatever it leads to. The ledger has the size of the tile that the link stood for.
+    // A link is removed, not its target. The ledger has counted the size of the link's target.
     const at = entry?.isSymbolicLink() === true ? await stat(path).catch(() => entry) : entry;
     if (at?.isFile() === true || at?.isSymbolicLink() === true)
       found.push({ path, deleted: { format, x, y, z, bytes: at.size } });
@@ -82,7 +82,7 @@ function ignoreAbsent(error: unknown): undefined {
   return undefined;
 }
 
-/** Works on all items, even if some fail. Then throws the first failure. */
+/** Processes all items even if some fail, and then throws the first error. */
 async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = new PQueue({ concurrency: PARALLEL });
   const ended = await Promise.allSettled(items.map((item) => queue.add(() => work(item))));

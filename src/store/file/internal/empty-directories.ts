@@ -5,12 +5,12 @@ import type { StoredPyramid } from "../../inventory-store.ts";
 import { directoryPyramid, pyramidName } from "../file-layout.ts";
 import type { FilePaths } from "./file-paths.ts";
 
-/** Directories removed in one call, which blocks the caller's thread. */
+/** The number of directories that one call removes. A call blocks the caller's thread. */
 const MOST_AT_ONCE = 100;
 
 /**
- * Removes the empty directories of some pyramids of a layer, and the parameters files of those ids that no level
- * has any more.
+ * Removes the empty directories of some pyramids of a layer, and the parameters files of ids that no level uses any
+ * more.
  */
 export function removeEmptyPyramids(
   paths: FilePaths,

@@ -13,7 +13,7 @@ import { removeEmptyPyramids } from "./empty-directories.ts";
 import { extensionOf, type FilePaths } from "./file-paths.ts";
 import type { TileLayout } from "./tile-layout.ts";
 
-/** Up to this many tiles are looked up one by one in a large bucket, because listing the bucket would cost more. */
+/** Up to this many tiles of a large bucket are looked up one by one, because listing the bucket would cost more. */
 const FEW_LOOKS = 256n;
 
 /** Returns an inventory that reads the directories of the store. */
@@ -76,7 +76,7 @@ function tilesOf(
       const look = (path: string, x: number, y: number): void => {
         const at = regularAt(path, "a tile cannot be counted", layerPath);
         if (at === undefined) return;
-        // A power loss has emptied the file or cut it off, so it is no tile.
+        // A power loss has emptied the file or cut it off, so it is not a tile.
         if (at.size === 0 || (afterReboot && isCutOff(readerOf(path, layerPath), at.size, tileSet.format)))
           unlinkSync(path);
         else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
@@ -125,7 +125,7 @@ function tilesOf(
 function isUnchanged(layout: TileLayout, directory: string, rect: TileRect, { directories }: Listing): boolean {
   for (const bucket of layout.bucketsOfRect(rect)) {
     const found = statOf(join(directory, bucket), "a tile cannot be counted");
-    // A directory that was not listed may have been made since.
+    // A directory that was not listed may have been created since.
     if (found !== undefined && directories.get(bucket) !== found.ctimeMs) return false;
   }
   return true;
@@ -141,7 +141,7 @@ async function removeLeftovers(directory: string, paths: FilePaths): Promise<voi
   }
 }
 
-/** Returns the function that reads bytes of a file. */
+/** Returns a function that reads bytes of a file. */
 const readerOf =
   (path: string, directory: string): ReadBytes =>
   (position, length) => {

@@ -6,7 +6,7 @@ test.each([
   [1024, 1024],
   [4096, 4096],
   [65_536, 65_536],
-  // ZFS reports its records, NFS the size of its transfers.
+  // ZFS reports the size of its records, NFS the size of its transfers.
   [131_072, 4096],
   [1_048_576, 4096],
   [0, 4096],

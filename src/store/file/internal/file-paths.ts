@@ -17,11 +17,14 @@ import { xyzLayout } from "./xyz-layout.ts";
 
 export interface FileStoreOptions {
   readonly root: string;
-  /** The store in messages. Absent: "the store". */
+  /** The name of the store in messages. Absent: "the store". */
   readonly name?: string;
-  /** Sync every tile to the disk: a few ms each, in exchange for tiles that survive a power loss at once. */
+  /**
+   * Whether every tile is synced to the disk. A sync costs a few ms per tile, and the tile survives a power loss at
+   * once.
+   */
   readonly fsync: boolean;
-  /** One per process. Temporary files of another instance are leftovers. */
+  /** Differs for each process. Temporary files of another instance are leftovers. */
   readonly instance: string;
   /** Absent: GWC's default layout. */
   readonly layout?: FileLayout;
@@ -46,37 +49,37 @@ let temporaries = 0;
 
 export const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
 
-/** The file in a pyramid's directory that has the rows of its levels, a list in JSON. */
+/** The file in a pyramid's directory with the number of rows of each level, as a JSON list. */
 const ROWS_FILE = ".nuthatch-rows";
 
-/** The size of a block where the file system does not report it. GWC assumes the same. */
+/** The block size if the file system does not report it. GWC assumes the same. */
 const USUAL_BLOCK_BYTES = 4096;
 const LARGEST_BLOCK_BYTES = 65_536;
 
 /**
- * Returns the size of the blocks in which a file takes space. A network file system, ZFS and others report the size of
- * their transfers or records instead, up to several MiB, while a small file takes less.
+ * Returns the size in bytes of the blocks in which the disk allocates space for a file. Network file systems, ZFS and
+ * others report the size of their transfers or records instead, up to several MiB, although a small file takes less.
  */
 export const blockBytesOf = (reported: number): number =>
   reported >= 512 && reported <= LARGEST_BLOCK_BYTES ? reported : USUAL_BLOCK_BYTES;
 
-/** The numbers of NFS, SMB 1 to 3, FUSE, Ceph, 9P, AFS and Lustre in Linux's `statfs` (linux/magic.h). */
+/** The types of NFS, SMB 1 to 3, FUSE, Ceph, 9P, AFS and Lustre in Linux's `statfs` (linux/magic.h). */
 const NETWORK_TYPES: ReadonlySet<number> = new Set([
   0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x00c36400, 0x01021997, 0x5346414f, 0x0bd00bd0,
 ]);
 
-/** The directories of a file store, and what the parts of the store share. */
+/** The directories of a file store, and the state that the parts of the store share. */
 export class FilePaths {
   readonly root: string;
   readonly fsync: boolean;
-  /** The beginning of the names of this process's temporary files. */
+  /** The prefix of this process's temporary files. */
   readonly #prefix: string;
-  /** The size of the blocks in which a tile takes space on the disk. */
+  /** The size in bytes of the blocks in which the disk allocates space for a tile. */
   readonly blockBytes: number;
-  /** Whether the file system is one of the network, or of a program, and may hang. */
+  /** Whether the file system is a network file system or implemented by a program, so that it may hang. */
   readonly isOnNetwork: boolean;
   readonly layout: TileLayout;
-  /** @throws StoreError when the directory of the store is away */
+  /** @throws StoreError when the directory of the store is unavailable */
   readonly expectRoot: () => void;
   readonly #gridSets: GridSets;
   #lastLayer: { readonly layer: string; readonly path: string } | undefined;
@@ -100,19 +103,17 @@ export class FilePaths {
     return `${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`;
   }
 
-  /** Returns whether a name is that of a temporary file of another process. */
+  /** Returns whether a file name is that of another process's temporary file. */
   isLeftover(name: string): boolean {
     return name.startsWith(TEMPORARY) && !name.startsWith(this.#prefix);
   }
 
-  /** Returns the directory of a layer. */
   layerPath(layer: string): string {
-    // Successive calls are mostly about one layer.
+    // Cached, because successive calls mostly concern one layer.
     if (layer !== this.#lastLayer?.layer) this.#lastLayer = { layer, path: `${this.root}/${directoryName(layer)}` };
     return this.#lastLayer.path;
   }
 
-  /** Returns the directory of a level. */
   zoomPath(pyramid: StoredPyramid, z: number): string {
     const { layer, gridSet, parametersId } = pyramid;
     const last = this.#lastLevel;
@@ -133,7 +134,7 @@ export class FilePaths {
     return { path: this.zoomPath(pyramid, z), z, rows: this.rowsOf(pyramid, z) };
   }
 
-  /** Returns the rows of a level; undefined: the layout does not need them, or they are not known. */
+  /** Returns the number of rows of a level. Undefined if the layout does not need it, or if it is unknown. */
   rowsOf(pyramid: StoredPyramid, z: number): number | undefined {
     if (!this.layout.countsFromTop) return undefined;
     const gridSet = this.#gridSets(pyramid.gridSet);
@@ -144,7 +145,10 @@ export class FilePaths {
     return join(this.layerPath(pyramid.layer), this.layout.pyramidDirectory(pyramid) ?? "", ROWS_FILE);
   }
 
-  /** Writes the rows of a pyramid's levels into its directory: its grid set may leave the configuration first. */
+  /**
+   * Writes the number of rows of a pyramid's levels into its directory, because the grid set may be removed from the
+   * configuration before the tiles.
+   */
   describeRows(pyramid: StoredPyramid): void {
     if (!this.layout.countsFromTop) return;
     const rows = this.#gridSets(pyramid.gridSet)?.matrices.map(({ matrixHeight }) => matrixHeight);
@@ -153,17 +157,17 @@ export class FilePaths {
     try {
       writeFileSync(file, JSON.stringify(rows));
     } catch (error) {
-      // A truncation has moved the directory away: the put begins again.
+      // A truncation has moved the directory away. The put begins again.
       if (!isAbsent(error)) throw error;
     }
   }
 
-  /** Returns the directory of a tile. */
+  /** Returns the directory of a tile's file. */
   bucketPath({ tileSet, x, y, z }: TileAddress): string {
     return `${this.zoomPath(tileSet, z)}/${this.layout.bucket(x, y, z)}`;
   }
 
-  /** Returns the path of a tile. */
+  /** Returns the path of a tile's file. */
   tile(at: TileAddress): string {
     return `${this.bucketPath(at)}/${this.fileOf(at)}`;
   }
@@ -172,7 +176,7 @@ export class FilePaths {
     return this.layout.file(x, y, z, extensionOf(tileSet.format), this.rowsOf(tileSet, z));
   }
 
-  /** Checks that a tile can have a name. @throws StoreError when the rows of its level are not known */
+  /** Checks that the tile's file name can be computed. @throws StoreError when the rows of its level are unknown */
   expectNamed({ tileSet, y, z }: TileAddress): void {
     if (!this.layout.countsFromTop) return;
     const rows = this.rowsOf(tileSet, z);
@@ -185,8 +189,9 @@ export class FilePaths {
   }
 
   /**
-   * Checks that a layer's directory is present or absent. `level`: also checks the directories of one level.
-   * @throws StoreError when a directory, or that of the store, is away
+   * Checks that a layer's directory is either present or certainly absent. With `level`, also checks the directories of
+   * that level.
+   * @throws StoreError when a directory, or that of the store, is unavailable
    */
   expectPresent(layer: string, level?: string): void {
     this.expectRoot();
@@ -207,7 +212,7 @@ export class FilePaths {
     return this.layout.levels(this.layerPath(layer), this.#namesInLayer(layer));
   }
 
-  /** Removes what is left of a pyramid without levels. @returns false: its directory holds something else */
+  /** Removes the remaining files of a pyramid without levels. @returns false if its directory contains anything else */
   removePyramid(pyramid: StoredPyramid): boolean {
     const directory = this.layout.pyramidDirectory(pyramid);
     if (directory === undefined) return true;
@@ -223,7 +228,7 @@ export class FilePaths {
   }
 }
 
-/** Returns the rows of levels in a file; none when there is no such file. */
+/** Returns the numbers of rows in a file; empty if the file does not exist. */
 function readRows(file: string): readonly (number | undefined)[] {
   try {
     const rows: unknown = JSON.parse(readRegular(file, "utf8") ?? "[]");

@@ -51,7 +51,7 @@ function readsOf(
     stat(at) {
       const found = tileAt(paths.tile(at), paths.layerPath(at.tileSet.layer));
       if (found === undefined) return undefined;
-      // The file system's own time of the last change of a file or of its attributes.
+      // `ctime`: the file system's time of the last change of the file or of its attributes.
       return { bytes: found.size, modifiedMs: found.mtimeMs, confirmedMs: found.ctimeMs };
     },
 
@@ -94,12 +94,13 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
           const now = new Date();
           utimesSync(path, now, now);
         } else {
-          // Sets `confirmedMs` and nothing else: after a crash a job skips the tiles that it has confirmed.
+          // Sets only `confirmedMs`: after a crash a job skips the tiles that it has confirmed.
           chmodSync(path, before.mode & 0o7777);
         }
         return true;
       } catch {
-        // This process can replace a file of another user, but cannot change its time. The put reports other faults.
+        // This process can replace a file of another user, but cannot change its time. The put after this confirmation
+        // reports other faults.
         return false;
       }
     },
@@ -107,8 +108,8 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
     putsAtOnce: () => 1,
 
     /**
-     * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely
-     * on.
+     * Async only because the interface is: the put runs in the caller's turn of the event loop, and generations rely on
+     * that.
      */
     async put(at, bytes, guard, modifiedMs) {
       paths.expectNamed(at);
@@ -129,9 +130,9 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
         renameSync(temporary, target);
         return { stored: true, replaced: before?.size };
       } catch (error) {
-        // A truncation has moved the directory away since the temporary file was written there. If the temporary file was
-        // not written, the directory cannot be made and the store is unavailable: with the answer "nothing stored" a job
-        // would render the metatile again at once.
+        // If the temporary file was written, a truncation has moved the directory away since. If it was not written,
+        // the directory cannot be created and the store is unavailable: with the answer "not stored" a job would render
+        // the metatile again at once.
         if (isWritten && codeOf(error) === "ENOENT") return { stored: false };
         if (isWritten) rmSync(temporary, { force: true });
         paths.expectPresent(at.tileSet.layer, paths.zoomPath(at.tileSet, at.z));
@@ -144,8 +145,8 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
 }
 
 /**
- * Returns the status of a tile's file; undefined: no tile is there, but for example an empty file.
- * @param directory of the layer
+ * Returns the status of a tile's file. Undefined if there is no tile, for example because the file is empty.
+ * @param directory the layer's directory
  * @throws StoreError
  */
 function tileAt(path: string, directory: string): Stats | undefined {
@@ -153,7 +154,10 @@ function tileAt(path: string, directory: string): Stats | undefined {
   return found === undefined || found.size === 0 ? undefined : found;
 }
 
-/** Returns the status of a path, of a link its own; undefined: nothing is there. @throws StoreError */
+/**
+ * Returns the status of a path, and for a link the status of the link itself. Undefined if nothing exists there.
+ * @throws StoreError
+ */
 function entryAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -163,8 +167,8 @@ function entryAt(path: string): Stats | undefined {
 }
 
 /**
- * Returns the tile in a file; undefined: there is none.
- * @param directory of the layer
+ * Returns the tile in a file. Undefined if there is no tile.
+ * @param directory the layer's directory
  * @throws StoreError
  */
 function readTile(path: string, directory: string): StoredTile | undefined {
@@ -189,7 +193,10 @@ function readTile(path: string, directory: string): StoredTile | undefined {
   }
 }
 
-/** As `readTile`, in a thread of Node's pool: a file system that hangs holds up no other reader. @throws StoreError */
+/**
+ * Reads like `readTile`, but in a thread of Node's pool, so that a file system that hangs does not delay other readers.
+ * @throws StoreError
+ */
 async function readTileLater(path: string, directory: string): Promise<StoredTile | undefined> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -199,13 +206,16 @@ async function readTileLater(path: string, directory: string): Promise<StoredTil
   } catch (error) {
     const code = codeOf(error);
     if (code === "ENOENT" || code === "ENXIO") return undefined;
-    // A link, which is followed below the layer's directory.
+    // The path is a link. It is followed if it leads to a file below the layer's directory.
     if (code === "ELOOP") return readTile(path, directory);
     throw storeError(error, "a tile cannot be read");
   }
 }
 
-/** Writes the temporary file. `onMade`: called when its directory had to be made. */
+/**
+ * Writes the temporary file.
+ * @param onMade called when the file's directory had to be created
+ */
 function write(
   temporary: string,
   bytes: Uint8Array,
@@ -226,14 +236,14 @@ function write(
 }
 
 /**
- * The most tries to make the directory of a new file. A directory that still fails cannot be made; it was not moved
- * away meanwhile.
+ * The most attempts to create the directory of a new file. If they all fail, the directory cannot be created; removal
+ * by another process does not explain it.
  */
 const MOST_TRIES = 10;
 
 /**
- * Creates a file and its directory. A truncation, or an eviction of the last tile, may remove the directory between the
- * two steps, or while the directory is made; a directory with a file in it stays.
+ * Creates a file and its directory. A truncation, or the eviction of the last tile, may remove the directory between
+ * the two steps or while it is created. A directory that contains a file is not removed.
  */
 function openNew(path: string, expectRoot: () => void, onMade: () => void): number {
   for (let tries = 0; ; tries++) {

@@ -14,7 +14,7 @@ import { changesOf } from "./changes.ts";
 import { regionsOf } from "./regions.ts";
 import type { TileLayout } from "./tile-layout.ts";
 
-/** No grid set has more levels. A foreign directory may end in a year. */
+/** Grid sets have fewer levels. A larger number at the end of a foreign directory's name may be a year. */
 const MOST_LEVELS = 100;
 
 /** GWC's default layout. */

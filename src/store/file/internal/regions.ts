@@ -8,10 +8,10 @@ import { isAbsent } from "../../internal/faults.ts";
 import type { Region } from "../../inventory-store.ts";
 import { bucketDirectory, bucketOf, parsePair, tileFile } from "../file-layout.ts";
 
-/** Names read between two turns of the event loop. */
+/** The number of names read between two turns of the event loop. */
 const READ_AHEAD = 256;
 
-/** Bucket directories whose tiles make one region. */
+/** The bucket directories whose tiles form one region. */
 export interface Buckets {
   readonly key: string;
   readonly rect: TileRect;
@@ -20,8 +20,8 @@ export interface Buckets {
 
 /**
  * Yields the tiles of a zoom directory, a region at a time, in a fixed order. A region is a bucket directory, or a
- * block of the ledger where buckets are smaller. Skips files whose names are not those of tiles, because no reader
- * looks for them.
+ * block of the ledger if buckets are smaller. Skips files whose names are not names of tiles, because no reader looks
+ * them up.
  */
 export async function* regionsOf(directory: string, z: number, after: string | undefined): AsyncGenerator<Region> {
   for (const group of (await bucketsOf(directory, z)).values())
@@ -66,7 +66,7 @@ export async function regionOf(directory: string, z: number, { key, rect, bucket
   return { key, rect, tiles, directories };
 }
 
-/** Yields the entries of a directory; none when the directory does not exist. */
+/** Yields the entries of a directory. Yields no entries if the directory does not exist. */
 export async function* entriesOf(path: string): AsyncGenerator<Dirent> {
   let directory: Awaited<ReturnType<typeof opendir>>;
   try {
@@ -81,13 +81,16 @@ export async function* entriesOf(path: string): AsyncGenerator<Dirent> {
 /** The resolution of a file system's clock. */
 const CLOCK_STEP_MS = 1_000;
 
-/** Returns the change time of a directory, which the next change will replace; undefined: the next one may have the same. */
+/**
+ * Returns the change time of a directory. Undefined if the time is so recent that the next change may leave it the
+ * same.
+ */
 export async function settledMs(path: string): Promise<number | undefined> {
   const ms = await changedMs(path);
   return ms <= Date.now() - CLOCK_STEP_MS ? ms : undefined;
 }
 
-/** Returns the change time of a directory; 0: the directory does not exist any more. */
+/** Returns the change time of a directory in ms; 0 if the directory does not exist any more. */
 export const changedMs = (path: string): Promise<number> =>
   stat(path).then(
     ({ ctimeMs }) => ctimeMs,

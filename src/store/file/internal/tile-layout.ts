@@ -7,21 +7,24 @@ import type { LevelChanges, Region, StoredPyramid } from "../../inventory-store.
 export interface LevelDirectory {
   readonly path: string;
   readonly z: number;
-  /** The rows of the level, for layouts that count from the top; undefined: not known, and no tile can be found. */
+  /** The rows of the level, for layouts that count from the top. Undefined if unknown; then no tile can be found. */
   readonly rows: number | undefined;
 }
 
-/** A level that a layer's directory holds. */
+/** A level found in a layer's directory. */
 export interface FoundLevel {
-  /** Relative to the directory of the layer. */
+  /** The path relative to the directory of the layer. */
   readonly name: string;
-  /** The grid set as the directory spells it. */
+  /** The grid set in the directory's spelling. */
   readonly gridSetDirectory: string;
   readonly parametersId: string;
   readonly z: number;
 }
 
-/** A tile as the names of its file and directory tell it. Other names may tell the same tile: `file` returns its own. */
+/**
+ * A tile parsed from the names of its file and directory. Other names may denote the same tile; `file` is the tile's
+ * canonical file name.
+ */
 export interface NamedTile {
   readonly x: number;
   readonly y: number;
@@ -31,31 +34,37 @@ export interface NamedTile {
 type PyramidPart = Pick<StoredPyramid, "gridSet" | "parametersId">;
 
 /**
- * The names of directories and files of a file store. A level has a directory, and in it directories of tiles: buckets.
- * Places of tiles count from the bottom, as everywhere.
+ * The names of directories and files of a file store. A level has a directory with bucket directories, which contain
+ * tiles. Positions of tiles count from the bottom, as everywhere in the program.
  */
 export interface TileLayout {
-  /** Whether names count rows from the top, so that the rows of a level must be known. */
+  /** Whether names count rows from the top. If so, the number of rows of a level must be known. */
   readonly countsFromTop: boolean;
-  /** Returns the directory of a level, relative to the layer's. */
+  /** Returns the path of a level's directory, relative to the layer's directory. */
   levelDirectory(pyramid: PyramidPart, z: number): string;
-  /** Returns the levels in a layer's directory, of which `names` are the names. @throws StoreError */
+  /** Returns the levels in a layer's directory, whose entries are `names`. @throws StoreError */
   levels(layerDirectory: string, names: readonly string[]): readonly FoundLevel[];
-  /** Returns which names of an entry in a layer's directory belong to the store. @throws StoreError */
+  /** Returns which parts of an entry in a layer's directory belong to the store. @throws StoreError */
   ownedOf(layerDirectory: string, entry: Dirent): Owned;
   bucket(x: number, y: number, z: number): string;
-  /** Returns the name of a tile's file in its bucket. Without the rows that it needs: a name that no tile has. */
+  /**
+   * Returns the name of a tile's file in its bucket. If the rows are needed but undefined, returns a name that no tile
+   * has.
+   */
   file(x: number, y: number, z: number, extension: string, rows: number | undefined): string;
-  /** Returns the tile that a file is; undefined: it is none. */
+  /** Returns the tile of a file. Undefined if the file is not a tile. */
   parse(bucket: string, file: string, rows: number | undefined): NamedTile | undefined;
-  /** Yields the buckets that a rectangle of tiles touches. */
+  /** Yields the buckets that a rectangle of tiles overlaps. */
   bucketsOfRect(rect: TileRect): Iterable<string>;
-  /** Returns whether the bucket with this name may hold tiles of a rectangle. */
+  /** Returns whether the bucket with this name may contain tiles of a rectangle. */
   touches(bucket: string, rect: TileRect): boolean;
-  /** Returns whether listing a bucket may cost more than looking at the tiles of a cell one by one. */
+  /** Returns whether listing a bucket may cost more than looking up the tiles of a cell one by one. */
   hasLargeBuckets(z: number): boolean;
   regions(level: LevelDirectory, after: string | undefined): AsyncIterable<Region>;
   changes(level: LevelDirectory, sinceMs: number): LevelChanges;
-  /** Returns the directory that the levels of a pyramid share, relative to the layer's; undefined: they share none. */
+  /**
+   * Returns the path of the directory that the levels of a pyramid share, relative to the layer's directory. Undefined
+   * if they do not share one.
+   */
   pyramidDirectory(pyramid: PyramidPart): string | undefined;
 }

@@ -5,18 +5,18 @@ import { parsePyramidDirectory, pyramidDirectory } from "../../internal/pyramid-
 import { changesOfColumns, columnOf, regionsOfColumns } from "./columns.ts";
 import type { TileLayout } from "./tile-layout.ts";
 
-/** A name of a file without the rows of its level. No tile has it. */
+/** The file name for a level whose number of rows is unknown. No tile has this name. */
 const NO_ROWS = ".nuthatch-rows-unknown";
 /** Up to this level, a column has so few rows that listing it costs little. */
 const LAST_SMALL_LEVEL = 6;
 
 /**
- * GWC's layouts TMS and SLIPPY: `GRIDSET[_PARAMETERSID]/Z/X/Y.EXT`, the numbers without zeros before them. The rows
- * count from the bottom (TMS) or from the top.
+ * GWC's layouts TMS and SLIPPY: `GRIDSET[_PARAMETERSID]/Z/X/Y.EXT`, with numbers without leading zeros. Rows count from
+ * the bottom (TMS) or from the top (SLIPPY).
  */
 export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
   const countsFromTop = rowsCountFrom === "top";
-  /** Turns a row of a file into one of a tile, and the other way round. */
+  /** Converts a row of a file name to a row of a tile, or the reverse. */
   const turned = (y: number, rows: number | undefined): number | undefined => {
     if (!countsFromTop) return y;
     return rows === undefined || y < 0 || y >= rows ? undefined : rows - 1 - y;

@@ -2,17 +2,17 @@ import type { S3Client } from "../s3-client.ts";
 import { type KeyLevel, levelPrefix, parseTile } from "./s3-keys.ts";
 import type { ListedObject } from "./s3-xml.ts";
 
-/** A tile found by a list. */
+/** A tile found by a listing. */
 export interface ListedTile extends ListedObject {
   readonly x: number;
   readonly y: number;
 }
 
-/** The keys that one list returns at most. */
+/** The most keys that one list request returns. */
 const MOST_KEYS = 1_000;
 /**
- * The keys that a list reads for a row of a span: the row, and up to eleven between it and the next one (`12`, `120` to
- * `129`, `13`). Rows with two more digits are read by the next list.
+ * The keys that a list request reads per row of a span: the row, and up to eleven keys between it and the next row
+ * (`12`, `120` to `129`, `13`). Rows with two more digits are read by the next request.
  */
 const KEYS_PER_ROW = 12;
 
@@ -21,7 +21,10 @@ interface Span {
   readonly last: number;
 }
 
-/** Splits a span into spans of numbers with equally many digits: only those are ordered as text. */
+/**
+ * Splits a span into spans of numbers with the same number of digits, because only those are ordered alike as numbers
+ * and as text.
+ */
 function spansByDigits({ first, last }: Span): Span[] {
   const spans: Span[] = [];
   for (let from = first; from <= last; ) {
@@ -33,8 +36,8 @@ function spansByDigits({ first, last }: Span): Span[] {
 }
 
 /**
- * Yields the tiles of one column of a level in a span of rows, a page at a time. Keys are ordered as text, so keys of
- * other rows lie between (`12`, `120`, `13`). They are skipped. An empty object is no tile.
+ * Yields the tiles in one column of a level within a span of rows, a page at a time. Keys are ordered as text, so keys
+ * of other rows lie between them (`12`, `120`, `13`) and are skipped. An empty object is not a tile.
  */
 export async function* columnTiles(
   client: S3Client,
@@ -44,7 +47,7 @@ export async function* columnTiles(
 ): AsyncGenerator<ListedTile[]> {
   const prefix = `${levelPrefix(level)}${x}/`;
   const spans = spansByDigits(rows);
-  // Every span would read most of the column again.
+  // Reading each span separately would read most of the column several times.
   const isWhole = spans.length > 2;
   for (const { first, last } of isWhole ? [rows] : spans) {
     const end = `${prefix}${last}/`;
@@ -58,7 +61,7 @@ export async function* columnTiles(
       }
       if (tiles.length > 0) yield tiles;
       const lastKey = page.objects.at(-1)?.key ?? "";
-      // "/" comes right behind ".", so all keys `<last>.<extension>` come before this one.
+      // "/" follows "." directly, so all keys `<last>.<extension>` come before this one.
       if (!isWhole && lastKey >= end) break;
     }
   }

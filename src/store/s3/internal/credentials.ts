@@ -8,9 +8,9 @@ import type { S3Credentials } from "../s3-options.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the keys of an account: those of the configuration, else of the environment (`AWS_ACCESS_KEY_ID`,
- * `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`), else of a profile in the files of the AWS tools.
- * @throws S3Error when there are none
+ * Returns the keys of an account: those of the configuration, else those of the environment (`AWS_ACCESS_KEY_ID`,
+ * `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`), else those of a profile in the files of the AWS tools.
+ * @throws S3Error when no keys are found
  */
 export async function credentialsOf(
   { credentials, profile }: { readonly credentials?: S3Credentials; readonly profile?: string },
@@ -18,7 +18,7 @@ export async function credentialsOf(
 ): Promise<S3Credentials> {
   if (credentials !== undefined) return credentials;
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = environment;
-  // A profile that the configuration names goes before the environment, as in the AWS tools.
+  // A profile that the configuration names overrides the environment, as in the AWS tools.
   if (profile === undefined && id && secret) return withToken(id, secret, token);
   const section = profile ?? environment["AWS_PROFILE"] ?? "default";
   const files = filesOf(environment, section);
@@ -44,8 +44,8 @@ const withToken = (accessKeyId: string, secretAccessKey: string, token: string |
 });
 
 /**
- * Returns the files of the AWS tools with their headings. In the configuration file the heading has the word `profile`
- * before the name, except for the default profile.
+ * Returns the files of the AWS tools and their section headings. In the configuration file the heading has the word
+ * `profile` before the name, except for the default profile.
  */
 function filesOf(environment: Environment, section: string): readonly { path: string; heading: string }[] {
   const directory = join(environment["HOME"] ?? homedir(), ".aws");

@@ -31,7 +31,7 @@ const SCOPES: readonly Scope[] = [
 const isIn = (place: Place, scope: Scope): boolean => scope.every((part, i) => place[i] === part);
 const HOUR_MS = 3_600_000;
 
-/** The bucket with its names, as the store treats them. */
+/** A bucket with its names, treated as the store treats them. */
 class Bucket {
   readonly tiles = new Map<string, { readonly place: Place; readonly name: string; readonly version: number }>();
   generations: Generations = NO_GENERATIONS;
@@ -67,7 +67,7 @@ class Bucket {
   }
 }
 
-/** What must be readable: each truncation gives its places a fresh shelf, and an undo brings back the old one. */
+/** The expected readable tiles: each truncation gives its places a new shelf, and an undo brings back the old shelf. */
 class Model {
   readonly #shelves = new Map<string, Map<number, number>>();
   readonly #current = new Map<Place, number>(PLACES.map((place) => [place, 0]));
@@ -159,7 +159,7 @@ test("no truncation, undo or sweep, and no late put, shows a tile that is not re
         }
         for (const place of PLACES) expect(bucket.read(place), `${i}: ${place}`).toBe(model.read(place));
       }
-      // No put may arrive any more. Two sweeps leave what can be read, now or after an undo.
+      // No put can arrive any more. Two sweeps leave exactly the tiles that are readable, now or after an undo.
       bucket.sweep();
       bucket.nowMs += HOUR_MS;
       bucket.sweep();

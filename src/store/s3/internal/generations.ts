@@ -1,11 +1,14 @@
 /**
- * The names of generations: which keys of a bucket are readable. A truncation gives a scope a new name, which no
- * earlier tile has. Names are unique and never counted: a counter that began anew with a restored database would bring
- * old tiles back.
+ * The names of generations, which determine the readable keys of a bucket. A truncation gives a scope a new name, which
+ * no earlier tile has. Names are unique, not counted: after a restore of the database, a counter would begin anew and
+ * bring old tiles back.
  */
 export interface Generations {
   readonly version: 1;
-  /** The names in force. A level goes before its pyramid, a pyramid before its layer. Without any: GWC's keys, "". */
+  /**
+   * The current names. The name of a level overrides that of its pyramid, which overrides that of its layer. Without a
+   * name (""), keys are GWC's keys.
+   */
   readonly names: readonly Named[];
   /** The names that a truncation has set aside for its undo. */
   readonly asides: readonly Aside[];
@@ -28,30 +31,33 @@ export interface Aside {
   readonly id: string;
   /** The scope that was truncated. */
   readonly scope: Scope;
-  /** Its names until then. The first one is that of the scope itself. */
+  /** The names of the scope before the truncation. The first is the name of the scope itself. */
   readonly names: readonly Named[];
 }
 
 export interface Retired extends Named {
   readonly sinceMs: number;
-  /** True: its tiles have been deleted once. A second deletion follows, for puts that arrived late. */
+  /** Whether the tiles have been deleted once. A second deletion follows, for puts that arrived late. */
   readonly swept: boolean;
 }
 
 export const NO_GENERATIONS: Generations = { version: 1, names: [], asides: [], retired: [] };
 
-/** A second sweep begins so long after the truncation: no put that began before it can still arrive. */
+/**
+ * The second sweep begins this long after the truncation, when no put that began before the truncation can still
+ * arrive.
+ */
 const LATE_MS = 3_600_000;
 
 const keyOf = (scope: Scope): string => JSON.stringify(scope);
 
-/** Returns whether a scope is another one or lies in it. */
+/** Returns whether a scope equals `outer` or lies within it. */
 const isWithin = (scope: Scope, outer: Scope): boolean => outer.every((part, i) => scope[i] === part);
 
 /** Returns the name of the generation of a level. */
 export type NameOf = (layer: string, gridSet: string, parametersId: string, z: number) => string;
 
-/** Returns a function that looks names up. */
+/** Returns a function that looks up the name of a level. */
 export function nameIn(names: readonly Named[]): NameOf {
   const byScope = new Map(names.map(({ scope, name }) => [keyOf(scope), name]));
   return (layer, gridSet, parametersId, z) =>
@@ -61,11 +67,11 @@ export function nameIn(names: readonly Named[]): NameOf {
     "";
 }
 
-/** Returns whether a pyramid, or a level of it, has a level with a name of its own. */
+/** Returns whether a level within a scope has its own name. */
 export const hasNamedLevels = (names: readonly Named[], scope: readonly [string, string, string]): boolean =>
   names.some((named) => named.scope.length > scope.length && isWithin(named.scope, scope));
 
-/** Returns the name of the scope itself, and those of all parts of it that have names of their own. */
+/** Returns the name of the scope, followed by the names of the parts of it that have a name. */
 function namesWithin(names: readonly Named[], scope: Scope): readonly Named[] {
   const around = names
     .filter((named) => isWithin(scope, named.scope))
@@ -80,12 +86,16 @@ const without = (names: readonly Named[], scope: Scope): readonly Named[] =>
 const retire = (names: readonly Named[], nowMs: number): readonly Retired[] =>
   names.map(({ scope, name }) => ({ scope, name, sinceMs: nowMs, swept: false }));
 
-/** Returns a name that no generation ever had. `random`: four characters of base 36. */
+/**
+ * Returns a name that no generation has had before.
+ * @param random four characters of base 36
+ */
 export const newName = (nowMs: number, random: string): string => `${nowMs.toString(36)}${random}`;
 
 /**
- * Gives scopes a new name. `keep`: their names are set aside under the id of the truncation. A scope that the same
- * truncation has set aside already only loses the tiles that were stored since.
+ * Gives scopes a new name.
+ * @param keep whether their old names are set aside under the id of the truncation. If the same truncation has already
+ * set a scope aside, the scope only loses the tiles stored since then.
  */
 export function truncated(
   before: Generations,
@@ -104,7 +114,7 @@ export function truncated(
   return { ...before, names, asides, retired };
 }
 
-/** Brings back the names that a truncation has set aside. What these scopes have now is retired. */
+/** Restores the names that a truncation has set aside. Retires the current names of these scopes. */
 export function restored(before: Generations, id: string, nowMs: number): Generations {
   let { names, retired } = before;
   for (const { scope, names: old } of before.asides.filter((aside) => aside.id === id)) {
@@ -114,7 +124,7 @@ export function restored(before: Generations, id: string, nowMs: number): Genera
   return { ...before, names, retired, asides: before.asides.filter((aside) => aside.id !== id) };
 }
 
-/** Ends the reservation of the names that a truncation has set aside: their tiles become remains. */
+/** Retires the names that a truncation has set aside, so that their tiles become remains. */
 export function discarded(before: Generations, id: string, nowMs: number): Generations {
   const given = before.asides.filter((aside) => aside.id === id);
   if (given.length === 0) return before;
@@ -122,17 +132,17 @@ export function discarded(before: Generations, id: string, nowMs: number): Gener
   return { ...before, asides: before.asides.filter((aside) => aside.id !== id), retired };
 }
 
-/** Returns the retired names whose tiles are to be deleted now. */
+/** Returns the retired names whose tiles are due for deletion. */
 export const dueNames = ({ retired }: Generations, nowMs: number): readonly Retired[] =>
   retired.filter(({ swept, sinceMs }) => !swept || nowMs >= sinceMs + LATE_MS);
 
-/** Returns after how many ms retired names will be due; undefined: there are none. */
+/** Returns the time in ms until retired names are due. Undefined if there are no retired names. */
 export function nextDueMs({ retired }: Generations, nowMs: number): number | undefined {
   if (retired.length === 0) return undefined;
   return Math.max(0, Math.min(...retired.map((one) => (one.swept ? one.sinceMs + LATE_MS - nowMs : 0))));
 }
 
-/** Records that the tiles of retired names have been deleted at a time. Names that no put can reach any more are done. */
+/** Records that a sweep has deleted the tiles of retired names. Removes the names that no put can reach any more. */
 export function swept(before: Generations, done: readonly Named[], beganMs: number): Generations {
   const keys = new Set(done.map(({ scope, name }) => `${name} ${keyOf(scope)}`));
   const retired = before.retired.flatMap((one) => {
@@ -142,7 +152,7 @@ export function swept(before: Generations, done: readonly Named[], beganMs: numb
   return { ...before, retired };
 }
 
-/** Returns whether no reader and no undo needs the tiles of a level under a name. */
+/** Returns whether neither a reader nor an undo needs the tiles of a level under a name. */
 export function isUnreadable(
   { names, asides }: Generations,
   level: { readonly layer: string; readonly gridSet: string; readonly parametersId: string; readonly z: number },
@@ -157,7 +167,7 @@ export function isUnreadable(
   );
 }
 
-/** Returns the scope of a name that `scopeName` has made. @throws SyntaxError */
+/** Returns the scope of a name made by `scopeName`. @throws SyntaxError */
 export function parseScope(name: string): Scope {
   const parts: unknown = JSON.parse(name);
   if (Array.isArray(parts)) {

@@ -2,10 +2,10 @@ import PQueue from "p-queue";
 import type { S3Client } from "../s3-client.ts";
 import { type KeyLevel, type KeySegment, levelPrefix, parseNumber, parseParameters, segmentPrefix } from "./s3-keys.ts";
 
-/** Lists in flight at once. */
+/** The most concurrent list requests. */
 const AT_ONCE = 16;
 
-/** Parts of a layer. Absent: all of them. */
+/** Parts of a layer. An absent field selects all. */
 export interface LevelChoice {
   readonly gridSet?: string;
   readonly parametersId?: string;
@@ -13,7 +13,7 @@ export interface LevelChoice {
   readonly name?: string;
 }
 
-/** Returns the next segments of the keys with a prefix, without their slash. */
+/** Returns the next segments of the keys with a prefix, without their slashes. */
 export async function segments(client: S3Client, prefix: string): Promise<string[]> {
   const found: string[] = [];
   for await (const page of client.list({ prefix, delimiter: "/" }))
@@ -21,7 +21,7 @@ export async function segments(client: S3Client, prefix: string): Promise<string
   return found;
 }
 
-/** Returns the first key with a prefix; undefined: there is none. */
+/** Returns the first key with a prefix. Undefined if there is no such key. */
 export async function firstKey(client: S3Client, prefix: string): Promise<string | undefined> {
   for await (const { objects } of client.list({ prefix, limit: 1 })) {
     const [first] = objects;
@@ -30,7 +30,7 @@ export async function firstKey(client: S3Client, prefix: string): Promise<string
   return undefined;
 }
 
-/** Lists parts of one layer, some at a time. */
+/** Lists parts of one layer, with bounded concurrency. */
 class LayerLists {
   readonly #client: S3Client;
   readonly #layer: string;
@@ -45,13 +45,13 @@ class LayerLists {
     return this.#queue.add(() => segments(this.#client, prefix));
   }
 
-  /** Returns the parts that have an object. SeaweedFS lists a segment also for a while after its last object is gone. */
+  /** Returns the parts that have an object. SeaweedFS lists a segment for a while after its last object is deleted. */
   async existing<T>(parts: readonly T[], prefixOf: (part: T) => string): Promise<T[]> {
     const first = await Promise.all(parts.map((part) => this.#queue.add(() => firstKey(this.#client, prefixOf(part)))));
     return parts.filter((_, i) => first[i] !== undefined);
   }
 
-  /** Returns the formats, parameters ids and names of the grid sets. */
+  /** Returns the formats, parameters ids and generation names of the grid sets. */
   async keySegments(only: LevelChoice): Promise<KeySegment[]> {
     const layer = this.#layer;
     const each = async <T>(parts: readonly string[], make: (part: string) => Promise<T[]>): Promise<T[]> =>
@@ -72,8 +72,8 @@ class LayerLists {
 }
 
 /**
- * Returns the levels of a layer that have an object and that `isWanted` accepts. Costs a list for each grid set, format,
- * parameters id and wanted level, and none for tiles.
+ * Returns the levels of a layer that have an object and that `isWanted` accepts. Costs one list request per grid set,
+ * format, parameters id and wanted level, and none for tiles.
  */
 export async function levelsIn(
   client: S3Client,
@@ -91,7 +91,10 @@ export async function levelsIn(
   return await lists.existing(levels.filter(isWanted), levelPrefix);
 }
 
-/** Returns the wanted formats, parameters ids and names of a layer that have an object, without a look at the levels. */
+/**
+ * Returns the wanted formats, parameters ids and generation names of a layer that have an object, without listing
+ * levels.
+ */
 export async function segmentsIn(
   client: S3Client,
   layer: string,

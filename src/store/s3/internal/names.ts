@@ -22,13 +22,13 @@ const GenerationsSchema = z.object({
   retired: z.array(z.object({ ...named, sinceMs: z.number(), swept: z.boolean() })),
 });
 
-/** @throws Error when the text is not what `Names` has written */
+/** @throws Error when `Names` has not written the text */
 export const parseGenerations = (text: string): Generations => GenerationsSchema.parse(JSON.parse(text));
 
 /**
  * The names of generations as the processes of this machine see them: a local copy of the document in the bucket. Each
- * process looks at the copy before it makes a key, which takes microseconds. So a truncation needs no message: a read
- * that begins after the copy was replaced has the new names.
+ * process checks the copy before it makes a key, which takes microseconds. A truncation therefore needs no message: a
+ * read that begins after the copy was replaced uses the new names.
  */
 export class Names {
   readonly #id: string;
@@ -42,13 +42,13 @@ export class Names {
     this.#path = path;
   }
 
-  /** @throws StoreError when this server has not read the document of the bucket yet */
+  /** The current names. @throws StoreError when this server has not read the document of the bucket yet */
   get current(): Generations {
     this.#refresh();
     return this.#generations;
   }
 
-  /** Returns the function that looks up the names in force now. @throws StoreError */
+  /** Returns a function that looks up the current names. @throws StoreError */
   get nameOf(): NameOf {
     this.#refresh();
     return this.#nameOf;
@@ -60,7 +60,7 @@ export class Names {
       const seen = `${ino} ${mtimeNs} ${size}`;
       if (seen === this.#seen) return;
       const generations = parseGenerations(readFileSync(this.#path, "utf8"));
-      // The file may have been replaced between the two calls: then the next look reads it again.
+      // If the file was replaced between the two calls, the next check reads it again.
       this.#seen = seen;
       this.#generations = generations;
       this.#nameOf = nameIn(generations.names);
@@ -69,7 +69,7 @@ export class Names {
     }
   }
 
-  /** Replaces the copy. No process sees a half of it. */
+  /** Replaces the copy atomically. */
   replace(text: string): void {
     mkdirSync(dirname(this.#path), { recursive: true });
     const temporary = `${this.#path}.new`;
@@ -83,14 +83,14 @@ function unknownNames(id: string, error: unknown): StoreError {
   return new StoreError("unavailable", `store ${id}: the names of its generations are ${why}`, error);
 }
 
-/** How often a change is tried again because another server has changed the document at the same time. */
+/** The most attempts to change the document while another server changes it at the same time. */
 const TRIES = 8;
 
-/** The document in the bucket, which is the authority. Only the owner of the store has one, in one thread. */
+/** The document in the bucket, which is the authority. Only one thread of the store's owner has an instance. */
 export class NamesDocument {
   readonly #client: S3Client;
   readonly #names: Names;
-  /** The ETag of the document that the copy holds. Undefined: there is no document. */
+  /** The ETag of the document of which the copy was made. Undefined if the document does not exist. */
   #etag: string | undefined;
   #isLoaded = false;
 
@@ -119,8 +119,8 @@ export class NamesDocument {
   }
 
   /**
-   * Changes the document, then the copy. When the put fails, the copy is left: then nothing has changed for readers, and
-   * the next change begins with what the bucket holds.
+   * Changes the document, then the copy. If the put fails, leaves the copy: nothing has changed for readers, and the
+   * next change begins with the document in the bucket.
    */
   async change(make: (before: Generations) => Generations): Promise<void> {
     for (let tries = 0; tries < TRIES; tries++) {

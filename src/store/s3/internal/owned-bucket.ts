@@ -15,7 +15,7 @@ import { needsSweep, S3Truncations } from "./s3-truncations.ts";
 
 /**
  * Performs the operations for which the coordinator waits within one turn. They run in the thread of the bridge, one
- * after another.
+ * after the other.
  */
 export class OwnedBucket {
   readonly #id: string;
@@ -31,7 +31,7 @@ export class OwnedBucket {
     const names = new Names(id, namesFile);
     this.#id = id;
     this.#isOwner = isOwner;
-    // The coordinator sleeps until there is an answer.
+    // Operations fail instead of waiting for the service, because the coordinator sleeps until there is an answer.
     this.#client = new S3Client(options, process.env, "fail");
     this.#document = new NamesDocument(this.#client, names);
     this.#inventory = new S3Inventory(this.#client, names);
@@ -40,12 +40,12 @@ export class OwnedBucket {
     this.#tiles = new S3Tiles({ id, client: this.#client, names, hasOwnEtags });
   }
 
-  /** Takes over what the coordinator knows: the service is away, or back. */
+  /** Takes over from the coordinator that the service is unavailable (with the cause), or available again (null). */
   async tell(away: S3Away | null): Promise<void> {
     this.#client.tell(away === null ? undefined : new S3Error(away.status, away.code));
   }
 
-  /** Returns the beginnings of all keys up to the first slash: names of layers, as far as these have none. */
+  /** Returns the first segments of all keys, which are names of layers up to their first slash. */
   firstSegments(): Promise<readonly string[]> {
     return this.#reading("layers cannot be listed", () => segments(this.#client, ""));
   }
@@ -80,7 +80,7 @@ export class OwnedBucket {
     );
   }
 
-  /** Records that the tiles of names have been deleted by a sweep that began at a time. */
+  /** Records that a sweep, which began at `beganMs`, has deleted the tiles of names. */
   noteSwept(done: readonly Named[], beganMs: number): Promise<void> {
     return this.#writing("a sweep cannot be recorded", () =>
       this.#document.change((before) => (done.length === 0 ? before : swept(before, done, beganMs))),

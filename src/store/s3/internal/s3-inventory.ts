@@ -17,15 +17,15 @@ import {
   parseNumber,
 } from "./s3-keys.ts";
 
-/** `pyramids` takes the pyramids that `hasTiles` has listed within this time, instead of listing them again. */
+/** For this time `pyramids` reuses the pyramids that `hasTiles` has listed. */
 const LISTED_MS = 200;
 const LAST_ROW = 2 ** 40;
 
-/** Lists what the bucket holds under the names in force. */
+/** Lists the tiles in the bucket under the current names. */
 export class S3Inventory {
   readonly #client: S3Client;
   readonly #names: Names;
-  /** The pyramids of a layer that a truncation has listed: its record needs them in the same turn. */
+  /** The pyramids of a layer that a truncation has listed. The record of the truncation needs them in the same turn. */
   #listed:
     | { readonly layer: string; readonly pyramids: readonly StoredPyramid[]; readonly untilMs: number }
     | undefined;
@@ -44,7 +44,7 @@ export class S3Inventory {
     return await levelsIn(this.#client, layer, only, (level) => isReadable(nameOf, level));
   }
 
-  /** Returns whether a layer has a tile that readers can see. Mostly one list of one key. */
+  /** Returns whether a layer has a tile that readers can see. Usually needs one list request for one key. */
   async hasTiles(layer: string): Promise<boolean> {
     const key = await firstKey(this.#client, `${layer}/`);
     if (key === undefined) return false;
@@ -93,7 +93,7 @@ export class S3Inventory {
     const found: FoundTile[] = [];
     const rows = { first: rect.minY, last: rect.maxY };
     const columns = Array.from({ length: rect.maxX - rect.minX + 1 }, (_, i) => rect.minX + i);
-    // The connections of the client bound how many lists run at once.
+    // The client's connections limit the number of concurrent list requests.
     await Promise.all(
       columns.map(async (column) => {
         for await (const tiles of columnTiles(this.#client, level, column, rows))
@@ -108,8 +108,8 @@ export class S3Inventory {
   }
 
   /**
-   * Yields the tiles of a level in regions of one row of blocks, strip by strip of 128 columns. A strip is listed whole:
-   * keys are ordered by text, not by row.
+   * Yields the tiles of a level in regions of one row of blocks, by strips of 128 columns. Lists a strip as a whole,
+   * because keys are ordered by text, not by row.
    */
   async *regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncGenerator<Region> {
     const levels = (await this.readable(pyramid.layer, pyramid)).filter((level) => level.z === z);
@@ -136,7 +136,7 @@ export class S3Inventory {
     }
   }
 
-  /** Returns the tiles of a strip by row of blocks and format. */
+  /** Returns the tiles of a strip, by row of blocks and by format. */
   async #rowsOf(
     columns: ReadonlyMap<KeyLevel, readonly number[]>,
   ): Promise<Map<number, Map<string, { x: number; y: number }[]>>> {
@@ -165,7 +165,7 @@ export class S3Inventory {
   ): Promise<("gone" | "tiles")[]> {
     const all = await levelsIn(this.#client, layer);
     const generations = this.#names.current;
-    // Tiles that are set aside need their values too.
+    // Tiles that are set aside need the values of their parameters too.
     const needed = all.filter((level) => !isUnreadable(generations, level, level.name));
     const { nameOf } = this.#names;
     for (const id of new Set(pyramids.map(({ parametersId }) => parametersId)))

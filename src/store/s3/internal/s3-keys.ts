@@ -4,11 +4,11 @@ import { OWN_KEYS } from "../../store-options.ts";
 
 /**
  * Keys of GeoWebCache's S3 store: `<layer>/<grid set>/<format>/<parameters id|default>/<z>/<x>/<y>.<extension>`, y from
- * the bottom. After a truncation the unique name of a generation follows the parameters id, behind a tilde.
+ * the bottom. After a truncation the unique name of the generation follows the parameters id, after a tilde.
  */
 const DEFAULT_PARAMETERS = "default";
 const NAME_START = "~";
-/** The extension of a file is GWC's internal name of the format, which differs from the format's in these. */
+/** The file extensions that differ from the format's extension. GWC uses its internal name of the format. */
 const FILE_EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["png8", "png"],
   ["png24", "png"],
@@ -16,30 +16,30 @@ const FILE_EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["pbf", "mapbox-vectortile"],
 ]);
 
-/** The names of generations, in the bucket. */
+/** The key of the document with the names of generations. */
 export const NAMES_KEY = `${OWN_KEYS}/generations.json`;
-/** An object that `check` writes. */
+/** The key of an object that `check` writes. */
 export const CHECK_KEY = `${OWN_KEYS}/check`;
 
 /** A tile set under one generation. */
 export interface KeySegment {
   readonly layer: string;
   readonly gridSet: string;
-  /** The format's name in keys: `png8`. */
+  /** The format's name in keys, such as `png8`. */
   readonly extension: string;
   readonly parametersId: string;
-  /** The name of the generation; "" for GWC's own keys. */
+  /** The name of the generation; "" for GWC's keys. */
   readonly name: string;
 }
 
-/** A level of one tile set under one generation. The keys of its tiles share a prefix, and no other key has it. */
+/** A level of one tile set under one generation. The keys of its tiles share a prefix that no other key has. */
 export interface KeyLevel extends KeySegment {
   readonly z: number;
 }
 
 export const formatExtension = (mimeType: string): string => formatOf(mimeType)?.extension ?? "unknown";
 
-/** Returns the format of a name in keys. Undefined: other programs have a format that this one does not know. */
+/** Returns the format of a name in keys. Undefined for a format of another program that this one does not support. */
 export function formatNamed(extension: string): string | undefined {
   const format = formatOfExtension(extension);
   return format?.extension === extension ? format.mimeType : undefined;
@@ -48,7 +48,7 @@ export function formatNamed(extension: string): string | undefined {
 const parametersSegment = (parametersId: string, name: string): string =>
   `${parametersId === "" ? DEFAULT_PARAMETERS : parametersId}${name === "" ? "" : `${NAME_START}${name}`}`;
 
-/** Returns the parameters id and the generation of a segment; undefined: it is none. */
+/** Returns the parameters id and the generation of a segment. Undefined if the segment has a different form. */
 export function parseParameters(segment: string): { readonly parametersId: string; readonly name: string } | undefined {
   const parts = /^(default|[0-9a-f]{40})(?:~([0-9a-z]+))?$/.exec(segment);
   if (parts === null) return undefined;
@@ -56,15 +56,15 @@ export function parseParameters(segment: string): { readonly parametersId: strin
   return { parametersId: id === DEFAULT_PARAMETERS ? "" : id, name };
 }
 
-/** Returns the level number of a segment; undefined: it is none. */
+/** Returns the level number of a segment. Undefined if the segment is not a number. */
 export const parseNumber = (segment: string): number | undefined =>
   /^(?:0|[1-9][0-9]{0,14})$/.test(segment) ? Number(segment) : undefined;
 
-/** Returns the beginning of the keys of a tile set, with a slash at the end. */
+/** Returns the prefix of a tile set's keys, which ends with a slash. */
 export const segmentPrefix = ({ layer, gridSet, extension, parametersId, name }: KeySegment): string =>
   `${layer}/${gridSet}/${extension}/${parametersSegment(parametersId, name)}/`;
 
-/** Returns the beginning of the keys of a level, with a slash at the end. */
+/** Returns the prefix of a level's keys, which ends with a slash. */
 export const levelPrefix = (level: KeyLevel): string => `${segmentPrefix(level)}${level.z}/`;
 
 const fileExtension = (extension: string): string => FILE_EXTENSIONS.get(extension) ?? extension;
@@ -78,7 +78,7 @@ export function levelOf({ tileSet, z }: Pick<TileAddress, "tileSet" | "z">, name
 export const tileKey = (level: KeyLevel, x: number, y: number): string =>
   `${levelPrefix(level)}${x}/${y}.${fileExtension(level.extension)}`;
 
-/** Returns the place of a tile in its level; undefined: the key is not that of a tile. */
+/** Returns the position of a tile in its level. Undefined if the key is not that of a tile. */
 export function parseTile(level: KeyLevel, key: string): { readonly x: number; readonly y: number } | undefined {
   const prefix = levelPrefix(level);
   const [column = "", file = "", ...more] = key.slice(prefix.length).split("/");
@@ -88,7 +88,7 @@ export function parseTile(level: KeyLevel, key: string): { readonly x: number; r
   return x === undefined || y === undefined ? undefined : { x, y };
 }
 
-/** Returns the level of a tile's key of a layer; undefined: the key is not that of a tile. */
+/** Returns the level of a tile's key within a layer. Undefined if the key is not that of a tile. */
 export function parseLevel(layer: string, key: string): KeyLevel | undefined {
   if (!key.startsWith(`${layer}/`)) return undefined;
   const [gridSet, extension, segment = "", zoom = ""] = key.slice(layer.length + 1).split("/");
@@ -98,5 +98,5 @@ export function parseLevel(layer: string, key: string): KeyLevel | undefined {
   return parseTile(level, key) === undefined ? undefined : level;
 }
 
-/** GWC's name of the object that describes a parameters id. */
+/** Returns GWC's key of the object that describes a parameters id. */
 export const parametersKey = (layer: string, id: string): string => `${layer}/parameters-${id}.properties`;

@@ -13,14 +13,14 @@ type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
 
 export interface Operation {
   readonly method: Method;
-  /** The key under the prefix; undefined: the bucket itself. */
+  /** The key below the prefix. Undefined for a request to the bucket itself. */
   readonly key: string | undefined;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** Statuses that the caller handles. All others above 299 are errors. */
+  /** Statuses that the caller handles. All other statuses above 299 are errors. */
   readonly expected?: readonly number[];
-  /** The request is signed in its address and ends so many seconds after its beginning. */
+  /** If present, the address of the request is signed and expires this many seconds after the operation began. */
   readonly seconds?: number;
   readonly guard?: () => boolean;
 }
@@ -31,18 +31,21 @@ export interface TriedAnswer extends Answer {
 
 const TRIES = 4;
 const PAUSES: BackOff = { firstMs: 60, longestMs: 1_000 };
-/** A process that has found the service to be away asks it so often whether it is back. */
+/** The interval of checks in a process that itself found the service unavailable. */
 const PROBE_MS = 500;
-/** A process that was told so by another one, which asks too, asks so often. */
+/** The interval of checks in a process that another process told so. That process checks too. */
 const TOLD_PROBE_MS = 1_000;
-/** A question about the service waits so long for its answer: a service may be slow, and there. */
+/** The time limit of a check. A service may be slow but available. */
 const QUESTION_MS = 3_000;
-/** No question waits for the answer to an earlier one: what a service had not answered before it hung is lost. */
+/**
+ * The most concurrent checks. A check does not wait for earlier ones, because requests that a service had not answered
+ * before it hung are lost.
+ */
 const MOST_ASKED = QUESTION_MS / PROBE_MS + 1;
-/** After so long without an answer to an operation, a question finds out whether the service is there. */
+/** If an operation has no answer after this time, a check finds out whether the service is available. */
 const SUSPECT_MS = 1_000;
 const CONNECT_MS = 3_000;
-/** Statuses and codes after which the same request may succeed. */
+/** Statuses and codes after which the same request may succeed later. */
 const PASSING = new Set([0, 429, 500, 502, 503, 504]);
 const PASSING_CODES = new Set([
   "SlowDown",
@@ -52,9 +55,9 @@ const PASSING_CODES = new Set([
   "OperationAborted",
   "ConditionalRequestConflict",
 ]);
-/** Codes that say that the clocks differ. SeaweedFS and others answer an early or expired address with the third. */
+/** Codes which mean that the clocks differ. */
 const SKEWED = new Set(["RequestTimeTooSkewed", "RequestExpired"]);
-/** A smaller difference of the clocks is that of a header in whole seconds. */
+/** A smaller difference is ignored, because the Date header has whole seconds. */
 const CLOCK_STEP_MS = 2_000;
 
 /** The guard of a put returned false. */
@@ -64,30 +67,39 @@ export class GuardedOff extends Error {}
 export const mayPass = ({ status, code }: S3Error): boolean =>
   (PASSING.has(status) || PASSING_CODES.has(code)) && code !== "NoCredentials";
 
-/** What becomes of operations without an answer when the service is found to be away: they wait for it, or they fail. */
+/**
+ * What happens to operations without an answer when the service is found unavailable: they wait until it is available,
+ * or they fail.
+ */
 export type PendingOperations = "wait" | "fail";
 
 /** Signs and sends requests to one bucket, and repeats them. */
 export class S3Requests implements AsyncDisposable {
-  /** Called when this process has found out that the service is away, with the failure, or that it is back. */
+  /**
+   * Called with the failure when this process finds the service unavailable, and with undefined when it is available
+   * again.
+   */
   found: (away: S3Error | undefined) => void = () => {};
   readonly #options: S3Options;
   readonly #pending: PendingOperations;
   readonly #environment: Readonly<Record<string, string | undefined>>;
   readonly #origin: string;
-  /** Replaced when an answer did not come: its connections may be dead. */
+  /** The connections. Replaced after an unanswered request, because the old connections may be dead. */
   #transport: Transport;
   readonly #dropped: Transport[] = [];
   readonly #host: string;
   readonly #root: string;
   #credentials: Promise<S3Credentials> | undefined;
-  /** How far the service's clock is ahead. */
+  /** How far the service's clock is ahead of this machine's, in ms. */
   #clockAheadMs = 0;
-  /** The failure of the last operation that all tries have failed; undefined: the service is there, as far as is known. */
+  /**
+   * The failure of the last operation whose attempts have all failed. Undefined if, to this process's knowledge, the
+   * service is available.
+   */
   #away: S3Error | undefined;
-  /** Asks whether the service is back. Present while it is away. */
+  /** The timer of the checks whether the service is available again. Present while it is unavailable. */
   #probes: NodeJS.Timeout | undefined;
-  /** The questions that have no answer yet. */
+  /** The number of checks in progress. */
   #asked = 0;
 
   constructor(
@@ -117,22 +129,24 @@ export class S3Requests implements AsyncDisposable {
     });
   }
 
-  /** Why the service is away; undefined: it is there, as far as is known. */
+  /** Why the service is unavailable. Undefined if, to this process's knowledge, it is available. */
   get away(): S3Error | undefined {
     return this.#away;
   }
 
-  /** Takes over what another process has found out: the service is away, or back. */
+  /**
+   * Takes over from another process that the service is unavailable (with the failure), or available again (undefined).
+   */
   tell(away: S3Error | undefined): void {
     if (away === undefined) this.#isBack();
     else if (this.#away === undefined) {
       this.#isAway(away, TOLD_PROBE_MS);
-      // What is out of date is corrected at once.
+      // A check corrects this at once if it is outdated.
       void this.#probe();
     }
   }
 
-  /** The time by the service's clock, ms since 1970. */
+  /** Returns the time by the service's clock, ms since 1970. */
   now(): number {
     return Date.now() + this.#clockAheadMs;
   }
@@ -150,8 +164,8 @@ export class S3Requests implements AsyncDisposable {
   }
 
   /**
-   * Runs an operation. While the service is away all operations fail at once: a reader must not wait for the time limit of
-   * each tile.
+   * Runs an operation. While the service is unavailable all operations fail at once, so that a reader does not wait for
+   * the time limit of each tile.
    * @throws S3Error
    */
   async run(operation: Operation): Promise<TriedAnswer> {
@@ -161,7 +175,8 @@ export class S3Requests implements AsyncDisposable {
     try {
       return await this.#repeated(operation);
     } catch (error) {
-      // What was sent over connections that were dropped since tells nothing of the present.
+      // The failure of a request over connections that were dropped since does not show the present state of the
+      // service.
       if (transport === this.#transport) this.#observe(error);
       throw error;
     } finally {
@@ -170,8 +185,8 @@ export class S3Requests implements AsyncDisposable {
   }
 
   /**
-   * Asks once whether the service is there, as an operation waits for its answer. So each process that uses the service
-   * finds out within seconds that it hangs, and not after the time limit of an operation.
+   * Checks once whether the service is available, while an operation waits for its answer. Each process that uses the
+   * service thus notices within seconds that the service hangs, instead of after the time limit of an operation.
    */
   async #suspect(): Promise<void> {
     if (this.#away !== undefined || this.#asked > 0) return;
@@ -183,8 +198,8 @@ export class S3Requests implements AsyncDisposable {
   }
 
   /**
-   * Asks the service for one key, on a new connection, with a time limit of its own.
-   * @throws S3Error while it is away, or refuses
+   * Lists one key of the bucket, over a new connection and with a separate time limit.
+   * @throws S3Error while the service is unavailable, or if it refuses
    */
   async ask(): Promise<void> {
     if (this.#away !== undefined) throw this.#away;
@@ -210,7 +225,7 @@ export class S3Requests implements AsyncDisposable {
     this.#probes ??= setInterval(() => void this.#probe(), probeMs).unref();
   }
 
-  /** Ends the probes, and sends again what has got no answer. */
+  /** Ends the checks, and sends the unanswered requests again. */
   #isBack(): void {
     clearInterval(this.#probes);
     this.#probes = undefined;
@@ -218,27 +233,32 @@ export class S3Requests implements AsyncDisposable {
     void this.#endDropped();
   }
 
-  /** Uses no connection again that there was before. */
+  /** Replaces all connections. */
   #dropConnections(): void {
     this.#dropped.push(this.#transport);
     this.#transport = this.#connect(this.#options.connections);
   }
 
-  /** Ends the dropped connections. Operations that wait for an answer there are tried again, over new ones. */
+  /**
+   * Ends the dropped connections. Operations that wait for an answer over them are tried again over new connections.
+   */
   async #endDropped(): Promise<void> {
     await Promise.all(this.#dropped.splice(0).map((transport) => transport[Symbol.asyncDispose]()));
   }
 
-  /** A question that gets no answer holds up no later one: a service that is back answers new connections at once. */
+  /**
+   * Checks whether the service is available again. Does not wait for earlier checks: a service that is available again
+   * answers new connections at once.
+   */
   async #probe(): Promise<void> {
     if (this.#asked >= MOST_ASKED) return;
     try {
       await this.#question();
     } catch (error) {
-      // Another answer than one of a service that is away: operations are told what it is.
+      // Any other error is an answer of an available service. The next operation gets the same error.
       if (!(error instanceof S3Error) || PASSING.has(error.status)) return;
     }
-    // Another probe, or another process, may have been faster.
+    // Another check, or another process, may have reported it already.
     if (this.#away === undefined) return;
     this.#isBack();
     this.found(undefined);
@@ -261,16 +281,16 @@ export class S3Requests implements AsyncDisposable {
     }
   }
 
-  /** Runs an operation, again after failures that may pass, within the time limit. @throws S3Error */
+  /** Runs an operation, and repeats it within the time limit after failures that may pass. @throws S3Error */
   async #repeated(operation: Operation): Promise<TriedAnswer> {
     const { expected = [], guard } = operation;
     const beganMs = performance.now();
     const signal = AbortSignal.timeout(this.#options.timeoutMs);
-    // All tries of a put end together: a repetition must not prolong its end.
+    // All attempts of a put expire at the same time: a repetition must not extend it.
     let atMs = this.now();
     let last: S3Error | undefined;
     for (let tries = 1; ; tries++) {
-      // An earlier try may have been stored, so that only its failure is known.
+      // An earlier attempt may have stored the object, so its failure is reported and not the guard's answer.
       if (guard?.() === false) throw last ?? new GuardedOff();
       let failure: S3Error;
       try {
@@ -326,13 +346,13 @@ export class S3Requests implements AsyncDisposable {
   #noteClock(date: string | undefined, sentMs: number): void {
     const serverMs = Date.parse(date ?? "");
     if (Number.isNaN(serverMs)) return;
-    // The header names the second in which the answer was made, between the request and now.
+    // The Date header names the second of the answer, which lies between the request and now.
     const aheadMs = serverMs + 500 - (sentMs + Date.now()) / 2;
     this.#clockAheadMs = Math.abs(aheadMs) < CLOCK_STEP_MS ? 0 : aheadMs;
   }
 }
 
-/** Returns the error of an answer that is none of the expected ones. */
+/** Returns the error for an answer with an unexpected status. */
 export function errorOf({ status, body, headers }: Answer): S3Error {
   // An answer to HEAD has no body.
   const named =

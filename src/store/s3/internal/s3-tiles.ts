@@ -8,20 +8,20 @@ import { s3StoreError } from "../s3-error.ts";
 import type { Names } from "./names.ts";
 import { CHECK_KEY, levelOf, parametersKey, tileKey } from "./s3-keys.ts";
 
-/** The exact time of a write, ms since 1970. The service's own time has whole seconds. */
+/** The metadata with the exact time of a write, ms since 1970. The service's time has whole seconds. */
 const WRITTEN = "nuthatch-written";
-/** The MD5 of the bytes, where the ETag is another one because the service encrypts. */
+/** The metadata with the MD5 of the bytes, for a service that encrypts and therefore has a different ETag. */
 const DIGEST = "nuthatch-md5";
-/** How often a put is tried again because another writer has changed the same tile meanwhile. */
+/** The most attempts of a put while another writer changes the same tile. */
 const TRIES = 5;
-/** Tiles that were looked at right before a put, which then needs no look of its own. */
+/** The most remembered tiles that were read right before a put. Such a put needs no read itself. */
 const MOST_SEEN = 256;
 
 export interface S3TileParts {
   readonly id: string;
   readonly client: S3Client;
   readonly names: Names;
-  /** True: the service encrypts, so that an ETag may be no MD5. */
+  /** Whether the service encrypts, so that an ETag need not be an MD5. */
   readonly hasOwnEtags: boolean;
 }
 
@@ -29,7 +29,7 @@ type Parameters = Pick<TileStore, "describeParameters"> & {
   parametersOf(layer: string, id: string): Promise<Readonly<Record<string, string>> | undefined>;
 };
 
-/** The tiles in the bucket. All calls are asynchronous. */
+/** Reads and writes the tiles in the bucket. All methods are asynchronous. */
 export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put" | "confirm" | "check"> {
   readonly #parts: S3TileParts;
   readonly #seen = new Map<string, S3Head | undefined>();
@@ -54,7 +54,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     const found = await this.#named("a tile cannot be read", "read", () => this.#parts.client.head(key));
     if (found === undefined || found.bytes === 0) return undefined;
     const modifiedMs = writtenMs(found);
-    // A confirmation that keeps the time writes nothing.
+    // A confirmation that does not renew the time writes nothing, so both times are equal.
     return { bytes: found.bytes, modifiedMs, confirmedMs: modifiedMs };
   }
 
@@ -63,8 +63,8 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
   }
 
   /**
-   * Conditions make the answer exact: the put replaces the very object that was looked at. Without a look it expects
-   * none, as most tiles that are put are new.
+   * Conditions make the outcome exact: the put replaces exactly the object that was read. Without a read the put
+   * expects no object, because most tiles that are stored are new.
    */
   async #put(
     at: TileAddress,
@@ -82,7 +82,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
       const outcome = await client.put(key, bytes, { ...this.#described(at, bytes, modifiedMs), condition, guard });
       if (outcome.kind === "refused") return { stored: false };
       if (outcome.kind === "stored") {
-        // The scope was truncated meanwhile: the tile lies under an old name, which no reader uses.
+        // The scope was truncated during the put: the tile has an old name, which no reader uses.
         if (this.keyOf(at) !== key) return { stored: false };
         return { stored: true, replaced: there === undefined || there.bytes === 0 ? undefined : there.bytes };
       }
@@ -99,7 +99,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     try {
       found = await client.head(key);
     } catch {
-      // The put reports the fault.
+      // The put after this confirmation reports the fault.
       return false;
     }
     if (found === undefined || found.bytes !== bytes.byteLength || !hasDigest(found, md5(bytes))) {
@@ -107,7 +107,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
       return false;
     }
     if (time === "keep") return guard() && this.keyOf(at) === key;
-    // S3 cannot change the time of an object. A copy onto itself costs as much as the put of a tile.
+    // S3 cannot change the time of an object. A copy onto itself costs as much as a put of the tile.
     const condition: PutCondition = { kind: "same", etag: found.etag };
     try {
       const outcome = await client.put(key, bytes, { ...this.#described(at, bytes), condition, guard });
@@ -125,7 +125,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     );
   }
 
-  /** The values behind a parameters id, in GWC's form. */
+  /** The values of parameters ids, in GWC's form. */
   get parameters(): Parameters {
     const { client } = this.#parts;
     return {
@@ -143,7 +143,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     };
   }
 
-  /** Removes a tile. @returns its bytes, undefined when there was none */
+  /** Removes a tile. @returns its size in bytes, undefined if it did not exist */
   async delete(at: TileAddress): Promise<number | undefined> {
     const key = this.keyOf(at);
     return await this.#named("a tile cannot be removed", "write", async () => {
@@ -154,7 +154,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     });
   }
 
-  /** Removes tiles, 1,000 with a request. @returns for each whether it is gone */
+  /** Removes tiles, 1,000 per request. @returns for each tile whether it is gone */
   async deleteAll(tiles: readonly TileAddress[]): Promise<readonly boolean[]> {
     const keys = tiles.map((at) => this.keyOf(at));
     const failures = await this.#named("tiles cannot be removed", "write", () => this.#parts.client.deleteAll(keys));

@@ -21,7 +21,7 @@ import type { Names, NamesDocument } from "./names.ts";
 import type { S3Inventory } from "./s3-inventory.ts";
 import { formatExtension, formatNamed, type KeyLevel, levelPrefix, parseNumber } from "./s3-keys.ts";
 
-/** Changes the names of generations, one change after another. Of the owner of the store alone. */
+/** Changes the names of generations, one change after the other. Only the owner of the store has an instance. */
 export class S3Truncations {
   readonly #document: NamesDocument;
   readonly #inventory: S3Inventory;
@@ -31,7 +31,10 @@ export class S3Truncations {
     this.#inventory = inventory;
   }
 
-  /** Returns the names of the scopes that have a tile: a new name for nothing would only cost the sweep some lists. */
+  /**
+   * Returns the names of the scopes that have a tile. A new name for a scope without tiles would only cost the sweep
+   * some list requests.
+   */
   async plan(scope: TruncationScope): Promise<string[]> {
     await this.#document.current();
     if (scope.kind === "layer") return (await this.#inventory.hasTiles(scope.layer)) ? [scopeName([scope.layer])] : [];
@@ -66,7 +69,7 @@ export class S3Truncations {
   }
 }
 
-/** Tiles deleted at a time, each time with a mark of the ledger before. */
+/** The number of tiles deleted at a time. Before each deletion the ledger gets a mark. */
 const DELETED_AT_ONCE = 500;
 
 /** Deletes the tiles of a rectangle, as `TruncationStore.deleteRange` says. */
@@ -112,7 +115,7 @@ export const needsSweep = (generations: Generations, nowMs: number): boolean => 
 
 /**
  * Deletes the tiles of the retired names that are due. Leaves a level that a reader or an undo may need, even if the
- * record calls it retired. @returns the names that are done
+ * record lists it as retired. @returns the names whose tiles are deleted
  */
 export async function sweepRetired(
   { client, names }: { readonly client: S3Client; readonly names: Names },
@@ -127,7 +130,7 @@ export async function sweepRetired(
       if (z !== undefined && level.z !== z) continue;
       for await (const { objects } of client.list({ prefix: levelPrefix(level), limit: MOST_DELETIONS })) {
         if (signal.aborted) return done;
-        // Checked again before each deletion: an undo may have restored the name.
+        // Checked again before each deletion, because an undo may have restored the name.
         if (!isUnreadable(names.current, level, level.name)) break;
         const failures = await client.deleteAll(objects.map(({ key }) => key));
         for (const failure of failures.values()) throw failure;

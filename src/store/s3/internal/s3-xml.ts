@@ -1,7 +1,7 @@
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { childrenNamed, firstAt, parseXml, type XmlElement } from "../../../lib/text/xml-element.ts";
 
-/** An object of a list. */
+/** An object in a listing. */
 export interface ListedObject {
   readonly key: string;
   readonly bytes: number;
@@ -11,14 +11,14 @@ export interface ListedObject {
 /** One page of ListObjectsV2. */
 export interface S3Page {
   readonly objects: readonly ListedObject[];
-  /** The beginnings of keys up to the delimiter, with it. */
+  /** The common prefixes of keys, including the delimiter. */
   readonly prefixes: readonly string[];
-  /** The token of the next page. Undefined: this is the last one. */
+  /** The token of the next page. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
 /**
- * Returns the root of a text; undefined: the root has another name.
+ * Returns the root of a text. Undefined if the root has a different name.
  * @throws Error when the text is not well-formed
  */
 function rootOf(text: string, name: string): XmlElement | undefined {
@@ -29,10 +29,13 @@ function rootOf(text: string, name: string): XmlElement | undefined {
 
 const textOf = (element: XmlElement | undefined, name: string): string => firstAt(element, name)?.text ?? "";
 
-/** Parses a page of a list that was requested with `encoding-type=url`. @throws Error when it is not well-formed */
+/**
+ * Parses a page of a listing that was requested with `encoding-type=url`. @throws Error when the page is not
+ * well-formed
+ */
 export function parsePage(text: string): S3Page {
   const root = rootOf(text, "ListBucketResult");
-  // Not every server supports the encoding.
+  // Some servers do not support the encoding.
   const isEncoded = textOf(root, "EncodingType") === "url";
   const decoded = (name: string): string => (isEncoded ? decodeURIComponent(name.replaceAll("+", " ")) : name);
   return {
@@ -52,7 +55,10 @@ export const deleteBody = (keys: readonly string[]): string =>
     .map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`)
     .join("")}</Delete>`;
 
-/** Returns the keys that DeleteObjects could not delete, with the reasons. @throws Error when it is not well-formed */
+/**
+ * Returns the keys that DeleteObjects could not delete, with the reasons. @throws Error when the text is not
+ * well-formed
+ */
 export function parseDeleted(text: string): { readonly key: string; readonly code: string }[] {
   if (text.trim() === "") return [];
   return childrenNamed(rootOf(text, "DeleteResult"), "Error").map((error) => ({
@@ -61,7 +67,7 @@ export function parseDeleted(text: string): { readonly key: string; readonly cod
   }));
 }
 
-/** Returns the code of an error document; undefined: the text is another one, for example a page of a proxy. */
+/** Returns the code of an error document. Undefined if the text is not one, for example a page of a proxy. */
 export function parseErrorCode(text: string): string | undefined {
   const root = parseXml(text);
   return root.ok && root.value.name === "Error" ? firstAt(root.value, "Code")?.text : undefined;

@@ -1,13 +1,13 @@
 import aws4 from "aws4";
 import type { S3Credentials } from "../s3-options.ts";
 
-/** A request to be signed. Path and query values are not encoded yet. */
+/** A request to sign. Path and query values are not encoded yet. */
 export interface UnsignedRequest {
   readonly method: string;
   readonly host: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** Names in lower case. All of them are signed. */
+  /** Names are in lower case. All headers are signed. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -16,7 +16,7 @@ export interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The parts that a signature covers besides the request. */
+/** The values that a signature depends on besides the request. */
 export interface Signing {
   readonly region: string;
   readonly credentials: S3Credentials;
@@ -26,7 +26,7 @@ export interface Signing {
 
 const UNSIGNED = "UNSIGNED-PAYLOAD";
 
-/** Encodes as AWS's signature version 4 does: all but letters, digits and `-._~` (RFC 3986, 2.3). */
+/** Encodes a text as AWS's signature version 4 requires: everything but letters, digits and `-._~` (RFC 3986, 2.3). */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -48,7 +48,10 @@ function signerOf(request: UnsignedRequest, path: string, headers: Readonly<Reco
   );
 }
 
-/** Signs a request in its headers (signature version 4). `payloadHash`: SHA-256 of the body in hex; undefined: not signed. */
+/**
+ * Signs a request in its headers (signature version 4).
+ * @param payloadHash SHA-256 of the body in hex; undefined: the body is not signed
+ */
 export function signHeaders(
   request: UnsignedRequest,
   payloadHash: string | undefined,

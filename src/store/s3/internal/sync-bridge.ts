@@ -3,42 +3,42 @@ import { StoreError } from "../../tile-store.ts";
 import type { S3Away } from "../s3-error.ts";
 import type { S3StoreOptions } from "../s3-options.ts";
 
-/** A call of the thread. */
+/** A call of a method in the thread. */
 export interface BridgeCall {
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
 interface BridgeFault {
-  /** The code of the error; undefined: it is not an error of the store. */
+  /** The code of a StoreError. Undefined for any other error. */
   readonly code: StoreError["code"] | undefined;
   readonly message: string;
 }
 
 export type BridgeAnswer<R> = { readonly result: R } | { readonly fault: BridgeFault };
 
-/** Methods that a thread executes while this thread waits. */
+/** Methods that a thread executes while the calling thread waits. */
 type AsyncMethods<M> = { readonly [K in keyof M]: (...args: never[]) => Promise<unknown> };
-/** Tells the thread that the service is away, or back. */
+/** Tells the thread that the service is unavailable (with the cause), or available again (null). */
 type Told = { readonly tell: (away: S3Away | null) => Promise<void> };
 
 /**
- * After a call without an answer, calls fail at once for so long: a service that hangs must not stop the coordinator for
- * every call.
+ * After an unanswered call, calls fail at once for this time, so that a service that hangs does not block the
+ * coordinator for every call.
  */
 const REST_MS = 5_000;
 const GRACE_MS = 2_000;
 
-/** Calls asynchronous methods of a thread and waits for their results. The thread is started by the first call. */
+/** Calls asynchronous methods in a thread and blocks until their results arrive. The first call starts the thread. */
 export class SyncBridge<M extends AsyncMethods<M> & Told> {
   readonly #thread: URL;
   readonly #options: S3StoreOptions;
   #calls: BlockingCalls<BridgeCall> | undefined;
-  /** Calls fail with the error until then. */
+  /** The error with which calls fail until a time. */
   #lastFault: { readonly error: StoreError; readonly untilMs: number } | undefined;
   readonly #failed: () => void;
 
-  /** `failed`: called when a call has failed because the service is away. */
+  /** @param failed called when a call has failed because the service is unavailable */
   constructor(thread: URL, options: S3StoreOptions, failed: () => void) {
     this.#thread = thread;
     this.#options = options;
@@ -63,20 +63,21 @@ export class SyncBridge<M extends AsyncMethods<M> & Told> {
     return answer.result;
   }
 
-  /** The service has answered another request: calls are tried again. */
+  /** Lets calls be tried again: the service has answered another request. */
   recovered(): void {
     this.#lastFault = undefined;
   }
 
-  /** The service has failed another request: calls fail at once for some seconds. */
+  /** Lets calls fail at once for some seconds: the service has failed another request. */
   rests(error: StoreError): void {
     this.#rest(error);
   }
 
-  /** The service is away, so that calls fail at once, until it is back. */
+  /** Lets calls fail at once while the service is unavailable; undefined: it is available again. */
   tell(away: { readonly cause: S3Away; readonly error: StoreError } | undefined): void {
     this.#lastFault = away && { error: away.error, untilMs: Number.POSITIVE_INFINITY };
-    // The thread loads its code meanwhile: the first call after the return of the service would wait for that too.
+    // Starts the thread now, so that the first call after the service's return need not wait for the thread to load its
+    // code.
     if (away !== undefined && this.#options.isOwner) this.#calls ??= this.#start();
     const cause = away === undefined ? null : { status: away.cause.status, code: away.cause.code };
     this.#calls?.note({ method: "tell", args: [cause] });

@@ -20,13 +20,13 @@ export interface TransportOptions {
   readonly connectTimeoutMs: number;
 }
 
-/** The code of the error of a request without an answer. */
+/** The error code of a request without an answer. */
 export const NO_ANSWER = "no answer in time";
 
-/** The longest body of an answer: a page of a list has less than 2 MB, and a tile may have 64 MiB. */
+/** The longest body of an answer in bytes: a page of a listing has less than 2 MB, and a tile may have 64 MiB. */
 const LONGEST_BODY = 64 * 2 ** 20;
 
-/** Sends signed requests over persistent connections, whole bodies at a time. */
+/** Sends signed requests over persistent connections, and reads whole bodies. */
 export class Transport implements AsyncDisposable {
   readonly #dispatcher: Dispatcher;
   readonly #origin: string;
@@ -40,7 +40,7 @@ export class Transport implements AsyncDisposable {
     });
   }
 
-  /** @throws S3Error with status 0 when there is no whole answer before the signal fires */
+  /** @throws S3Error with status 0 if the whole answer did not arrive before the signal fires */
   async send(
     method: Dispatcher.HttpMethod,
     { path, headers }: SignedRequest,

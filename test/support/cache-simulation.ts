@@ -1,14 +1,23 @@
 import TinyQueue from "tinyqueue";
-import { cellKey, type SampledRead, tileInCell } from "../cache/use-recorder.ts";
-import type { TileRect } from "../grid/grid-set.ts";
-import { decayedFrequency } from "../ledger/access-frequency.ts";
-import type { ExpirationPolicy } from "./quota-configuration.ts";
+import type { TileIndex, TileRect } from "../../src/grid/grid-set.ts";
+import { CELL_SIDE, type TileSet, tileSetKey } from "../../src/layer/tile-set.ts";
+import { decayedFrequency } from "../../src/ledger/access-frequency.ts";
+import type { ExpirationPolicy } from "../../src/quota/quota-configuration.ts";
+
+/** A read of a tile. */
+interface TileRead extends TileIndex {
+  readonly tileSet: TileSet;
+}
+
+const cellKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
+  `${tileSetKey(tileSet)} ${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
+const tileInCell = (x: number, y: number): number => (y % CELL_SIDE) * CELL_SIDE + (x % CELL_SIDE);
 
 /** Facts about tiles that a simulated cache needs. */
-export interface TileFacts {
+interface TileFacts {
   /** Returns the tiles that a miss stores: those of the read tile's metatile. */
-  metatile(read: SampledRead): TileRect;
-  bytes(read: SampledRead): number;
+  metatile(read: TileRead): TileRect;
+  bytes(read: TileRead): number;
 }
 
 interface Cell {
@@ -52,7 +61,7 @@ export class CacheSimulation {
   }
 
   /** Simulates a read. */
-  read(read: SampledRead, atMs: number): void {
+  read(read: TileRead, atMs: number): void {
     const { tileSet, x, y, z } = read;
     const cell = this.#cell(cellKey(tileSet, x, y, z));
     const tile = tileInCell(x, y);
@@ -81,7 +90,7 @@ export class CacheSimulation {
     if (again) cell.frequency = decayedFrequency(cell.frequency, atMs, 1);
   }
 
-  #store(read: SampledRead, atMs: number): void {
+  #store(read: TileRead, atMs: number): void {
     const { tileSet, z } = read;
     const bytes = this.#facts.bytes(read);
     const { minX, minY, maxX, maxY } = this.#facts.metatile(read);
