@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import type { settings } from "../texts/en/settings.ts";
 import type { en } from "../texts/en.ts";
 
-/** A text with a form for one thing and a form for several (CLDR plural categories; the others use `other`). */
+/** A text with a singular and a plural form (CLDR plural categories; all except `one` use `other`). */
 export interface Plural {
   readonly one: string;
   readonly other: string;
@@ -14,14 +14,14 @@ type SettingsTexts = Texts<typeof settings>;
 export type TextKey = keyof Catalogue | keyof SettingsTexts;
 
 interface Language {
-  /** The name that its speakers use. */
+  /** The name of the language in the language itself. */
   readonly name: string;
   readonly load: () => Promise<Catalogue>;
-  /** The texts of the settings. */
+  /** Loads the texts of the settings. */
   readonly loadSettings: () => Promise<SettingsTexts>;
 }
 
-/** The languages. Each catalogue is loaded when it is needed. */
+/** The languages. Each catalogue is loaded when it is first needed. */
 export const LANGUAGES: Readonly<Record<string, Language>> = {
   en: {
     name: "English",
@@ -47,14 +47,14 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
 
 const STORED = "nuthatch.language";
 export const language = signal("en");
-/** The language with the reader's region, which decides how numbers and times are written. */
+/** The language with the user's region, which determines the form of numbers and times. */
 export const locale = computed(
   () => window.navigator.languages.find((tag) => tag.split("-")[0] === language.value) ?? language.value,
 );
 const catalogue = signal<Readonly<Partial<Record<string, Text>>>>({});
-/** Whether a view has needed the texts of the settings. */
+/** Whether a view has already needed the texts of the settings. */
 let hasSettings = false;
-/** The language that was chosen last. A catalogue of another one that arrives later is not used. */
+/** The language that was chosen last. The catalogue of another language that arrives later is ignored. */
 let latest = "en";
 
 function preferred(): string {
@@ -62,7 +62,7 @@ function preferred(): string {
   return wanted.map((tag) => tag.split("-")[0] ?? "").find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? "en";
 }
 
-/** Loads the catalogue of a language, by default of the one that the reader prefers. */
+/** Loads the catalogue of a language, by default of the user's preferred one. */
 export async function loadLanguage(tag = preferred()): Promise<void> {
   const chosen = LANGUAGES[tag];
   if (chosen === undefined) return;
@@ -75,7 +75,7 @@ export async function loadLanguage(tag = preferred()): Promise<void> {
   document.documentElement.lang = tag;
 }
 
-/** Loads the texts of the settings in the language of the others. */
+/** Loads the texts of the settings in the current language. */
 export async function loadSettingsTexts(): Promise<void> {
   hasSettings = true;
   await loadLanguage(latest);
@@ -87,8 +87,7 @@ export async function chooseLanguage(tag: string): Promise<void> {
 }
 
 /**
- * Returns a text in the reader's language. `{name}` in the text is replaced by the value of that name. `count` selects
- * the plural form.
+ * Returns a text in the user's language. Replaces `{name}` by the value of that name. `count` selects the plural form.
  */
 export function t(key: TextKey, values: Readonly<Record<string, string | number | bigint>> = {}): string {
   const text = catalogue.value[key];
@@ -103,7 +102,7 @@ export function t(key: TextKey, values: Readonly<Record<string, string | number 
 const pluralForm = (count: number): keyof Plural =>
   new Intl.PluralRules(language.value).select(count) === "one" ? "one" : "other";
 
-/** Returns the text of a key that the program makes, such as `outcome.done`; the last part if there is none. */
+/** Returns the text for a computed key, such as `outcome.done`. Without a text, returns the last part of the key. */
 export function tMaybe(key: string): string {
   return Object.hasOwn(catalogue.value, key) ? t(key as TextKey) : key.slice(key.lastIndexOf(".") + 1);
 }
