@@ -37,5 +37,5 @@ export default {
     "nsenter",
     "runuser",
   ],
-  ignoreDependencies: ["@fontsource/roboto", "leaflet", "maplibre-gl", "mproj", "us-atlas", "world-atlas"],
+  ignoreDependencies: ["leaflet", "maplibre-gl", "mproj", "us-atlas", "world-atlas"],
 };

@@ -9,14 +9,12 @@ const { resolve } = createRequire(import.meta.url);
 const FILES = {
   "states.json": () => resolve("us-atlas/states-10m.json"),
   "countries-110m.json": () => resolve("world-atlas/countries-110m.json"),
-  "countries-50m.json": () => resolve("world-atlas/countries-50m.json"),
-  "roboto.woff": () => resolve("@fontsource/roboto/files/roboto-latin-500-normal.woff"),
   // The package exports nothing but its code, so the file is found beside it.
   epsg: () => join(dirname(resolve("mproj")), "../nad/epsg"),
 };
 
 /** The packages of these files, whose licences belong to the program's. */
-export const DATA_PACKAGES = ["us-atlas", "world-atlas", "@fontsource/roboto", "mproj"];
+export const DATA_PACKAGES = ["us-atlas", "world-atlas", "mproj"];
 
 /** @param outdir an absolute path */
 export function copyDataFiles(outdir) {

@@ -47,7 +47,7 @@ test("the package has the program and the licences of what is in it, and no sour
     expect(files).toContain(`package/${file}`);
   expect(files.filter((file) => /^package\/(?:src|test|ui|bench)\/|\.map$/.test(file))).toEqual([]);
   const licences = readFileSync(join(home, "node_modules/nuthatch/dist/THIRD-PARTY-LICENSES.txt"), "utf8");
-  for (const name of ["zod", "pg", "ol", "@opentelemetry/api", "world-atlas", "@fontsource/roboto"])
+  for (const name of ["zod", "pg", "ol", "@opentelemetry/api", "world-atlas"])
     expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
 });
 

@@ -1,5 +1,4 @@
 import { loadSharp } from "../../image/load-sharp.ts";
-import type { Raster } from "../../image/raster.ts";
 import type { DemoSourceOptions } from "../../layer/layer.ts";
 import {
   type Question,
@@ -9,9 +8,7 @@ import {
   SourceError,
   type UpstreamDocument,
 } from "../source.ts";
-import { legendSvg } from "./legend.ts";
-import { statesSvg } from "./states-map.ts";
-import { worldSvg } from "./world-map.ts";
+import { legendSvg, statesSvg, worldSvg } from "./maps.ts";
 
 /**
  * Creates a source of built-in maps from Natural Earth and US atlas data. It needs no network and supports EPSG:4326,
@@ -22,11 +19,11 @@ export function createDemoSource(options: DemoSourceOptions): Source {
     async render(request: RenderRequest, signal: AbortSignal): Promise<RenderedImage> {
       return inWords(async () => {
         const svg = options.dataset === "states" ? statesSvg(request) : worldSvg(request);
-        const raster = await rendered(svg, signal);
-        if (raster.width !== request.width || raster.height !== request.height) {
-          throw new SourceError("wrong_size", `rendered were ${raster.width} x ${raster.height} pixels`);
-        }
-        return { kind: "raster", raster };
+        const { data, info } = await (await pictureOf(svg, signal))
+          .ensureAlpha()
+          .raw()
+          .toBuffer({ resolveWithObject: true });
+        return { kind: "raster", raster: { width: info.width, height: info.height, channels: 4, data } };
       });
     },
     async query(question: Question, signal: AbortSignal): Promise<UpstreamDocument> {
@@ -35,26 +32,18 @@ export function createDemoSource(options: DemoSourceOptions): Source {
           throw new SourceError("exception", "the demo layers answer legends of the states only");
         if (question.format !== "image/png")
           throw new SourceError("exception", `FORMAT: expected image/png, got ${question.format}`);
-        const { width, height, data } = await rendered(legendSvg(question.style), signal);
-        const sharp = await loadSharp();
-        const png = await sharp(data, { raw: { width, height, channels: 4 } })
-          .png()
-          .toBuffer();
-        return { contentType: "image/png", bytes: png };
+        const picture = await pictureOf(legendSvg(question.style), signal);
+        return { contentType: "image/png", bytes: await picture.png().toBuffer() };
       });
     },
     async [Symbol.asyncDispose]() {},
   };
 }
 
-async function rendered(svg: string, signal: AbortSignal): Promise<Raster> {
+async function pictureOf(svg: string, signal: AbortSignal) {
   const sharp = await loadSharp();
   if (signal.aborted) throw new SourceError("cancelled", "cancelled");
-  const { data, info } = await sharp(Buffer.from(svg), { limitInputPixels: false, unlimited: true })
-    .ensureAlpha()
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return { width: info.width, height: info.height, channels: 4, data };
+  return sharp(Buffer.from(svg), { limitInputPixels: false, unlimited: true });
 }
 
 async function inWords<T>(render: () => Promise<T>): Promise<T> {
