@@ -10,7 +10,7 @@ import { Frame } from "./frame/frame.tsx";
 import { SignIn } from "./frame/sign-in.tsx";
 import { routes, type View } from "./routes.ts";
 
-/** The whole console: the sign-in, or the frame with the view of the address. */
+/** The whole console: the sign-in form, or the frame with the view of the address. */
 export function App() {
   const account = session.value;
   const { kind } = account;
@@ -44,7 +44,7 @@ function CurrentView() {
   return <LazyView key={name} load={route.load} segments={rest} />;
 }
 
-/** Shows a view when its files have arrived. An error of the view leaves the rest of the page as it is. */
+/** Shows a view after its files have been loaded. An error in the view does not affect the frame. */
 function LazyView({
   load,
   segments: rest,
@@ -58,8 +58,8 @@ function LazyView({
   useEffect(() => {
     load().then(setLoaded, setFailure);
   }, [load]);
-  // After a navigation the reader of a screen reader begins at the title. Before the view is painted: later it would take
-  // the focus from a field in which the reader already types.
+  // After a navigation the focus moves to the title, where screen readers then begin. This happens before the view is
+  // painted: later the focus might leave a field in which the user is already typing.
   useLayoutEffect(() => {
     if (loaded !== undefined) document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
   }, [loaded, rest.join("/")]);

@@ -7,6 +7,7 @@ import { applyTheme } from "./core/theme.ts";
 applyTheme();
 const root = document.getElementById("app");
 if (root === null) throw new Error("the shell has no #app");
-// The catalogue and the session load at the same time. The page waits for both, so it never shows another language first.
+// The catalogue and the session are loaded concurrently. The page waits for both, so it never first shows another
+// language.
 await Promise.all([loadLanguage(), readSession()]);
 render(<App />, root);

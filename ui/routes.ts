@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact";
 import { loadSettingsTexts, type TextKey } from "./core/i18n.ts";
 
-/** A view, loaded when it is shown first. `segments` are the decoded parts of the path after the view's own. */
+/** A view, loaded when it is first shown. `segments` are the decoded path segments after the view's own. */
 export interface ViewProps {
   readonly segments: readonly string[];
 }
@@ -10,7 +10,7 @@ export interface View {
 }
 
 interface ViewRoute {
-  /** The first segment of the path; "" is the overview. */
+  /** The first path segment. "" is the overview. */
   readonly name: string;
   readonly load: () => Promise<View>;
 }
@@ -40,7 +40,7 @@ interface NavigationEntry {
   readonly label: TextKey;
   /** The second key of the shortcut "g KEY". */
   readonly key: string;
-  /** Shown by a node of a cluster only. */
+  /** Whether only a node of a cluster shows the view. */
   readonly isOfCluster?: true;
 }
 

@@ -9,7 +9,7 @@ export interface ApiToken {
   readonly role: Role;
   /** The SHA-256 of the token's text, in base64url. The text itself is stored nowhere. */
   readonly digest: string;
-  /** When the token expires, ms since 1970. Null if it never expires. */
+  /** The time at which the token expires, ms since 1970. Null if it never expires. */
   readonly expiresMs: number | null;
 }
 
@@ -18,7 +18,7 @@ export interface ApiTokenView extends Omit<ApiToken, "digest"> {
   /** The name that the owner gave the token. */
   readonly name: string;
   readonly createdMs: number;
-  /** When the token was last used, to the minute. Null if it was never used. */
+  /** The time of the last use, to the minute. Null if it was never used. */
   readonly usedMs: number | null;
 }
 

@@ -9,8 +9,8 @@ export interface ClusterOptions {
   /** Authenticates and encrypts the connections between the nodes. Undefined for plain connections on loopback. */
   readonly secret: string | undefined;
   /**
-   * What a node does that cannot reach the lead: refuse requests, or serve the tiles that it has in memory and reads
-   * from the store, which may be outdated.
+   * The behaviour of a node that cannot reach the lead: refuse requests, or serve the tiles that it has in memory and
+   * reads from the store, which may be outdated.
    */
   readonly cutOff: "refuse" | "serve";
   /** A node is cut off if it has received nothing from the lead for this time. */

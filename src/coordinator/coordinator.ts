@@ -35,7 +35,7 @@ interface Lifecycle extends ServiceContext {
 export class Coordinator {
   readonly #parts: Lifecycle;
   readonly #closing: AbortController;
-  /** Fires when the lost writes have ended. */
+  /** Fires when no further lost write is expected. */
   #recountTimer: NodeJS.Timeout | undefined;
   /** The services behind the operations. */
   readonly services: Services;

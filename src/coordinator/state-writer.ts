@@ -28,7 +28,7 @@ export class StateWriter {
    * turn.
    */
   readonly #logged = new Set<string>();
-  /** When a write to a database on another machine last failed, ms of the monotonic clock. */
+  /** The time of the last failed write to a database on another machine, ms of the monotonic clock. */
   #awayMs = Number.NEGATIVE_INFINITY;
   /** Completes the interrupted truncations of a layer. */
   #complete: (layer: string) => void = () => {};

@@ -12,7 +12,7 @@ export interface UsageServiceParts extends CountedParts, Pick<BuildContext, "sto
 }
 
 export interface UsageHistoryQuery {
-  /** Undefined for the sum of all layers. */
+  /** The name of a layer. Undefined for the sum of all layers. */
   readonly layer: string | undefined;
   /** ms since 1970. */
   readonly sinceMs: number;

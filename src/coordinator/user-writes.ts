@@ -37,9 +37,9 @@ interface OpenedWrite {
 const MISSED_TILE: StoredSize = { bytes: 64 * 1024, allocated: 64 * 1024, files: 1 };
 
 /**
- * Accounts for writes in the ledger. For a user's miss: opens the cells and reserves space for the missed tile while
- * the upstream renders, reserves space for the other tiles when their sizes are known, counts the written tiles, and
- * closes the cells and the reservation together. For a job's render: reserves bytes and counts the written tiles; the
+ * Accounts for writes in the ledger. For a user's miss it opens the cells and reserves space for the missed tile while
+ * the upstream renders. It reserves space for the other tiles when their sizes are known, counts the written tiles, and
+ * closes the cells and the reservation together. For a job's render it reserves bytes and counts the written tiles. The
  * job opens the cells and ends the reservation.
  */
 export class UserWrites implements LedgerAccess {

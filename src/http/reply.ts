@@ -102,8 +102,8 @@ function discardRest(request: IncomingMessage): Promise<void> {
 }
 
 /**
- * Sends a stream. Waits while the client does not read, so that the stream does not fill the memory. Ends when the client
- * has disconnected.
+ * Sends a stream. Waits while the client does not read, so that the stream does not fill the memory. Ends when the
+ * client has disconnected.
  */
 async function sendStream(response: ServerResponse, parts: AsyncIterable<string>): Promise<void> {
   response.flushHeaders();

@@ -42,7 +42,7 @@ export interface CheckedProblem {
   readonly severity: "error" | "warning";
 }
 
-/** Where a layer is configured: the file as the operator named it, or the variable or flag. */
+/** The place where a layer is configured: the file as the operator named it, or the variable or flag. */
 export interface LayerOrigin {
   readonly file: string;
   readonly line?: number;

@@ -6,7 +6,9 @@ import type { ScheduleStore } from "./schedule-store.ts";
 /** The results of the last runs of a schedule. */
 export interface ScheduleHealth {
   readonly name: string;
-  /** When the last run ended whose jobs were all done, ms since 1970. Null if no stored run is such a run. */
+  /**
+   * The end of the last successful run, ms since 1970: all its jobs were done. Null if no stored run was successful.
+   */
   readonly lastSuccessMs: number | null;
   /** Why the last run has failed. Null if it succeeded or has not ended. Skipped runs do not count. */
   readonly failure: { readonly atMs: number; readonly reason: string } | null;

@@ -6,7 +6,7 @@ import type { CronTime } from "./cron.ts";
 /** The number of runs stored for each schedule. */
 export const MOST_RUNS = 50;
 
-/** What happens to times that passed while the server was not running: no run, or one run for all of them. */
+/** The rules for times that passed while the server was not running: no run, or one run for all of them. */
 export const MISSED_RULES = ["skip", "run_once"] as const;
 export type MissedRule = (typeof MISSED_RULES)[number];
 

@@ -10,34 +10,34 @@ import { TypedConfirmation } from "./typed-confirmation.tsx";
 
 interface ActionProps<T> {
   readonly label: string;
-  /** The effect of the control, for screen readers and the tooltip, where the label alone does not say it. */
+  /** The effect of the control, for screen readers and the tooltip, if the label alone does not state it. */
   readonly title?: string;
   readonly request: ApiRequest;
-  /** The request as the commands show it, where its body is too long for them. */
+  /** The request as the commands show it, if its body is too long for them. */
   readonly shown?: ApiRequest;
-  /** The same action as a command line. Absent: there is none. */
+  /** The same action as a command line. Absent if there is no such command. */
   readonly command?: string;
   readonly need?: Right;
   readonly kind?: "primary" | "danger" | "quiet";
   readonly disabled?: boolean;
-  /** A small button, for a row of a table. */
+  /** Makes the button small, for a row of a table. */
   readonly isSmall?: boolean;
   /**
-   * A dialog before the request is sent. `typed`: a text that the reader must type, for actions that cannot be undone.
+   * A dialog before the request is sent. `typed` is a text that the user must type, for actions that cannot be undone.
    */
   readonly confirm?: { readonly title: string; readonly body: ComponentChildren; readonly typed?: string };
-  /** Shown after success. */
+  /** Returns the message that is shown after success. */
   readonly done?: (answer: T) => { readonly text: string; readonly action?: ToastAction | undefined } | undefined;
   readonly onDone?: (answer: T) => void;
-  /** Called after a refusal, beside the message that is shown. */
+  /** Called after a refusal, in addition to the message. */
   readonly onProblem?: (problem: Problem) => void;
-  /** No toast shows a refusal, because `onProblem` shows it in full. */
+  /** Shows no toast after a refusal, because `onProblem` shows the whole problem. */
   readonly isProblemShown?: boolean;
 }
 
 /**
- * A button that sends one request. It is not there for an account that the server would refuse. With a command, or with
- * a confirmation, a dialog shows the request as curl and as a command line.
+ * A button that sends one request. It is hidden from an account whose request the server would refuse. With a command
+ * or a confirmation, a dialog shows the request as curl and as a command line.
  */
 export function Action<T = unknown>(props: ActionProps<T>) {
   const { label, title, request, command, need = "operate", kind = "quiet", disabled = false, confirm } = props;
@@ -77,7 +77,7 @@ export function Action<T = unknown>(props: ActionProps<T>) {
         title={title}
         aria-label={title}
         disabled={disabled}
-        // A button that is disabled loses the focus, and the keyboard its place.
+        // A disabled button would lose the focus, and keyboard users their position.
         aria-disabled={busy.value || undefined}
         onClick={begin}
       >

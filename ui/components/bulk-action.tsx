@@ -9,15 +9,15 @@ import { Dialog } from "./dialog.tsx";
 import { toast } from "./toast.tsx";
 import { TypedConfirmation } from "./typed-confirmation.tsx";
 
-/** Several requests of one kind, with what the confirmation says about them. */
+/** Several requests of one kind, and the texts of their confirmation. */
 export interface BulkRequests {
   readonly title: string;
   readonly body: ComponentChildren;
   readonly requests: readonly ApiRequest[];
   readonly command?: string | undefined;
-  /** A text that must be typed, for requests that are dangerous together. */
+  /** A text that the user must type, for requests that are dangerous in large numbers. */
   readonly typed?: string;
-  /** The text of the button that sends the requests, and the message afterwards. Absent: those of jobs. */
+  /** The text of the button that sends the requests, and the message afterwards. Absent for the texts of jobs. */
   readonly texts?: { readonly confirm: string; readonly done: (count: number) => string };
 }
 
@@ -25,12 +25,12 @@ interface BulkActionProps {
   readonly label: string;
   readonly kind?: "quiet" | "danger";
   readonly disabled?: boolean;
-  /** Returns the requests when the button is pressed. */
+  /** Returns the requests. Called when the user presses the button. */
   readonly prepare: () => BulkRequests | Promise<BulkRequests>;
   readonly onDone?: () => void;
 }
 
-/** A button that sends several requests after one confirmation, which says how many. For operators only. */
+/** A button for operators that sends several requests after one confirmation, which shows their number. */
 export function BulkAction({ label, kind = "quiet", disabled = false, prepare, onDone }: BulkActionProps) {
   const prepared = useSignal<BulkRequests | undefined>(undefined);
   const sent = useSignal<number | undefined>(undefined);
@@ -51,7 +51,7 @@ export function BulkAction({ label, kind = "quiet", disabled = false, prepare, o
   const run = async ({ requests, texts }: BulkRequests): Promise<void> => {
     const problems: Problem[] = [];
     sent.value = 0;
-    // One after the other, in the given order: cancelling a running job first would start a waiting one.
+    // One after the other in the given order, because cancelling a running job first would start a waiting one.
     for (const request of requests) {
       await send(request).catch((error: unknown) => problems.push(asProblem(error)));
       sent.value++;

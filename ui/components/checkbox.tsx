@@ -5,7 +5,7 @@ interface CheckboxProps {
   readonly onChange: (isChecked: boolean) => void;
 }
 
-/** A choice of yes or no. */
+/** A labelled checkbox. */
 export const Checkbox = ({ label, title, isChecked, onChange }: CheckboxProps) => (
   <label class="choice" title={title}>
     <input type="checkbox" checked={isChecked} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />

@@ -1,10 +1,10 @@
 import { Field, type FieldTexts } from "./parts.tsx";
 
 export interface ChoiceProps<T> {
-  /** The chosen value. One that is not among `values` leaves the control empty. */
+  /** The chosen value. If it is not among `values`, the control is empty. */
   readonly value: string | number;
   readonly values: readonly T[];
-  /** Returns the text that stands for a value; absent: the value itself. */
+  /** Returns the text of a value. Absent if the value itself is shown. */
   readonly textOf?: ((value: T) => string) | undefined;
   readonly onChoose: (value: T) => void;
   readonly isRequired?: boolean;
@@ -13,11 +13,11 @@ export interface ChoiceProps<T> {
 interface SelectProps<T> extends ChoiceProps<T> {
   readonly id?: string;
   readonly describedBy?: string | undefined;
-  /** The name of the control, where no label element names it. */
+  /** The name of the control, if no label element names it. */
   readonly label?: string;
 }
 
-/** A list to choose one value from, without a label. */
+/** An unlabelled list to choose one value from. */
 export function Select<T extends string | number>(props: SelectProps<T>) {
   const { id, describedBy, label, value, values, textOf = String, onChoose, isRequired = false } = props;
   return (

@@ -8,13 +8,13 @@ import { Dialog } from "./dialog.tsx";
 interface CommandsProps {
   readonly request: ApiRequest;
   readonly command?: string | undefined;
-  /** The action, for the name of the button. */
+  /** The action in the name of the button. */
   readonly subject: string;
-  /** Shows the commands in place instead of behind a button. */
+  /** Shows the commands at once, not behind a button. */
   readonly isOpen?: boolean;
 }
 
-/** Shows a request as curl and as a command line of `nuthatch`, to be copied into a script. */
+/** Shows a request as curl and as a command line of `nuthatch`, for use in scripts. */
 export function Commands({ request, command, subject, isOpen = false }: CommandsProps) {
   const shown = useSignal(false);
   if (isOpen) return <CommandList request={request} command={command} />;
@@ -42,7 +42,7 @@ function CommandList({ request, command }: Pick<CommandsProps, "request" | "comm
   return <CommandLines curl={curlOf(request)} command={command} />;
 }
 
-/** Shows curl commands and command lines of `nuthatch` that do the same. */
+/** Shows a curl command and an equivalent command line of `nuthatch`. */
 export const CommandLines = ({ curl, command }: { readonly curl: string; readonly command?: string | undefined }) => (
   <CopyList entries={[["curl", curl], ...(command === undefined ? [] : [[t("commands.line"), command] as const])]} />
 );

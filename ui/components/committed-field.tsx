@@ -3,11 +3,13 @@ import { useEffect } from "preact/hooks";
 import { TextField, type TextFieldProps } from "./text-field.tsx";
 
 interface CommittedFieldProps extends Omit<TextFieldProps, "onInput"> {
-  /** Called when the reader leaves the field or presses Enter. */
+  /** Called when the user leaves the field or presses Enter. */
   readonly onCommit: (text: string) => void;
 }
 
-/** A text field whose text counts when it is complete. What is being typed survives events that render the view. */
+/**
+ * A text field that reports its text when the user has completed it. The typed text survives new renders of the view.
+ */
 export function CommittedField({ value, onCommit, ...field }: CommittedFieldProps) {
   const text = useSignal(value);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { t } from "../core/i18n.ts";
 import { Fact } from "./facts.tsx";
 import { toast } from "./toast.tsx";
 
-/** A button that copies a text. `subject` says what, for screen readers. */
+/** A button that copies a text. `subject` names the text for screen readers. */
 export function CopyButton({ text, subject }: { readonly text: string; readonly subject: string }) {
   return (
     <button type="button" class="quiet small" aria-label={t("copy.of", { subject })} onClick={() => void copy(text)}>
@@ -11,7 +11,7 @@ export function CopyButton({ text, subject }: { readonly text: string; readonly 
   );
 }
 
-/** Shows texts by their names, each with a button that copies it. */
+/** Shows named texts, each with a button that copies it. */
 export const CopyList = ({ entries }: { readonly entries: readonly (readonly [name: string, text: string])[] }) => (
   <dl class="commands">
     {entries.map(([name, text]) => (
@@ -29,7 +29,7 @@ async function copy(text: string): Promise<void> {
   try {
     await window.navigator.clipboard.writeText(text);
   } catch {
-    // Pages without TLS have no clipboard: the older command works there.
+    // Pages without TLS have no clipboard. The older command works there.
     const area = document.createElement("textarea");
     area.value = text;
     (document.querySelector("dialog[open]") ?? document.body).append(area);

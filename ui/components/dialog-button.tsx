@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 interface DialogButtonProps {
   readonly label: string;
   readonly kind: "primary" | "danger" | "quiet";
-  /** Returns the dialog, which calls `close` when it has ended. */
+  /** Returns the dialog. The dialog calls `close` when it has ended. */
   readonly children: (close: () => void) => ComponentChildren;
 }
 

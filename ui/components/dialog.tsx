@@ -9,7 +9,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. The browser keeps the focus inside, closes the dialog by Escape and then restores the focus. */
+/** A modal dialog. The browser traps the focus, closes the dialog on Escape and then restores the focus. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useUniqueId();

@@ -9,7 +9,7 @@ const TYPING_MS = 350;
 interface FilterProps {
   readonly name: string;
   readonly label: string;
-  /** Keys of the query that this change removes, such as the position in the list. */
+  /** Keys of the query that a change of this filter removes, such as the position in the list. */
   readonly resets?: readonly string[];
 }
 
@@ -20,11 +20,11 @@ interface TextFilterProps extends FilterProps {
   /** Values to choose from. */
   readonly list?: readonly string[];
   readonly type?: "search" | "datetime-local";
-  /** The filter is a whole value: it applies when the reader has finished typing. */
+  /** Whether only a whole value is a filter: it then applies when the user has finished typing. */
   readonly isExact?: boolean;
 }
 
-/** A text filter that stands in the address. It follows the typing after a short rest. */
+/** A text filter whose value is in the address. It applies shortly after the user has stopped typing. */
 export function TextFilter({ name, label, resets = [], list, type = "search", isExact = false }: TextFilterProps) {
   const given = place.value.query.get(name) ?? "";
   const [text, setText] = useState(given);
@@ -51,11 +51,11 @@ export function TextFilter({ name, label, resets = [], list, type = "search", is
 interface ChoiceFilterProps<T> extends FilterProps {
   readonly values: readonly T[];
   readonly textOf?: (value: T) => string;
-  /** The text of the first choice, which is no filter. */
+  /** The text of the first choice, which filters nothing. */
   readonly none?: string;
 }
 
-/** A choice that stands in the address. The first choice has the value "". */
+/** A choice whose value is in the address. The first choice has the value "". */
 export function ChoiceFilter<T extends string>(props: ChoiceFilterProps<T>) {
   const { name, label, resets = [], values, textOf = String, none = t("filter.any") } = props;
   return (
@@ -69,7 +69,7 @@ export function ChoiceFilter<T extends string>(props: ChoiceFilterProps<T>) {
   );
 }
 
-/** A button that removes all filters, while there is one. */
+/** A button that removes all filters. It is hidden if no filter is set. */
 export function ClearFilters({
   names,
   resets,

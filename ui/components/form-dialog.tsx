@@ -14,7 +14,7 @@ interface FormDialogProps {
   readonly command?: string;
   readonly disabled?: boolean;
   readonly children: ComponentChildren;
-  /** Sends the form. The dialog shows a `Problem` that it throws. */
+  /** Sends the form. If it throws a `Problem`, the dialog shows the problem. */
   readonly run: () => Promise<void>;
   readonly onClose: () => void;
 }

@@ -16,14 +16,14 @@ export const KIND_TONES: Readonly<Record<JobKind, Tone>> = {
   aborted: "plain",
 };
 
-/** The state or the outcome of a job, as it is now. */
+/** The present state or the outcome of a job. */
 export function JobChip({ job }: { readonly job: Job }) {
   const now = useLiveJob(job);
   const kind = kindOf(now);
   return <Chip tone={now.reason !== null && kind === "running" ? "warn" : KIND_TONES[kind]}>{t(`kind.${kind}`)}</Chip>;
 }
 
-/** A bar with the progress of a job, as it is now. */
+/** A bar with the present progress of a job. */
 export function JobMeter({ job }: { readonly job: Job }) {
   const now = useLiveJob(job);
   if (now.type === "truncate" && Number(now.tiles.total) === 0) return <>—</>;
@@ -35,7 +35,7 @@ function toneOf(job: Job): Tone {
   return hasEnded(job) && job.outcome === "done" ? "good" : "busy";
 }
 
-/** The tiles of a job as "done of total", and how many have failed. */
+/** The tiles of a job as "done of total", and the number of failed tiles. */
 export function JobTiles({ job }: { readonly job: Job }) {
   const { type, tiles } = useLiveJob(job);
   if (type === "truncate") return <>{t("job.deleted", { count: tiles.deleted ?? 0 })}</>;

@@ -5,12 +5,12 @@ import { t } from "../core/i18n.ts";
 import { ProblemBox } from "./parts.tsx";
 
 interface LazyProps<P> {
-  /** Loads the component. The same function each time, so that the component is loaded once. */
+  /** Loads the component. Must be the same function each time, so that the component is loaded once. */
   readonly load: () => Promise<ComponentType<P>>;
   readonly props: P;
 }
 
-/** A part of a view whose files are loaded when it is shown first. */
+/** A part of a view whose files are loaded when it is first shown. */
 export function Lazy<P extends object>({ load, props }: LazyProps<P>) {
   const [loaded, setLoaded] = useState<{ readonly Part: ComponentType<P> }>();
   const [failure, setFailure] = useState<unknown>();

@@ -11,7 +11,7 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link to a view. It is a real link: it can be opened in another tab and copied. */
+/** A link to a view. It is an `a` element, so it can be opened in another tab and copied. */
 export function Link({ to, current, label, children, class: className }: LinkProps) {
   const [path = "/", query = ""] = to.split("?", 2);
   return (

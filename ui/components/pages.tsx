@@ -5,14 +5,17 @@ import { Link } from "./link.tsx";
 /** The most rows of a page. */
 const PAGE_ROWS = 100;
 
-/** Returns the query of a page of a list: the filters of the address, and the id after which the page begins. */
+/**
+ * Returns the query for a page of a list: the filters in the address, and the id of the last entry of the previous
+ * page.
+ */
 export const pageQuery = (filters: readonly string[], query: URLSearchParams) => ({
   ...Object.fromEntries(filters.map((name) => [name, query.get(name) ?? undefined])),
   after: query.get("after") ?? undefined,
   limit: PAGE_ROWS,
 });
 
-/** Links to the newest and to the older rows of a list. The id after which a page begins stands in the address. */
+/** Links to the newest and to the older rows of a list. The address has the id after which the page begins. */
 export function Pages({ rows }: { readonly rows: readonly { readonly id: number }[] }) {
   const { path, query } = place.value;
   const to = (after: string | undefined): string => {

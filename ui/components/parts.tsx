@@ -13,7 +13,7 @@ interface PageProps {
   readonly children: ComponentChildren;
 }
 
-/** The frame of a view: its title is the page's, and gets the focus after a navigation. */
+/** The frame of a view. Its title is the title of the page, and gets the focus after a navigation. */
 export function Page({ title, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Nuthatch`;
@@ -50,7 +50,7 @@ export function Panel({ title, actions, children, class: className = "" }: Panel
   );
 }
 
-/** Shows a document when it is there, a problem with a way to try again, or that it is being loaded. */
+/** Shows a document. Before it is loaded shows that, and after a failure shows the problem with a button to retry. */
 export function Loading<T>({
   of,
   children,
@@ -88,7 +88,7 @@ export function ProblemBox({ problem, retry }: { readonly problem: Problem; read
 
 export type Tone = "good" | "busy" | "warn" | "bad" | "plain";
 
-/** The mark of a tone: colour is never the only sign. */
+/** The mark of each tone, because colour must not be the only sign. */
 export const MARKS: Readonly<Record<Tone, string>> = { good: "✔", busy: "▶", warn: "▲", bad: "✖", plain: "●" };
 
 /** A state as a word with a mark. */
@@ -100,7 +100,7 @@ export function Chip({ tone, children }: { readonly tone: Tone; readonly childre
   );
 }
 
-/** A bar from 0 to 1 with its text beside it, by default its percentage. */
+/** A bar from 0 to 1 with a text beside it, by default the percentage. */
 export function Meter({
   value,
   label,
@@ -133,7 +133,7 @@ export function Meter({
   );
 }
 
-/** A small line of values, oldest first. */
+/** A small line chart of values, oldest first. */
 export function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
   const top = Math.max(1e-9, ...values);
   const step = values.length < 2 ? 0 : 120 / (values.length - 1);
@@ -153,7 +153,7 @@ export interface FieldTexts {
 }
 
 interface FieldProps extends FieldTexts {
-  /** Gets the id of the control, and the id of the texts that describe it. */
+  /** Called with the id of the control, and the id of the texts that describe it. */
   readonly children: (ids: { readonly id: string; readonly describedBy: string | undefined }) => ComponentChildren;
 }
 

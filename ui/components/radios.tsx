@@ -3,14 +3,14 @@ import type { ChoiceProps } from "./choice.tsx";
 
 interface RadiosProps<T> extends Omit<ChoiceProps<T>, "isRequired"> {
   readonly label: string;
-  /** The name that the radio buttons share. */
+  /** The common name of the radio buttons. */
   readonly name: string;
   readonly textOf: (value: T) => string;
   /** Shown below the radio buttons. */
   readonly children?: ComponentChildren;
 }
 
-/** A labelled choice of one value, all of which are in view. */
+/** A labelled group of radio buttons. */
 export const Radios = <T extends string>({
   label,
   name,

@@ -5,9 +5,9 @@ export interface Column<T> {
   readonly key: string;
   readonly label: string;
   readonly isNumber?: boolean;
-  /** True: a narrow screen does not show the column. */
+  /** Whether narrow screens hide the column. */
   readonly isMinor?: boolean;
-  /** Makes the title a button that sorts the rows. The caller sorts them. */
+  /** Makes the title a button to sort the rows. The caller sorts them. */
   readonly sort?: { readonly now: Sorting; readonly onSort: () => void };
   readonly cell: (row: T) => ComponentChildren;
 }
@@ -24,23 +24,23 @@ interface TableProps<T> {
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
   readonly rowKey: (row: T) => string | number;
-  /** A cell before the others, such as a box to select the row. */
+  /** A cell before all others, such as a checkbox to select the row. */
   readonly lead?: (row: T) => ComponentChildren;
 }
 
 /** The height of a row in a table of more than `PLAIN_ROWS` rows, in CSS pixels. */
 const ROW_PX = 44;
 const PLAIN_ROWS = 150;
-/** The rows change in steps: not every event of a scroll renders. */
+/** The rendered rows change in steps of this many rows, so that not every scroll event renders. */
 const STEP = 6;
 
-/** A table. Of a long one only the rows in view are in the document; it scrolls in a box of its own. */
+/** A table. Of a long table only the visible rows are in the document, and it scrolls in its own box. */
 export function Table<T>(props: TableProps<T>) {
   const { caption, columns, rows, lead } = props;
   const first = useSignal(0);
   const last = useSignal(24);
   const isLong = rows.length > PLAIN_ROWS;
-  // A list that has become shorter shows its last rows until the browser has corrected the scroll position.
+  // After a list has become shorter, its last rows are shown until the browser has corrected the scroll position.
   const to = isLong ? Math.min(rows.length, last.value) : rows.length;
   const from = isLong ? Math.max(0, Math.min(first.value, to - STEP)) : 0;
   const onScroll = ({ currentTarget: { scrollTop, clientHeight } }: TargetedEvent<HTMLElement>): void => {
@@ -100,7 +100,7 @@ function Title<T>({ of: { label, sort } }: { readonly of: Column<T> }) {
   );
 }
 
-/** Takes the room of the rows that are not in the document. */
+/** Fills the space of rows that are not in the document. */
 function Gap({ rows, columns }: { readonly rows: number; readonly columns: number }) {
   return (
     <tr class="gap">

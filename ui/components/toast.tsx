@@ -20,10 +20,10 @@ interface ToastOptions {
 
 const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
-/** A message with an action, or about a problem, is shown for longer. */
+/** How long a message is shown. `long` is for a message with an action, or about a problem. */
 const SHOWN_MS = { plain: 5_000, long: 20_000 };
 
-/** Shows a short message. Screen readers speak it. */
+/** Shows a short message, which screen readers announce. */
 export function toast(text: string, { kind = "done", action }: ToastOptions = {}): void {
   const id = ++lastId;
   toasts.value = [...toasts.value.slice(-3), { id, text, kind, action }];

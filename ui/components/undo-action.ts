@@ -5,7 +5,7 @@ import { type ToastAction, toast } from "./toast.tsx";
 type Truncation = Pick<Doc<"Truncation">, "id" | "state">;
 
 /**
- * Returns the action of a toast that undoes a truncation; undefined if the server cannot restore its tiles.
+ * Returns a toast action that undoes a truncation. Undefined if the server cannot restore its tiles.
  * @param undone the message after the undo
  * @param onDone called after the undo
  */

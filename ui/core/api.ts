@@ -9,7 +9,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** A request to `/api/v1`. The console shows each as curl before it sends it. */
 export interface ApiRequest {
   readonly method: Method;
-  /** Under `/api/v1/`, with its query. */
+  /** The path under `/api/v1/`, with its query. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export class Problem extends Error {
   }
 }
 
-/** The headers that the session adds to every request, and its reaction when the server requires a sign-in. */
+/** Headers that the session adds to every request, and its reaction to a required sign-in. */
 export interface Credentials {
   csrfToken: string | undefined;
   signInNeeded: () => void;
@@ -39,7 +39,7 @@ export interface Credentials {
 export const credentials: Credentials = { csrfToken: undefined, signInNeeded: () => {} };
 
 /**
- * Sends a request and returns the document of its answer.
+ * Sends a request and returns the document of the answer.
  * @throws Problem
  */
 export const send = async <T>(request: ApiRequest, signal?: AbortSignal): Promise<T> =>
@@ -52,7 +52,7 @@ export interface Tagged<T> {
 }
 
 /**
- * Sends a request and returns the document of its answer with its tag.
+ * Sends a request and returns the document of the answer with its entity tag.
  * @throws Problem
  */
 export async function sendTagged<T>(
@@ -100,7 +100,7 @@ function problemOf(status: number, text: string): Problem {
 export const get = <N extends keyof Documents>(_name: N, path: string, signal?: AbortSignal): Promise<Doc<N>> =>
   send<Doc<N>>({ method: "GET", path }, signal);
 
-/** Returns a query string with "?" from the values that are given; "" if there are none. */
+/** Returns a query string with "?" from the values that are not undefined. Empty if all are undefined. */
 export function queryOf(values: Readonly<Record<string, string | number | bigint | boolean | undefined>>): string {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(values))

@@ -5,7 +5,7 @@ const NOW = Date.parse("2026-11-28T03:00:00Z");
 const days = (iso: string, timeZone: string): number => daysBetween(NOW, Date.parse(iso), timeZone);
 
 test("days are those of the calendar in the time zone that is shown", () => {
-  // Nightly at 02:30 in Zurich, seen on Saturday at 04:00.
+  // The run is at 02:30 in Zurich. It is Saturday at 04:00.
   expect(days("2026-11-28T01:30:00Z", "Europe/Zurich")).toBe(0);
   expect(days("2026-11-29T01:30:00Z", "Europe/Zurich")).toBe(1);
   expect(days("2026-11-30T01:30:00Z", "Europe/Zurich")).toBe(2);

@@ -1,6 +1,6 @@
 /**
- * Returns how many days of the calendar lie between two moments: 1 is tomorrow.
- * @param timeZone the time zone of the calendar; undefined: that of the browser
+ * Returns how many calendar days lie between two times. 1 is tomorrow.
+ * @param timeZone the time zone of the calendar; undefined for the browser's
  */
 export const daysBetween = (fromMs: number, toMs: number, timeZone: string | undefined): number =>
   dayNumber(toMs, timeZone) - dayNumber(fromMs, timeZone);

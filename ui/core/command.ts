@@ -7,7 +7,7 @@ import { session } from "./session.ts";
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Returns the curl command that sends a request. The reader types the password when curl asks for it. */
+/** Returns the curl command that sends a request. The user types the password when curl asks for it. */
 export function curlOf({ method, path, body, headers = {} }: ApiRequest): string {
   const parts = ["curl", ...(session.value.kind === "user" ? ["-u", shellWord(session.value.name)] : [])];
   if (method !== "GET") parts.push("-X", method);
@@ -19,6 +19,6 @@ export function curlOf({ method, path, body, headers = {} }: ApiRequest): string
   return [...parts, shellWord(absoluteAddress(`/api/v1/${path}`))].join(" ");
 }
 
-/** Returns a command line of `nuthatch` from words that may hold any character. */
+/** Returns a command line of `nuthatch` from words with arbitrary characters. */
 export const nuthatchCommand = (...words: readonly (string | number | bigint)[]): string =>
   ["nuthatch", ...words.map((word) => shellWord(String(word)))].join(" ");

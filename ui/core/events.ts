@@ -4,20 +4,20 @@ import { apiAddress } from "./base.ts";
 import { parseJson } from "./json.ts";
 import { whileVisible } from "./visible.ts";
 
-/** The events that every view listens to. `tiles` has a stream of its own (`listenToTiles`). */
+/** The events that all views receive. Changes of tiles have a separate stream (`listenToTiles`). */
 const KINDS = ["job", "forgotten", "truncation", "schedule", "upstream", "quota", "configuration", "activity"] as const;
 export type EventKind = (typeof KINDS)[number];
 const TYPES = KINDS.filter((kind) => kind !== "forgotten").join(",");
 
-/** The state of the stream. `sinceMs`: when the connection was lost. */
+/** The state of the stream. `sinceMs` is when the connection was lost, ms since 1970. */
 export type Connection = { readonly kind: "connecting" | "open" } | { readonly kind: "lost"; readonly sinceMs: number };
 
 export const connection = signal<Connection>({ kind: "connecting" });
-/** The jobs that have not ended, and the last ones that have ended since the page was loaded. */
+/** The unfinished jobs, and the last jobs that have ended since the page was loaded. */
 export const liveJobs = signal<ReadonlyMap<number, Doc<"Job">>>(new Map());
-/** The same jobs, which may be one change ahead of `liveJobs`. */
+/** The same jobs, perhaps newer than in `liveJobs`. */
 const jobs = new Map<number, Doc<"Job">>();
-/** Grows whenever events may have been missed, so that data which a view has read before may be old. */
+/** Increases whenever events may have been missed, so that data which a view has read may be outdated. */
 export const resyncs = signal(0);
 
 type Listener = (data: unknown) => void;
@@ -37,8 +37,8 @@ let lastId = "";
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /**
- * Listens to the server while the page is visible, until the returned function is called. A page that becomes visible
- * again gets the events that it has missed, or a snapshot.
+ * Receives events of the server while the page is visible, until the returned function is called. When the page becomes
+ * visible again, it gets the missed events, or a snapshot.
  */
 export const listenToEvents = (): (() => void) =>
   whileVisible(() => {
@@ -46,7 +46,7 @@ export const listenToEvents = (): (() => void) =>
     return closeEvents;
   });
 
-/** Opens the stream of events. The browser reconnects with the last id; after a refusal this module does. */
+/** Opens the event stream. The browser reconnects with the last event id. After a refusal this module reconnects. */
 function openEvents(): void {
   closeEvents();
   const query = new URLSearchParams({ types: TYPES, ...(lastId === "" ? {} : { lastEventId: lastId }) });
@@ -56,7 +56,7 @@ function openEvents(): void {
   });
   source.addEventListener("error", () => {
     if (connection.value.kind !== "lost") connection.value = { kind: "lost", sinceMs: Date.now() };
-    // A status other than 200 ends the attempts of the browser.
+    // After a status other than 200 the browser does not reconnect.
     if (source?.readyState === EventSource.CLOSED) timer = setTimeout(openEvents, RECONNECT_MS);
   });
   source.addEventListener("snapshot", (event) => {
@@ -80,7 +80,7 @@ function take(kind: EventKind, event: MessageEvent<string>): void {
   const data = parseJson<unknown>(event.data);
   if (kind === "job") {
     const job = data as Doc<"Job">;
-    // The job that changed last is the last of the map.
+    // Moves a changed job to the end of the map.
     jobs.delete(job.id);
     jobs.set(job.id, job);
     showJobsSoon();
@@ -91,7 +91,7 @@ function take(kind: EventKind, event: MessageEvent<string>): void {
   for (const listener of [...(listeners.get(kind) ?? [])]) listener(data);
 }
 
-/** A thousand jobs change a thousand times a second: views are rendered four times a second. */
+/** Views are rendered at most four times a second, although a thousand jobs change a thousand times a second. */
 const SHOW_MS = 250;
 const MOST_ENDED = 100;
 let showTimer: ReturnType<typeof setTimeout> | undefined;

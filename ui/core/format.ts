@@ -15,14 +15,14 @@ export const count = (value: Count): string => numberFormat({}).format(value);
 export const decimal = (value: number, digits = 1): string =>
   numberFormat({ maximumFractionDigits: digits }).format(value);
 export const percent = (part: number, digits = 0): string =>
-  // A share below 1 is never shown as 100 %.
+  // A share below 1 is never rounded to 100 %.
   numberFormat({ style: "percent", maximumFractionDigits: digits }).format(
     part < 1 ? Math.min(part, 1 - 10 ** -(digits + 2)) : part,
   );
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** Returns a size in binary units, as the quota has them. */
+/** Returns a size in binary units, as in the quota. */
 export function bytes(value: Count): string {
   let size = Number(value);
   let unit = 0;
@@ -48,10 +48,10 @@ export function duration(seconds: number): string {
 
 export const milliseconds = (ms: number): string => `${decimal(ms, ms < 10 ? 1 : 0)} ms`;
 
-/** Returns a day and a time by the clocks of the browser, with their zone. */
+/** Returns a date and a time in the browser's time zone, with the zone. */
 export const dateTime = (iso: string): string =>
   new Intl.DateTimeFormat(locale.value, { dateStyle: "medium", timeStyle: "long" }).format(new Date(iso));
-/** Returns a day and a time by the clocks of a time zone. */
+/** Returns a date and a time in a time zone. */
 export const dateTimeIn = (iso: string, timeZone: string): string =>
   new Intl.DateTimeFormat(locale.value, {
     weekday: "short",
@@ -73,9 +73,9 @@ const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ];
 
 /**
- * Returns a time relative to now: "2 hours ago". A day or more is counted in days of the calendar, as "tomorrow" is a day
- * of the calendar.
- * @param timeZone the time zone in which the time is shown; absent: that of the browser
+ * Returns a time relative to now: "2 hours ago". From a day on, counts calendar days, because "tomorrow" is a calendar
+ * day.
+ * @param timeZone the time zone in which the time is shown; absent for the browser's
  */
 export function relative(iso: string, nowMs = Date.now(), timeZone?: string): string {
   const atMs = Date.parse(iso);

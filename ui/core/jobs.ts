@@ -6,7 +6,7 @@ import { add, type Count, share } from "./json.ts";
 
 export type Job = Doc<"Job">;
 
-/** The kinds of jobs that the list counts: the outcome of an ended job, else its state, where a pause is a state. */
+/** The kinds of jobs that the list counts: the outcome of an ended job, else its state. `paused` counts as a state. */
 export const JOB_KINDS = ["running", "pending", "paused", "failed", "done_with_failures", "done", "aborted"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -15,20 +15,20 @@ export const kindOf = ({ outcome, paused, state }: KindFields): JobKind =>
   outcome ?? (paused ? "paused" : state === "running" ? "running" : "pending");
 
 export const hasEnded = ({ outcome }: Pick<Job, "outcome">): boolean => outcome !== null;
-/** A retry renders the failed tiles, and the tiles that an aborted job did not reach. */
+/** Returns whether a job can be retried: a retry renders failed tiles, and tiles that an aborted job did not reach. */
 export const canRetry = ({ outcome }: Pick<Job, "outcome">): boolean => outcome !== null && outcome !== "done";
 
 type Tiles = Pick<Job["tiles"], "total" | "stored" | "skipped" | "failed" | "deleted">;
 
-/** Returns the number of tiles that the job has finished, failed ones included. */
+/** Returns the number of tiles that the job has finished, including failed ones. */
 export const processedOf = ({ stored, skipped, failed, deleted = 0 }: Tiles): Count =>
   [skipped, failed, deleted].reduce<Count>((sum, one) => add(sum, one), stored);
 
-/** Returns the progress of a job from 0 to 1. A truncate does not know its total before it starts. */
+/** Returns the progress of a job from 0 to 1. The total of a truncate is unknown before it starts. */
 export const progressOf = ({ tiles, outcome }: Pick<Job, "tiles" | "outcome">): number =>
   Number(tiles.total) === 0 ? (outcome === null ? 0 : 1) : share(processedOf(tiles), tiles.total);
 
-/** Returns the newest state of a job that a list or a document has shown before. */
+/** Returns the newest state of a job from a list or a document. */
 export function useLiveJob(job: Job): Job {
   const { id } = job;
   const live = useComputed(() => liveJobs.value.get(id)).value;
@@ -36,7 +36,7 @@ export function useLiveJob(job: Job): Job {
 }
 
 /**
- * Calls `changed` when a job appears, ends, starts, is paused or resumed, but not when only its counts have changed.
+ * Calls `changed` when a job appears, ends, starts, is paused or resumed, but not if only its counts change.
  * @param isWanted selects the jobs
  */
 export function useJobChanges(changed: () => void, isWanted: (job: Job) => boolean = () => true): void {
@@ -46,7 +46,7 @@ export function useJobChanges(changed: () => void, isWanted: (job: Job) => boole
     [...liveJobs.value.values()]
       .filter(isWanted)
       .map((job) => `${job.id}${kindOf(job)}`)
-      // The order of the map is that of the changes.
+      // Sorted, because the order of the map is the order of the changes.
       .sort()
       .join(),
   );

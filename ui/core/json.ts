@@ -1,9 +1,7 @@
-/**
- * A count or an id of 64 bits. It is a bigint where a number would not be exact. `Intl.NumberFormat` takes both.
- */
+/** A count or an id of 64 bits. It is a bigint if a number would not be exact. `Intl.NumberFormat` accepts both. */
 export type Count = number | bigint;
 
-/** A value as the server sends it: JSON has no bigint, so a count arrives as `Count`. */
+/** The type of a server's value in its JSON: a bigint arrives as `Count`. */
 export type Wire<T> = T extends bigint ? Count : T extends object ? { readonly [K in keyof T]: Wire<T[K]> } : T;
 
 interface Source {
@@ -12,7 +10,7 @@ interface Source {
 
 /** Parses JSON. Whole numbers beyond 2^53 become bigints, if the browser passes the source text to revivers. */
 export function parseJson<T>(text: string): T {
-  // The reviver is slow on large documents, and long numbers are rare.
+  // The reviver is slow for large documents, and long numbers are rare.
   return /\d{16}/.test(text) ? JSON.parse(text, exact) : JSON.parse(text);
 }
 
@@ -29,7 +27,7 @@ export function jsonText(value: unknown, indent?: number): string {
 
 export const add = (a: Count, b: Count): Count => toCount(BigInt(a) + BigInt(b));
 
-/** Returns `part` of `whole` as a number from 0 to 1; 1 if the whole is nothing. */
+/** Returns `part` of `whole` as a number from 0 to 1. 1 if `whole` is 0. */
 export const share = (part: Count, whole: Count): number =>
   Number(whole) === 0 ? 1 : Math.min(1, Number(part) / Number(whole));
 

@@ -9,7 +9,7 @@ export interface Shortcut {
   readonly run: () => void;
 }
 
-/** The shortcuts that work now, for the list that `?` shows. */
+/** The available shortcuts, for the list that `?` opens. */
 export const shortcuts = signal<readonly Shortcut[]>([]);
 
 const SEQUENCE_MS = 1_200;
@@ -23,7 +23,7 @@ window.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]") !== null) return;
   const prefix = first !== undefined && performance.now() < first.untilMs ? `${first.key} ` : "";
   first = undefined;
-  // A shortcut of a view overrides the frame's: views add theirs later.
+  // A shortcut of a view overrides one of the frame, because views add their shortcuts later.
   const found = shortcuts.value.findLast(({ keys }) => keys === prefix + event.key);
   if (found !== undefined) {
     event.preventDefault();
@@ -32,13 +32,13 @@ window.addEventListener("keydown", (event) => {
     first = { key: event.key, untilMs: performance.now() + SEQUENCE_MS };
 });
 
-/** Makes shortcuts work while the component is shown. */
+/** Makes shortcuts available while the component is shown. */
 export function useShortcuts(list: readonly Shortcut[]): void {
   const names = list.map(({ keys }) => keys).join("|");
   const latest = useRef(list);
   latest.current = list;
   useEffect(() => {
-    // A key runs the function of the component's last render.
+    // A key calls the function of the component's last render.
     const added = list.map((one, n) => ({ ...one, run: () => latest.current[n]?.run() }));
     shortcuts.value = [...shortcuts.value, ...added];
     return () => {

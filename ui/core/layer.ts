@@ -9,19 +9,19 @@ export interface ParameterFilter {
   readonly key: string;
   readonly type: GivenFilter["type"];
   readonly default: string;
-  /** Undefined: the filter has a regular expression. */
+  /** The values. Undefined if the filter has a regular expression. */
   readonly values: readonly string[] | undefined;
   readonly regex: string | undefined;
 }
 
-// The server fills in all defaults; the types allow the keys to be absent, as a client may leave them out.
+// The server fills in all defaults, but the types are those of requests, whose keys may be absent.
 
 export const titleOf = ({ name, configuration }: Configured): string => configuration.title ?? name;
 
 export const formatsOf = ({ configuration }: Pick<Configured, "configuration">): readonly string[] =>
   configuration.formats ?? [];
 
-/** Returns the chosen format of a layer: `format` if the layer has it, else its first. */
+/** Returns the format of a layer to use: `format` if the layer has it, else the layer's first format. */
 export const formatOf = (layer: Pick<Configured, "configuration">, format: string | null): string | undefined =>
   formatsOf(layer).find((one) => one === format) ?? formatsOf(layer)[0];
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 const TICK_MS = 1_000;
 
-/** Returns the time of the browser, ms since 1970, and renders the component anew each second. */
+/** Returns the browser's time, ms since 1970, and renders the component again each second. */
 export function useNow(): number {
   const [nowMs, setNowMs] = useState(Date.now());
   useEffect(() => {

@@ -4,19 +4,19 @@ import { asProblem, type Doc, type Problem, send } from "./api.ts";
 import { resyncs } from "./events.ts";
 
 export interface Posted<T> {
-  /** The answer; that to an older body stays while the answer to a newer one is awaited. */
+  /** The last answer. While a newer body is being answered, this is the answer to an older body. */
   readonly data: T | undefined;
   readonly problem: Problem | undefined;
-  /** The answer, or the problem, is that of an older body. */
+  /** Whether the answer, or the problem, is for an older body. */
   readonly isOld: boolean;
 }
 
-/** The time after the last change of the body. */
+/** The body is sent this long after its last change. */
 const QUIET_MS = 350;
 
 /**
- * Sends a body that changes nothing on the server, such as that of an estimate, after each of its changes, and returns
- * the answer. `body` is JSON; undefined: nothing is sent.
+ * Sends a body after each of its changes, and returns the answer. The request must change nothing on the server, such
+ * as an estimate. `body` is JSON; undefined sends nothing.
  */
 export function usePosted<N extends keyof Documents>(
   _name: N,

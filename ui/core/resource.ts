@@ -4,7 +4,7 @@ import { asProblem, type Doc, get, type Problem } from "./api.ts";
 import { type EventKind, onEvent, resyncs } from "./events.ts";
 
 export interface Loaded<T> {
-  /** The last document that was read; it stays while a newer one is loaded. */
+  /** The last document. It is kept while a newer one is being loaded. */
   readonly data: T | undefined;
   readonly problem: Problem | undefined;
   readonly isLoading: boolean;
@@ -14,15 +14,15 @@ export interface Loaded<T> {
 interface LoadOptions {
   /** Events after which the document is read again, at most once in `QUIET_MS`. */
   readonly on?: readonly EventKind[];
-  /** Reads the document again in this interval while the page is visible. */
+  /** Reads the document again at this interval while the page is visible. */
   readonly everyMs?: number;
-  /** The document is read again when this value changes, at most once in `QUIET_MS`. */
+  /** When this value changes, reads the document again, at most once in `QUIET_MS`. */
   readonly version?: string | number | bigint;
 }
 
 const QUIET_MS = 400;
 
-/** Reads a document of `/api/v1` and keeps it up to date. `path` undefined: reads nothing yet. */
+/** Reads a document of `/api/v1` and follows its changes. Reads nothing while `path` is undefined. */
 export function useDocument<N extends keyof Documents>(
   name: N,
   path: string | undefined,
@@ -68,7 +68,7 @@ export function useDocument<N extends keyof Documents>(
         (error: unknown) => take((before) => ({ ...before, problem: asProblem(error), isLoading: false })),
       );
     };
-    // A busy server answers slower than events come: each answer is awaited before the next request.
+    // A busy server answers slower than events arrive, so each answer is awaited before the next request.
     loadSoon.current = () => {
       timer ??= setTimeout(() => {
         timer = undefined;

@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { BASE, viewAddress } from "./base.ts";
 
-/** The address of the view, without the part of it that is the server's. */
+/** The address of the view, without the server's prefix. */
 interface Place {
   /** Begins with "/"; "/" is the overview. */
   readonly path: string;
@@ -19,7 +19,7 @@ export const place = signal(readPlace());
 /** The decoded segments of the path. */
 export const segments = computed(() => place.value.path.split("/").slice(1).filter(Boolean).map(decodeSegment));
 
-/** Decodes a segment of a path. Returns one that cannot be decoded as it is. */
+/** Decodes a path segment. Returns a segment that cannot be decoded unchanged. */
 export function decodeSegment(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -32,7 +32,7 @@ window.addEventListener("popstate", () => {
   place.value = readPlace();
 });
 
-/** Returns a path of the console from segments that may hold any character. */
+/** Returns a path of the console from segments with arbitrary characters. */
 export const pathOf = (...parts: readonly (string | number | bigint)[]): string =>
   `/${parts.map((part) => encodeURIComponent(String(part))).join("/")}`;
 
@@ -46,7 +46,7 @@ export function navigate(to: string, { replace = false } = {}): void {
   if (!replace) window.scrollTo(0, 0);
 }
 
-/** Changes keys of the query in place: undefined and "" remove a key. Typing in a filter leaves no history. */
+/** Changes keys of the query in place. Undefined and "" remove a key. Adds no entry to the browser's history. */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
   const query = new URLSearchParams(place.value.query);
   for (const [key, value] of Object.entries(changes)) {

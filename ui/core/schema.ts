@@ -11,7 +11,7 @@ interface OpenApi {
 
 let served: Promise<OpenApi> | undefined;
 
-/** Returns the descriptions of the fields of a document, from the server's OpenAPI document; empty until it is loaded. */
+/** Returns the descriptions of a document's fields from the server's OpenAPI document. Empty until it is loaded. */
 export function useDescriptions(name: string): Readonly<Record<string, string | undefined>> {
   const [fields, setFields] = useState<Readonly<Record<string, string | undefined>>>({});
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useDescriptions(name: string): Readonly<Record<string, string | 
         const found = components.schemas[name]?.properties ?? {};
         setFields(Object.fromEntries(Object.entries(found).map(([key, { description }]) => [key, description])));
       },
-      // The values are shown without descriptions, and the next tab asks again.
+      // Without descriptions only the values are shown. The next tab requests them again.
       () => {
         served = undefined;
       },

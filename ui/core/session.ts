@@ -2,8 +2,8 @@ import { signal } from "@preact/signals";
 import { asProblem, credentials, type Doc, get, send } from "./api.ts";
 
 /**
- * `unknown`: the server has not answered yet. `refused`: the server refuses all requests of this page, such as under a
- * foreign name. `open`: the server has no users, and everybody on this machine may do everything.
+ * `unknown`: the server has not answered yet. `refused`: the server refuses all requests of this page, for example
+ * because of its host name. `open`: the server has no users, and everybody on this machine has all rights.
  */
 export type Session =
   | { readonly kind: "unknown" }
@@ -15,7 +15,7 @@ export type Session =
 export type Right = keyof Doc<"Session">["permissions"];
 
 export const session = signal<Session>({ kind: "unknown" });
-/** The permissions of the account. A view shows no control whose request the server would refuse. */
+/** The permissions of the account. A view hides controls whose requests the server would refuse. */
 const permissions = signal<Doc<"Session">["permissions"]>({ read: false, operate: false, administer: false });
 
 export const may = (right: Right): boolean => permissions.value[right];

@@ -2,13 +2,13 @@ import type { Doc } from "./api.ts";
 import { t } from "./i18n.ts";
 import type { Count } from "./json.ts";
 
-/** Returns the size of a sum that the quotas count: the blocks on the disk, or the bytes of the content. */
+/** Returns the size that the quotas count: the blocks on the disk, or the bytes of the content. */
 export const countedOf = (
   quotaCount: Doc<"Usage">["quotaCount"],
   sum: { readonly bytes: Count; readonly bytesOnDisk: Count },
 ): Count => (quotaCount === "content" ? sum.bytes : sum.bytesOnDisk);
 
-/** Returns a figure of stored tiles: "at least …" while the server is still counting them. */
+/** Returns a figure about stored tiles: "at least …" while the server is still counting them. */
 export const figure = (text: string, complete: boolean): string => (complete ? text : t("atLeast", { value: text }));
 
 /** Returns whether the server has counted all tiles of all layers. */

@@ -6,8 +6,8 @@ import { whileVisible } from "./visible.ts";
 const RECONNECT_MS = 2_000;
 
 /**
- * Listens to the changes of a layer's tiles until the returned function is called. The stream is open only while the
- * page is visible. `missed` is called when changes may have been missed.
+ * Receives changes of a layer's tiles until the returned function is called. The stream is open only while the page is
+ * visible. `missed` is called when changes may have been missed.
  */
 export function listenToTiles(
   layer: string,
@@ -28,7 +28,7 @@ export function listenToTiles(
     });
     source.addEventListener("error", () => {
       wasLost = true;
-      // A status other than 200 ends the attempts of the browser.
+      // After a status other than 200 the browser does not reconnect.
       if (source?.readyState === EventSource.CLOSED) timer = setTimeout(open, RECONNECT_MS);
     });
   };

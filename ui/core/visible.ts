@@ -1,6 +1,6 @@
 /**
- * Keeps a connection open while the page is visible. A browser opens six connections to a server for all of its pages
- * together (HTTP/1.1): streams of hidden pages would make the requests of the visible page wait.
+ * Opens a connection whenever the page is visible. A browser opens six connections to a server for all its pages
+ * (HTTP/1.1), so streams of hidden pages would block requests of the visible page.
  * @param open returns the function that closes the connection
  */
 export function whileVisible(open: () => () => void): () => void {

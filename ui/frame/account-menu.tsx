@@ -16,7 +16,7 @@ export function AccountMenu() {
       <button
         type="button"
         class="quiet account-button"
-        // The accessible name contains the visible text, so that speech control finds the button by it.
+        // The accessible name contains the visible text, so that speech control can find the button by it.
         aria-label={account.kind === "user" ? `${account.name}: ${t("account")}` : t("account")}
         onClick={() => (isOpen.value = true)}
       >

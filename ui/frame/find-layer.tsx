@@ -9,7 +9,7 @@ import { navigate, pathOf } from "../core/router.ts";
 
 const MOST = 12;
 
-/** Finds a layer by a part of its name or title. Enter shows the first. */
+/** Finds a layer by a part of its name or title. Enter opens the first one. */
 export function FindLayer({ onClose }: { readonly onClose: () => void }) {
   const text = useSignal("");
   const found = useDocument("LayerSummaries", `layers${queryOf({ fields: "summary", limit: MOST, q: text.value })}`);

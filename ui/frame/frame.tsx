@@ -23,7 +23,7 @@ const STATUS_MS = 30_000;
 
 const isInCluster = (status: Doc<"Status"> | undefined): boolean => status !== undefined && status.node !== null;
 
-/** The frame of every view: navigation, the number of running jobs, the account, and a notice without a connection. */
+/** The frame of every view: navigation, number of running jobs, account, and a notice if the connection is lost. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const keysShown = useSignal(false);
   const findShown = useSignal(false);
@@ -88,7 +88,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-/** How many views the bar of a narrow screen shows; the others are behind "More". */
+/** The number of views in the bar of a narrow screen. All further views are behind "More". */
 const IN_BAR = 4;
 
 function Navigation({ views }: { readonly views: typeof navigation }) {

@@ -2,7 +2,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { t } from "../core/i18n.ts";
 import { shortcuts } from "../core/keys.ts";
 
-/** Lists the keys that work in the view. */
+/** Lists the keyboard shortcuts of the view. */
 export function KeyList({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title={t("keys")} onClose={onClose}>

@@ -8,8 +8,8 @@ import { share } from "../core/json.ts";
 import { countedOf, figure } from "../core/stored.ts";
 
 /**
- * Shows whether the server is ready, how many things need attention, and how full the cache is. Each chip links to the
- * view with the details.
+ * Shows whether the server is ready, the number of problems that need attention, and how full the cache is. Each chip
+ * links to the view with the details.
  */
 export function ServerChips({ status }: { readonly status: Doc<"Status"> }) {
   const { ready, reason, attention, usage } = status;

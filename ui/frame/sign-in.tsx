@@ -5,7 +5,7 @@ import { asProblem } from "../core/api.ts";
 import { t } from "../core/i18n.ts";
 import { signIn } from "../core/session.ts";
 
-/** A form that signs in. The address stays, so the requested view is shown afterwards. */
+/** The sign-in form. It does not change the address, so the requested view is shown afterwards. */
 export function SignIn() {
   const problem = useSignal("");
   const busy = useSignal(false);

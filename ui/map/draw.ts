@@ -5,7 +5,7 @@ import Draw from "ol/interaction/Draw.js";
 import type OpenLayersMap from "ol/Map.js";
 import type { DrawnShape, Polygons } from "./map-surface.ts";
 
-/** Lets the reader draw a shape on a map. Resolves with undefined if `signal` fires before the shape is complete. */
+/** Lets the user draw a shape on a map. Undefined if `signal` fires before the shape is complete. */
 export function draw(map: OpenLayersMap, shape: DrawnShape, signal: AbortSignal): Promise<Polygons | undefined> {
   const dragBox = new DragBox({ condition: always, className: "drawn-box" });
   const polygon = new Draw({ type: "Polygon", stopClick: true });

@@ -21,7 +21,7 @@ export interface Explanation {
   readonly drawing: boolean;
   readonly writtenBy: ExplainingJob | null;
   readonly truncatedBy: ExplainingJob | null;
-  /** The time at which the quota evicted the tile; null: not in the last hour. */
+  /** The time at which the quota evicted the tile. Null if it did not in the last hour. */
   readonly evictedAt: string | null;
 }
 
@@ -33,7 +33,7 @@ export async function explain(address: string, signal: AbortSignal): Promise<Exp
     },
   );
   const text = await response.text();
-  // The layer's answer about a tile that it does not offer has a status of its own.
+  // A layer answers with JSON, whatever the status, even for a tile that it does not offer.
   if (!response.headers.get("content-type")?.includes("json"))
     throw new Problem(response.status, String(response.status), text.slice(0, 500));
   return parseJson<Explanation>(text);

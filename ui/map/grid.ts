@@ -1,7 +1,7 @@
 import type { Doc } from "../core/api.ts";
 import { BASE } from "../core/base.ts";
 
-/** A grid set of a layer, with its levels and what the layer offers of it. */
+/** A grid set of a layer, with its levels and the parts that the layer offers. */
 export type GridSubset = Doc<"Layer">["gridSubsets"][number];
 /** minx, miny, maxx, maxy in units of the grid set. */
 export type Box = readonly [number, number, number, number];
@@ -13,7 +13,7 @@ export interface TileAddress {
   readonly y: number;
 }
 
-/** Returns the grid set of a layer by its id; by default the one that jobs use. */
+/** Returns a grid set of a layer by its id. Without an id, returns the layer's default. */
 export function findSubset(layer: Doc<"Layer">, gridSet: string | undefined): GridSubset | undefined {
   const id = gridSet ?? layer.defaultGridSet;
   return layer.gridSubsets.find((subset) => subset.gridSet === id);
@@ -23,13 +23,13 @@ export function findSubset(layer: Doc<"Layer">, gridSet: string | undefined): Gr
 export const offeredLevels = ({ levels, zoomStart, zoomStop }: GridSubset): GridSubset["levels"] =>
   levels.slice(zoomStart, zoomStop + 1);
 
-/** Returns the number of a level, with its name if the name differs from the number. */
+/** Returns the number of a level, with its name if that differs from the number. */
 export function levelName({ levels, gridSet }: GridSubset, z: number): string {
   const name = levels[z]?.name ?? String(z);
   return name === String(z) || name === `${gridSet}:${z}` ? String(z) : `${z} · ${name}`;
 }
 
-/** Returns the level whose resolution is nearest to a resolution of the map, among those that the layer offers. */
+/** Returns the offered level whose resolution is nearest to a resolution of the map. */
 export function nearestLevel(subset: GridSubset, resolution: number): number {
   const distance = (one: number): number => Math.abs(Math.log(one / resolution));
   const levels = offeredLevels(subset);
@@ -39,7 +39,7 @@ export function nearestLevel(subset: GridSubset, resolution: number): number {
     .z;
 }
 
-/** Returns the offered tile at a position; undefined if the layer has none there. */
+/** Returns the offered tile at a position. Undefined if the layer has no tile there. */
 export function tileAt(subset: GridSubset, z: number, [x, y]: readonly [number, number]): TileAddress | undefined {
   const level = subset.levels[z];
   if (level === undefined) return undefined;
@@ -53,7 +53,7 @@ export function tileAt(subset: GridSubset, z: number, [x, y]: readonly [number, 
   return isOffered(subset, tile) ? tile : undefined;
 }
 
-/** Returns whether the layer has a tile. */
+/** Returns whether the layer offers a tile. */
 export function isOffered({ levels, zoomStart, zoomStop }: GridSubset, { z, x, y }: TileAddress): boolean {
   const level = levels[z];
   const coverage = level?.coverage;
@@ -76,11 +76,16 @@ export function tileTemplate(layer: Doc<"Layer">, gridSet: string, format: strin
   return pathOfTiles(layer, gridSet, format, "xyz", "/xyz/");
 }
 
-/** Returns the TMS addresses of a layer's tiles, whose rows count from below; undefined: the layer has no such tiles. */
+/**
+ * Returns the TMS address template of a layer's tiles, whose rows count from below. Undefined if the layer lacks such
+ * tiles.
+ */
 export const tmsTemplate = (layer: Doc<"Layer">, gridSet: string, format: string): string | undefined =>
   pathOfTiles(layer, gridSet, format, "tms", "/service/tms/");
 
-/** Behind a proxy the server may see another scheme or host than the page: only the path from `start` on is taken. */
+/**
+ * Returns the template's path from `start` on: behind a proxy the server may see another scheme or host than the page.
+ */
 function pathOfTiles(
   { addresses }: Doc<"Layer">,
   gridSet: string,
@@ -107,8 +112,8 @@ export function tileAddress(
 }
 
 /**
- * Returns the resolutions at which the map rests: those of the offered levels, steps between levels that are far apart,
- * and coarser ones until the layer's bounds fit into `size` CSS pixels.
+ * Returns the resolutions at which the map stops: of the offered levels, further ones between levels that are far
+ * apart, and coarser ones until the layer's bounds fit into `size` CSS pixels.
  */
 export function restingResolutions(subset: GridSubset, size: readonly [number, number]): readonly number[] {
   const resting = offeredLevels(subset).flatMap(({ resolution }, n, all) => {

@@ -15,18 +15,21 @@ interface LayerMapProps {
   /** The document of `GET /api/v1/layers/NAME`. */
   readonly layer: Doc<"Layer">;
   readonly gridSet: string;
-  /** A format of the layer. Without pictures, such as vector tiles, the map shows borders and overlays only. */
+  /**
+   * A format of the layer. For formats other than pictures, such as vector tiles, the map shows only borders and
+   * overlays.
+   */
   readonly format: string;
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Requests stored tiles only, and shows no switch for that. */
+  /** Requests only stored tiles, and hides the switch for that. */
   readonly storedOnly?: boolean;
   /** Hides the pictures. */
   readonly withoutPictures?: boolean;
   /** The label for screen readers. */
   readonly label: string;
   /**
-   * Called when the map is open, and again after a change of the layer or its grid set. It may add overlays and
-   * listeners. It returns a function that is called before the map is closed.
+   * Called after the map was opened, and again after a change of the layer or its grid set. May add overlays and
+   * listeners. Returns a function that is called before the map is closed.
    */
   readonly onOpen?: (surface: MapSurface) => (() => void) | undefined;
   /** Shown beside the switches. */
@@ -34,12 +37,14 @@ interface LayerMapProps {
 }
 
 /**
- * A map of one layer in the CRS of one of its grid sets, with the tiles of this server. It fills the width of its parent.
+ * A map of one layer in the CRS of one of its grid sets, with the tiles of this server. It fills the width of its
+ * parent.
  *
- * The address keeps what the reader chose: `at` (x, y and resolution), `borders` and `stored`; a view needs to do
- * nothing for it, and has one map. OpenLayers is loaded when the first map is shown.
+ * The address stores the user's choices: `at` (x, y and resolution), `borders` and `stored`. A view needs no code for
+ * them, and has one map. The first map loads OpenLayers.
  *
- *     <LayerMap layer={layer} gridSet="EPSG:900913" format="image/png" parameters={{ STYLES: "a" }} label={layer.title} />
+ *     <LayerMap layer={layer} gridSet="EPSG:900913" format="image/png" parameters={{ STYLES: "a" }} label={layer.title}
+ *     />
  */
 export function LayerMap(props: LayerMapProps) {
   const { layer, gridSet, format, parameters = {}, storedOnly = false, withoutPictures = false, label } = props;
@@ -96,7 +101,7 @@ export function LayerMap(props: LayerMapProps) {
   );
 }
 
-/** Opens the map in an element, and again after a change of the layer or its grid set. */
+/** Opens the map in an element, and opens it again after a change of the layer or its grid set. */
 function useOpenMap(
   target: RefObject<HTMLDivElement | null>,
   subset: GridSubset | undefined,
@@ -157,7 +162,7 @@ const MapButtons = ({ surface, subset }: MapButtonsProps) => (
   </div>
 );
 
-/** Writes the place of the map into the address after each move but the first. */
+/** Writes the position of the map into the address after each move except the first. */
 function keepPlace(surface: MapSurface): () => void {
   const first = placeText(surface.position());
   return surface.onMove((position) => {

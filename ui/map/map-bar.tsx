@@ -10,7 +10,7 @@ interface MapBarProps {
   readonly failedTiles: number;
 }
 
-/** The line under a map: level, scale, and where the pointer is; without a pointer the middle of the map. */
+/** The line below a map: level, scale, and the position of the pointer, or without a pointer the centre of the map. */
 export function MapBar({ surface, subset, failedTiles }: MapBarProps) {
   const [position, setPosition] = useState<MapPosition>();
   const [pointer, setPointer] = useState<MapPointer>();

@@ -11,7 +11,7 @@ export interface MapPosition {
   readonly box: Box;
 }
 
-/** The position of the pointer. `tile` undefined: the layer has no tile there. */
+/** The position of the pointer. `tile` is undefined if the layer has no tile there. */
 export interface MapPointer {
   readonly at: readonly [number, number];
   readonly tile: TileAddress | undefined;
@@ -21,16 +21,16 @@ export interface MapPointer {
 export interface ShownTiles {
   readonly template: string;
   readonly parameters: Readonly<Record<string, string>>;
-  /** Only tiles that are stored: nothing is rendered. */
+  /** Whether only stored tiles are requested, so that nothing is rendered. */
   readonly storedOnly: boolean;
 }
 
-/** The squares of a level, as `GET /api/v1/coverage` answers. */
+/** The squares of a level in the form of `GET /api/v1/coverage`. */
 export type Squares = Doc<"Coverage">;
 const STATES = ["kept", "stale", "failed", "drawing", "evicted"] as const;
 export type SquareState = (typeof STATES)[number];
 
-/** Returns the state of the square in which a tile lies; undefined: it is missing, or not among the squares. */
+/** Returns the state of the square that contains a tile. Undefined if the tile is missing or outside of the squares. */
 export function stateOf(squares: Squares, { levels }: GridSubset, { z, x, y }: TileAddress): SquareState | undefined {
   const fromBottom = (levels[z]?.matrixSize[1] ?? 0) - 1 - y;
   const column = Math.floor((x - squares.x0) / squares.step);
@@ -49,7 +49,7 @@ function isInRuns(runs: readonly number[], at: number): boolean {
   return false;
 }
 
-/** Polygons in the CRS of the grid set: rings of positions, x first, the first ring of a polygon is its outline. */
+/** Polygons in the CRS of the grid set: rings of positions, x first. The first ring of a polygon is its outline. */
 export type Polygons = readonly (readonly (readonly (readonly [number, number])[])[])[];
 
 /** Returns a box as polygons. */
@@ -66,35 +66,35 @@ export const boxPolygons = ([minX, minY, maxX, maxY]: Box): Polygons => [
 
 export type DrawnShape = "box" | "polygon";
 
-/** A map that is open. Coordinates are in units of the grid set, x first. */
+/** An open map. Coordinates are in units of the grid set, x first. */
 export interface MapSurface {
   readonly subset: GridSubset;
   position(): MapPosition;
-  /** Shows a box as large as it fits. */
+  /** Shows a box as large as possible. */
   fit(box: Box): void;
-  /** Moves the map to a position, such as one that `position` has reported. */
+  /** Moves the map to a position, for example to one that `onMove` has reported. */
   show(place: Pick<MapPosition, "centre" | "resolution">): void;
   /** Goes to the next finer (1) or coarser (-1) resolution. */
   zoom(step: 1 | -1): void;
-  /** undefined: no pictures. */
+  /** Replaces the pictures. Undefined removes them. */
   setTiles(tiles: ShownTiles | undefined): void;
-  /** Asks for the pictures in view again. */
+  /** Requests the visible pictures again. */
   refreshTiles(): void;
   /** Shows the borders of the tiles, with z/x/y as in XYZ addresses. */
   setBorders(isShown: boolean): void;
-  /** Shows the states of tiles; undefined: none. */
+  /** Shows the states of tiles. Undefined removes them. */
   setSquares(squares: Squares | undefined): void;
-  /** Shows the requested area; undefined: none. */
+  /** Shows the requested area. Undefined removes it. */
   setArea(area: Polygons | undefined): void;
-  /** Marks one tile; undefined: none. */
+  /** Marks one tile. Undefined removes the mark. */
   setMark(tile: TileAddress | undefined): void;
-  /** Lets the reader draw. Resolves with the polygons, or undefined after `signal` or Escape. */
+  /** Lets the user draw. Resolves to the polygons, or undefined after `signal` or Escape. */
   draw(shape: DrawnShape, signal: AbortSignal): Promise<Polygons | undefined>;
   /** Scrolls the map into view. */
   reveal(): void;
   /** Reads the colours of the page again. */
   recolour(): void;
-  /** Each returns a function that ends it. */
+  /** Each listener is removed by the returned function. */
   onMove(listener: (position: MapPosition) => void): () => void;
   onPointer(listener: (pointer: MapPointer | undefined) => void): () => void;
   onClick(listener: (pointer: MapPointer) => void): () => void;

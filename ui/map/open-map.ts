@@ -9,14 +9,14 @@ import { createOverlays } from "./overlays/overlays.ts";
 import { Pictures } from "./pictures.ts";
 import { createPointer } from "./pointer.ts";
 
-/** The margin in CSS pixels around an area that is shown as a whole. */
+/** The margin around a completely shown area, in CSS pixels. */
 const PADDING = 8;
-/** A browser has six connections to a server. Two carry events, and a slow upstream must leave one for requests. */
+/** A browser has six connections to a server. Two are for events, and a slow upstream must leave one for requests. */
 const MOST_TILES_LOADING = 3;
 
 /**
- * Opens a map in the CRS of a grid set. The map needs no definition of the CRS: the grid of the layer gives the extent
- * of each tile.
+ * Opens a map in the CRS of a grid set. The map needs no definition of the CRS, because the layer's grid gives the
+ * extent of each tile.
  */
 export function openMap(
   target: HTMLElement,
@@ -34,7 +34,7 @@ export function openMap(
     layers: [pictures.layer, ...layers],
     maxTilesLoading: MOST_TILES_LOADING,
   });
-  // Screen readers and tests read from `aria-busy` whether all pictures are shown.
+  // `aria-busy` tells screen readers and tests whether all pictures are shown.
   target.ariaBusy = "true";
   map.on("loadstart", () => (target.ariaBusy = "true"));
   map.on("rendercomplete", () => (target.ariaBusy = String(!hasTiles)));

@@ -5,7 +5,7 @@ import TileGrid from "ol/tilegrid/TileGrid.js";
 import { type GridSubset, isOffered, tileAddress } from "./grid.ts";
 import type { ShownTiles } from "./map-surface.ts";
 
-/** The most CSS pixels that a picture of the first level is shrunk to: beyond it, a view would ask for too many. */
+/** The factor by which pictures of the first level are shrunk at the most. Beyond it a view would need too many. */
 const MOST_SHRUNK = 8;
 
 /** The layer of a map that shows the pictures of the tiles. */
@@ -14,7 +14,7 @@ export class Pictures {
   readonly #subset: GridSubset;
   readonly #projection: Projection;
   readonly #errorListeners = new Set<() => void>();
-  /** Ends the requests for the tiles of the source: a slow upstream would keep the browser's connections for long. */
+  /** Aborts the requests for tiles of the source, which a slow upstream would otherwise keep open. */
   #stop = new AbortController();
 
   constructor(subset: GridSubset, projection: Projection) {
@@ -25,14 +25,14 @@ export class Pictures {
     });
   }
 
-  /** undefined: no pictures. */
+  /** Shows the pictures of tiles. Undefined removes them. */
   show(tiles: ShownTiles | undefined): void {
     this.#stop.abort();
     this.#stop = new AbortController();
     const { signal } = this.#stop;
     const source = tiles === undefined ? null : tileSource(this.#subset, this.#projection, tiles, signal);
     source?.on("tileloaderror", () => {
-      // OpenLayers reports the requests that were ended as errors too.
+      // OpenLayers also reports aborted requests as errors.
       if (signal.aborted) return;
       for (const listener of this.#errorListeners) listener();
     });
@@ -49,7 +49,7 @@ export class Pictures {
   }
 }
 
-/** Returns a source of the tiles by their XYZ addresses. Its requests end when `stopped` aborts. */
+/** Returns a source of tiles by their XYZ addresses. Its requests are aborted by `stopped`. */
 function tileSource(subset: GridSubset, projection: Projection, tiles: ShownTiles, stopped: AbortSignal): ImageTile {
   const levels = subset.levels.slice(0, subset.zoomStop + 1);
   const nothing = document.createElement("canvas");
@@ -58,7 +58,7 @@ function tileSource(subset: GridSubset, projection: Projection, tiles: ShownTile
     projection,
     wrapX: false,
     transition: 0,
-    // The rule of `nearestLevel`: OpenLayers would use much finer tiles between levels that are far apart.
+    // The rule of `nearestLevel`. OpenLayers would use much finer tiles between levels that are far apart.
     zDirection: (resolution, coarser, finer) => resolution ** 2 - coarser * finer,
     tileSize: [...subset.tileSize],
     tileGrid: new TileGrid({

@@ -3,7 +3,7 @@ import { unByKey } from "ol/Observable.js";
 import { type GridSubset, nearestLevel, tileAt } from "./grid.ts";
 import type { MapPointer, MapSurface } from "./map-surface.ts";
 
-/** Reports the pointer on a map and its clicks, and lets the reader draw. */
+/** Reports the pointer on a map and its clicks, and lets the user draw. */
 export function createPointer(
   map: OpenLayersMap,
   target: HTMLElement,
@@ -31,11 +31,11 @@ export function createPointer(
     async draw(shape, signal) {
       isDrawing = true;
       try {
-        // The interactions are a quarter of the library: most maps need none.
+        // Most maps do not need the interactions, which are a quarter of the library.
         const { draw } = await import("./draw.ts");
         return signal.aborted ? undefined : await draw(map, shape, signal);
       } finally {
-        // The click that ends a shape is no click on a tile.
+        // The click that ends a shape is not a click on a tile.
         setTimeout(() => (isDrawing = false));
       }
     },

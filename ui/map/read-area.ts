@@ -6,13 +6,13 @@ import Polygon from "ol/geom/Polygon.js";
 import type { GridSubset } from "./grid.ts";
 import type { Polygons } from "./map-surface.ts";
 
-/** The codes of Web Mercator. */
+/** The codes of web mercator. */
 const MERCATOR = [3857, 900913, 102100, 102113];
 const canonical = (srs: number): number => (MERCATOR.includes(srs) ? 3857 : srs);
 
 /**
- * Returns the polygons of a GeoJSON or WKT text in the CRS of a grid set. Undefined: the text is neither, or this page
- * cannot transform its CRS. The server reads the text itself, and knows every CRS.
+ * Returns the polygons of a GeoJSON or WKT text in the CRS of a grid set. Undefined if the text is neither, or this
+ * page cannot transform its CRS. The server parses the text again, and knows every CRS.
  */
 export function readArea(text: string, areaCrs: string, subset: GridSubset): Polygons | undefined {
   const isGeoJson = text.trimStart().startsWith("{");
@@ -31,10 +31,10 @@ export function readArea(text: string, areaCrs: string, subset: GridSubset): Pol
   }
 }
 
-/** OpenLayers transforms between these two without a further library. */
+/** Returns whether OpenLayers can transform a CRS without a further library. */
 const isKnown = (srs: number): boolean => srs === 4326 || srs === 3857;
 
-/** Returns the code of the `crs` member of old GeoJSON. */
+/** Returns the code in the `crs` member of old GeoJSON. Undefined without one. */
 const crsOfGeoJson = (text: string): string | undefined =>
   /"urn:ogc:def:crs:EPSG:[\d.]*:(\d+)"|"EPSG:(\d+)"/.exec(text)?.slice(1).find(Boolean);
 

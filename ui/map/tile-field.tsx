@@ -11,13 +11,13 @@ interface TileFieldProps {
 
 export const tileName = ({ z, x, y }: TileAddress): string => `${z}/${x}/${y}`;
 
-/** Returns the tile of a name, z/x/y with y from the top; undefined if the text is none. */
+/** Parses the name of a tile, z/x/y with y from the top. Undefined if the text is not such a name. */
 export function parseTile(text: string | null): TileAddress | undefined {
   const [, z, x, y] = /^\s*(\d{1,2})\/(\d{1,10})\/(\d{1,10})\s*$/.exec(text ?? "") ?? [];
   return z === undefined ? undefined : { z: Number(z), x: Number(x), y: Number(y) };
 }
 
-/** Chooses a tile by its address: what a click on the map does, for the keyboard. */
+/** Chooses a tile by its address. It is the keyboard's equivalent of a click on the map. */
 export function TileField({ subset, tile, onChoose }: TileFieldProps) {
   const error = useSignal<string | undefined>(undefined);
   const take = (text: string): void => {

@@ -6,7 +6,7 @@ import { filtersOf, formatsOf } from "../core/layer.ts";
 import { setQuery } from "../core/router.ts";
 import { parametersWith, type TileSet } from "./tile-set.ts";
 
-/** Controls that choose the tile set of a view. The choice stands in the query of the address; see `tileSetOf`. */
+/** Controls to choose the tile set of a view. The address stores the choice in its query; see `tileSetOf`. */
 export function TileSetChoice({ layer, tileSet }: { readonly layer: Doc<"Layer">; readonly tileSet: TileSet }) {
   const { subset, format, parameters } = tileSet;
   return (
@@ -15,7 +15,7 @@ export function TileSetChoice({ layer, tileSet }: { readonly layer: Doc<"Layer">
         label={t("map.gridSet")}
         value={subset.gridSet}
         values={layer.gridSubsets.map(({ gridSet }) => gridSet)}
-        // A place on the map and a level are those of one grid set.
+        // A position on the map and a level belong to one grid set, so they are removed.
         onChoose={(gridSet) => setQuery({ gridSet, at: undefined, z: undefined, tile: undefined })}
       />
       <Choice

@@ -6,13 +6,13 @@ import { findSubset, type GridSubset } from "./grid.ts";
 export interface TileSet {
   readonly subset: GridSubset;
   readonly format: string;
-  /** Empty: the defaults. */
+  /** The values of the parameters. Empty for the defaults. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns the tile set that the query of a view names by `gridSet`, `format` and `parameters` (a JSON object); by
- * default the layer's. Undefined: the layer has no grid set.
+ * Returns the tile set in the query of a view: `gridSet`, `format` and `parameters` (a JSON object), each by default
+ * the layer's. Undefined if the layer has no grid set.
  */
 export function tileSetOf(layer: Doc<"Layer">, query: URLSearchParams): TileSet | undefined {
   const subset = findSubset(layer, query.get("gridSet") ?? undefined) ?? findSubset(layer, undefined);
@@ -20,7 +20,7 @@ export function tileSetOf(layer: Doc<"Layer">, query: URLSearchParams): TileSet 
   return subset && { subset, format, parameters: parseParameters(query.get("parameters")) };
 }
 
-/** Returns the texts of a JSON object; nothing if the text is no such object. */
+/** Returns the texts of a JSON object. Empty if the text is not a JSON object. */
 export function parseParameters(text: string | null): Readonly<Record<string, string>> {
   try {
     const value: unknown = JSON.parse(text ?? "");
@@ -33,7 +33,7 @@ export function parseParameters(text: string | null): Readonly<Record<string, st
   }
 }
 
-/** Returns the parameters with one changed. A value that is the default is left out; undefined: none is left. */
+/** Returns the parameters with one value changed. Omits a default value. Undefined if all values are defaults. */
 export function parametersWith(
   layer: Doc<"Layer">,
   { parameters }: TileSet,
@@ -46,7 +46,7 @@ export function parametersWith(
   return Object.keys(now).length === 0 ? undefined : JSON.stringify(now);
 }
 
-/** Returns the keys of a query to `/api/v1/coverage`. */
+/** Returns the query fields for `/api/v1/coverage`. */
 export const tileSetQuery = (layer: string, { subset, format, parameters }: TileSet) => ({
   layer,
   gridSet: subset.gridSet,

@@ -6,29 +6,29 @@ import type { Box, GridSubset } from "./grid.ts";
 import type { MapSurface, Squares } from "./map-surface.ts";
 import { type TileSet, tileSetQuery } from "./tile-set.ts";
 
-/** The most tiles of one answer (the limit of `GET /api/v1/coverage`). */
+/** The most tiles in one answer, the limit of `GET /api/v1/coverage`. */
 const MOST_TILES = 16_777_216;
-/** While tiles change, the squares are read again in this interval, and `onChange` is called. */
+/** The interval at which the squares are read again and `onChange` is called while tiles change. */
 const LIVE_MS = 1_000;
-/** The pictures are read again when no tile has changed for this long. */
+/** The pictures are read again after this time without a change of tiles. */
 const SETTLED_MS = 3_000;
 
 interface CoverageOptions {
   readonly surface: MapSurface | undefined;
   readonly layer: string;
   readonly tileSet: TileSet;
-  /** The level of the squares; undefined: the level that the map shows. */
+  /** The level of the squares. Undefined for the level that the map shows. */
   readonly z: number | undefined;
-  /** The failed tiles are those of this job. */
+  /** Selects the failed tiles of this job. */
   readonly job?: number;
-  /** Called once in a while when tiles of the tile set have changed. */
+  /** Called at intervals while tiles of the tile set change. */
   readonly onChange?: () => void;
 }
 
 export interface ShownCoverage {
   readonly squares: Squares | undefined;
   readonly problem: Problem | undefined;
-  /** The view has more tiles of the level than one answer can tell of. */
+  /** Whether the view has more tiles of the level than one answer can contain. */
   readonly isTooLarge: boolean;
   /** The level of the squares. */
   readonly z: number | undefined;
@@ -36,7 +36,7 @@ export interface ShownCoverage {
 
 const NOTHING: ShownCoverage = { squares: undefined, problem: undefined, isTooLarge: false, z: undefined };
 
-/** Shows the states of the tiles in view on a map, and keeps them up to date. */
+/** Shows the states of the visible tiles on a map, and follows their changes. */
 export function useCoverage({ surface, layer, tileSet, z, job, onChange }: CoverageOptions): ShownCoverage {
   const [shown, setShown] = useState<ShownCoverage>(NOTHING);
   const latest = useRef(onChange);
@@ -108,7 +108,7 @@ export function useCoverage({ surface, layer, tileSet, z, job, onChange }: Cover
   return shown;
 }
 
-/** Returns the box that two boxes share; undefined if they do not overlap. */
+/** Returns the intersection of two boxes. Undefined if they do not overlap. */
 export function intersection(a: Box, b: Box): Box | undefined {
   const box: Box = [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])];
   return box[0] < box[2] && box[1] < box[3] ? box : undefined;

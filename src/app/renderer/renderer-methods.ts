@@ -7,7 +7,6 @@ import type { EarlyTiles } from "../../render/renderer/missed-tile-first.ts";
 import type { RendererResult, Renderers } from "../../render/renderers.ts";
 import type { StoreNews, TellStores } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
-import type { WorkedTimes } from "./renderer-load.ts";
 
 /** The data that a renderer receives from the process that started it. */
 export interface RendererOwner {
@@ -69,8 +68,8 @@ export interface RendererMethods extends Pick<Renderers, "raiseGeneration" | "qu
   readonly storeNews: TellStores;
   /** Replaces one layer, or removes it if `layer` is undefined. */
   configureLayer(name: string, layer: Layer | undefined): void;
-  /** Answers at once, unless the process hangs. Renderers of older nodes do not tell how long they have worked. */
-  alive(): Promise<WorkedTimes | undefined>;
+  /** Answers at once, unless the process hangs. */
+  alive(): void;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,3 @@
-import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TileIndex } from "../../grid/grid-set.ts";
 import { composePicture } from "../../image/compose.ts";
@@ -21,7 +20,6 @@ import { loadStoreKinds, type OpenedStores, openStores } from "../../store/open-
 import type { StoreNews } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 import { whenKnown } from "../../store/tile-store.ts";
-import type { WorkedTimes } from "./renderer-load.ts";
 import type { RendererMethods, RendererNews, RendererNotes, RendererOwner, RenderRequest } from "./renderer-methods.ts";
 
 /** One render in progress. */
@@ -197,9 +195,7 @@ export class Renderer implements RendererMethods {
 
   readonly compose = composePicture;
 
-  async alive(): Promise<WorkedTimes> {
-    return { activeMs: performance.eventLoopUtilization().active, processorMs: processorMs() };
-  }
+  alive(): void {}
 
   configureLayer(name: string, layer: Layer | undefined): void {
     const layers = new Map(this.#layers);

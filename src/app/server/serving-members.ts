@@ -71,7 +71,7 @@ export class ServingMembers {
     };
   }
 
-  /** Adds a member that has `state`. `end` ends the member. Another one replaces it, with the `state` of that time. */
+  /** Adds a member that has `state`. `end` ends the member. Its replacement gets the `state` of that time. */
   protected addMember(channel: MemberChannel, end: () => void): void {
     let gone = (): void => {};
     const ended = new Promise<void>((resolve) => {

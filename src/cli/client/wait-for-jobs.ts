@@ -69,7 +69,7 @@ async function* listed(ids: readonly number[], read: Read): AsyncGenerator<Answe
 
 /**
  * On SIGINT and SIGTERM, reports that the jobs continue at the server, then lets the signal end the program. When
- * disposed, clears the progress line and ignores signals.
+ * disposed, clears the progress line and no longer handles signals.
  */
 function watch(line: ProgressLine, left: () => readonly Answer<"Job">[]): Disposable {
   const signals = ["SIGINT", "SIGTERM"] as const;

@@ -21,7 +21,7 @@ export interface WrittenYaml {
   readonly variables: readonly string[];
 }
 
-/** By name, why layers are omitted. */
+/** The reasons why layers are omitted, by the name of the layer. */
 export type LeftOut = ReadonlyMap<string, string>;
 
 /**
@@ -209,8 +209,8 @@ function withPaths(content: Content, cwd: string | undefined): Content {
 }
 
 /**
- * A path that begins with a variable stays unchanged, because the variable may have an absolute path. A missing path is
- * reported elsewhere.
+ * Makes a path absolute. Keeps a path that begins with a variable, which may have an absolute path. Keeps an empty
+ * path, which is a fault that the configuration reports.
  */
 const absolute = (path: string, cwd: string): string =>
   path === "" || path.startsWith("${") ? path : resolve(cwd, path);

@@ -28,7 +28,7 @@ export function reportText(reports: readonly ReportedElement[]): string {
     const paths = (outcome: ReportedElement["outcome"]) =>
       own
         .filter((one) => one.outcome === outcome && one.how === undefined)
-        // Elements that are taken over need no position, because nobody searches for them in the file.
+        // Elements that are taken over need no position, because operators need not search for them in the file.
         .map(({ path, origin }) => (outcome === "taken over" ? path : `${path}${placed(origin)}`));
     const line = (name: string, found: readonly string[]) =>
       found.length === 0 ? [] : [`  ${name}: ${found.join(", ")}`];

@@ -3,7 +3,7 @@ import { map, optional } from "./fields.ts";
 import { LayerSchema } from "./layer-schema.ts";
 import { SourceSchema } from "./source-schema.ts";
 
-/** The keys of a layer that defaults cannot have, because each layer needs a value of its own. */
+/** The keys of a layer that defaults cannot have, because no two layers may share a value. */
 const OWN_KEYS: readonly string[] = ["name"];
 
 const fields: readonly (readonly [string, z.ZodType])[] = Object.entries(LayerSchema.shape).filter(

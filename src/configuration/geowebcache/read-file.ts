@@ -54,7 +54,7 @@ export interface FileContent {
   readonly notes: readonly string[];
 }
 
-/** By `tilesPath`, the name of the archive, or the reason why it has no name. */
+/** The names of archives by `tilesPath`, or the reason why an archive has no name. */
 export type ArchiveNames = ReadonlyMap<string, Result<string, string>>;
 const NO_NAMES: ArchiveNames = new Map();
 

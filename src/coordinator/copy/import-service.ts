@@ -16,7 +16,7 @@ import type { LedgerTruncations } from "../../truncation/truncations.ts";
 import type { BuildContext } from "../coordinator-parts.ts";
 import type { UserWrites } from "../user-writes.ts";
 
-/** What an import does with a tile that is already stored. */
+/** The treatment of a tile that is already stored. */
 export const EXISTING = ["replace", "keep"] as const;
 export type Existing = (typeof EXISTING)[number];
 

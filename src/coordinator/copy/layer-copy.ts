@@ -26,8 +26,8 @@ export interface LayerCopyParts {
   /** Returns whether the disk of the target has its reserve. */
   readonly hasSpace: () => Promise<boolean>;
   /**
-   * When the copy was begun that the last server did not end, ms since 1970; absent for a new copy. Tiles written since
-   * then are copied again: a tile with the same size and a time within the same second may differ.
+   * The time at which an earlier server began this copy, ms since 1970; absent for a new copy. Tiles written
+   * since then are copied again: a tile with the same size and a time within the same second may differ.
    */
   readonly resumedFromMs?: number;
   readonly now: () => number;

@@ -12,7 +12,7 @@ export const storeCopyMigrations: Migrations = {
 export interface CopyRequest {
   readonly from: string;
   readonly to: string;
-  /** Undefined for all layers whose tiles are in the store `from`. */
+  /** The names of the layers. Undefined for all layers whose tiles are in the store `from`. */
   readonly layers: readonly string[] | undefined;
 }
 

@@ -57,7 +57,7 @@ export function readParameters(parent: Fields): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns the `entry` elements of `parameters`. Undefined if there is none, because the field is then a plain map. */
+/** Returns the `entry` elements of `parameters`. Undefined for a plain map, which has no `entry`. */
 function entriesOf(field: Field, path: string, problems: Problems): readonly Field[] | undefined {
   if (field.text.trim() !== "") problems.expected(path, "entries of two strings", { ...field, children: [] });
   checkCase(field, `${path}.`, ["entry"], problems);

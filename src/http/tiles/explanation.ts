@@ -70,13 +70,13 @@ export interface Explanation {
   readonly metatile: readonly [number, number, number, number] | null;
   /** A seed or reseed of this range that was running when the tile was written. */
   readonly writtenBy: ExplainingJob | null;
-  /** When the layer, or a part of it, was last truncated since the start of the server. */
+  /** The time of the last truncation of the layer, or of a part of it, since the start of the server. */
   readonly layerTruncatedAt: string | null;
   /** The last job that truncated this tile. */
   readonly truncatedBy: ExplainingJob | null;
   /**
-   * When the quota evicted the tile. Null if the tile is stored, or was not evicted in the last hour and since the last
-   * truncation.
+   * The time at which the quota evicted the tile. Null if the tile is stored, or was not evicted in the last hour and
+   * since the last truncation.
    */
   readonly evictedAt: string | null;
 }

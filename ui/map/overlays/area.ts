@@ -1,7 +1,7 @@
 import type { Polygons } from "../map-surface.ts";
 import { type DrawOverlay, toPixel } from "./draw-overlay.ts";
 
-/** Draws the requested area: its outline, with a soft filling. */
+/** Draws the requested area: its outline, and a transparent filling. */
 export const areaOverlay =
   (area: Polygons): DrawOverlay =>
   (context, frame) => {

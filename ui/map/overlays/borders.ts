@@ -59,7 +59,7 @@ function pixelBox(subset: GridSubset, tile: TileAddress, frame: Frame): readonly
   return [Math.round(left), Math.round(bottom), Math.round(right), Math.round(top)];
 }
 
-/** Returns the offered tiles of a level that are in view; none if the tiles are too small to be distinguished. */
+/** Yields the visible offered tiles of a level. Yields none if the tiles are too small to be distinguished. */
 function* visibleTiles(subset: GridSubset, z: number, { box, resolution }: Frame): Generator<TileAddress> {
   const level = subset.levels[z];
   if (level === undefined) return;

@@ -1,17 +1,17 @@
 import type { Box } from "../grid.ts";
 
-/** The visible part of the map, on which an overlay is drawn, in CSS pixels from its upper left corner. */
+/** The visible part of the map, in CSS pixels from its upper left corner, on which an overlay is drawn. */
 export interface Frame {
   readonly width: number;
   readonly height: number;
   /** Units of the grid set per CSS pixel. */
   readonly resolution: number;
   readonly box: Box;
-  /** Returns the colour of a variable of the style sheet, such as "good". */
+  /** Returns the colour in a variable of the style sheet, such as "good". */
   readonly colour: (name: string) => string;
 }
 
-/** Draws an overlay over the tiles. It is called for every frame. */
+/** Draws an overlay over the tiles. Called for every frame. */
 export type DrawOverlay = (context: CanvasRenderingContext2D, frame: Frame) => void;
 
 /** Returns a position in pixels. */

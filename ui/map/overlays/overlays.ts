@@ -7,11 +7,11 @@ import type { DrawOverlay } from "./draw-overlay.ts";
 import { squaresOverlay } from "./squares.ts";
 
 interface Overlays extends Pick<MapSurface, "setBorders" | "setSquares" | "setArea" | "setMark" | "recolour"> {
-  /** The lowest first. */
+  /** The layers, the lowest first. */
   readonly layers: readonly Layer[];
 }
 
-/** Makes the overlays of a map. `page` has the colours. */
+/** Makes the overlays of a map. The style of `page` defines the colours. */
 export function createOverlays(page: HTMLElement, subset: GridSubset): Overlays {
   const bounds = canvasLayer(page, boundsOverlay(subset));
   const squares = canvasLayer(page);
@@ -35,7 +35,7 @@ export function createOverlays(page: HTMLElement, subset: GridSubset): Overlays 
   };
 }
 
-/** Returns an OpenLayers layer that a function draws, and a setter of that function. */
+/** Returns an OpenLayers layer that a function draws, and a setter for this function. */
 function canvasLayer(page: HTMLElement, first?: DrawOverlay, className?: string) {
   let draw = first;
   const canvas = document.createElement("canvas");

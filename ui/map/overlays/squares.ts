@@ -2,7 +2,7 @@ import type { GridSubset } from "../grid.ts";
 import type { SquareState, Squares } from "../map-surface.ts";
 import { type DrawOverlay, type Frame, toPixel } from "./draw-overlay.ts";
 
-/** The variable of the style sheet that a state is filled with. Each state has a pattern of its own too. */
+/** The style sheet's colour variable of each state. Each state also has its own pattern. */
 const COLOURS: Readonly<Record<SquareState, string>> = {
   kept: "good",
   stale: "warn",
@@ -11,7 +11,7 @@ const COLOURS: Readonly<Record<SquareState, string>> = {
   evicted: "soft",
 };
 
-/** How much of the picture below a square covers. */
+/** The opacity of a square over the picture below it. */
 const OPACITY: Readonly<Record<SquareState, number>> = {
   kept: 0.45,
   stale: 0.35,
@@ -20,10 +20,10 @@ const OPACITY: Readonly<Record<SquareState, number>> = {
   evicted: 0.25,
 };
 
-/** The least height of a square that carries a pattern, in CSS pixels. */
+/** The least height of a square with a pattern, in CSS pixels. */
 const PATTERN_PX = 6;
 
-/** Draws the squares of some states. Squares of one row that touch each other are one rectangle. */
+/** Draws the squares of some states. Adjacent squares of one row are drawn as one rectangle. */
 export const squaresOverlay =
   (subset: GridSubset, squares: Squares, states: readonly SquareState[]): DrawOverlay =>
   (context, frame) => {
@@ -34,7 +34,7 @@ export const squaresOverlay =
     }
   };
 
-/** Squares side by side, in CSS pixels. */
+/** Adjacent squares of one row, in CSS pixels. */
 interface Run {
   readonly left: number;
   readonly top: number;
@@ -48,7 +48,7 @@ function fillRun(context: CanvasRenderingContext2D, run: Run, state: SquareState
   const [width, height] = [right - left, bottom - top];
   const hasRoom = height >= PATTERN_PX;
   context.globalAlpha = OPACITY[state];
-  // One pixel between squares that are large enough, so that neighbours can be distinguished.
+  // If the squares are large enough, a gap of one pixel separates neighbours.
   const gap = hasRoom ? 1 : 0;
   const each = width / squares;
   for (let n = 0; n < (hasRoom ? squares : 1); n++) {
@@ -63,7 +63,10 @@ function fillRun(context: CanvasRenderingContext2D, run: Run, state: SquareState
   context.stroke();
 }
 
-/** Stale: one line from corner to corner. Failed: a cross. Being rendered: a ring. Evicted: a line across. */
+/**
+ * Draws the pattern of a state. Stale: a diagonal line. Failed: a cross. Being rendered: a ring. Evicted: a horizontal
+ * line.
+ */
 function pattern(
   context: CanvasRenderingContext2D,
   state: SquareState,

@@ -5,7 +5,7 @@ import { FILTERS } from "./list-query.ts";
 const RESETS = ["after"];
 const METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** The filters of the list. The address holds them. */
+/** The filters of the list. Their values are in the address. */
 export const ActivityFilters = () => (
   <search class="filters">
     <TextFilter name="q" label={t("activity.search")} resets={RESETS} />

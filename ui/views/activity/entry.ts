@@ -5,7 +5,7 @@ import { decodeSegment, pathOf } from "../../core/router.ts";
 export type Entry = Doc<"ActivityEntry">;
 
 interface Kind {
-  /** The method and the end of the path. Its group is the thing that the request names. */
+  /** Matches the method and the end of the path. Its group is the name of the object. */
   readonly pattern: RegExp;
   readonly text: TextKey;
   /** Returns the address of the view of the named object. */
@@ -16,7 +16,7 @@ const job = (id: string): string => pathOf("jobs", id);
 const schedule = (name: string): string => pathOf("schedules", name);
 const layer = (name: string): string => pathOf("layers", name);
 
-/** The kinds of requests. The first that matches counts. */
+/** The kinds of requests. The first matching one counts. */
 const KINDS: readonly Kind[] = [
   { pattern: /^POST .*\/api\/v1\/jobs$/, text: "activity.job.made" },
   { pattern: /^POST .*\/jobs\/(\d+)\/cancel$/, text: "activity.job.stopped", view: job },
@@ -47,7 +47,7 @@ const KINDS: readonly Kind[] = [
 
 export interface Description {
   readonly text: TextKey | undefined;
-  /** The name of the object in the path. */
+  /** The name of the object in the path, if it has one. */
   readonly name: string | undefined;
   /** The path of its view in the console. */
   readonly to: string | undefined;

@@ -2,13 +2,13 @@ import { pageQuery } from "../../components/pages.tsx";
 import { queryOf } from "../../core/api.ts";
 import type { Entry } from "./entry.ts";
 
-/** The keys of the address that filter the list; they are those of `GET /api/v1/activity`. */
+/** The keys of the address that filter the list. They are query fields of `GET /api/v1/activity`. */
 export const FILTERS = ["q", "user", "refused", "method"] as const;
 
-/** Returns the path of the page of entries that an address selects. */
+/** Returns the API path for the page of entries that an address selects. */
 export const activityPath = (query: URLSearchParams): string => `activity${queryOf(pageQuery(FILTERS, query))}`;
 
-/** True if the server would list an entry under the filters of an address. */
+/** Returns whether the server would list an entry with the filters of an address. */
 export function isSelected(query: URLSearchParams, { user, method, path, address, reason }: Entry): boolean {
   const wanted = (name: string): string | undefined => query.get(name) || undefined;
   const text = [user ?? "", path, address, reason ?? ""].join("\n").toLowerCase();

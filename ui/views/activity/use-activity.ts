@@ -5,16 +5,16 @@ import { place } from "../../core/router.ts";
 import type { Entry } from "./entry.ts";
 import { activityPath, isSelected } from "./list-query.ts";
 
-/** New entries that stay on the page until the list is read again. */
+/** The most new entries on the page until the list is read again. */
 const MOST_NEW = 500;
 
 interface Activity {
   readonly loaded: Loaded<{ readonly activity: readonly Entry[] }>;
-  /** Entries that came since the list was read, the newest first. */
+  /** Entries that were added after the list was read, newest first. */
   readonly newer: readonly Entry[];
 }
 
-/** Reads the page of entries that the address selects, and collects the entries that come later. */
+/** Reads the page of entries that the address selects, and collects later entries. */
 export function useActivity(): Activity {
   const { query } = place.value;
   const path = activityPath(query);
@@ -26,7 +26,7 @@ export function useActivity(): Activity {
       if (isSelected(query, entry)) setNewer((before) => [entry, ...before].slice(0, MOST_NEW));
     });
   }, [path]);
-  // The list may have been read after the event.
+  // The list may already contain the entry of the event.
   const first = loaded.data?.activity[0]?.id;
   return { loaded, newer: newer.filter(({ id }) => first === undefined || id > first) };
 }

@@ -9,10 +9,7 @@ import type { Entry } from "./entry.ts";
 import { FILTERS } from "./list-query.ts";
 import { useActivity } from "./use-activity.ts";
 
-/**
- * Lists changes with their accounts, and refused requests, the newest first. The list is live unless the reader has
- * paused it.
- */
+/** Lists changes with their accounts, and refused requests, newest first. The list is live until the user pauses it. */
 export function View() {
   const { loaded, newer } = useActivity();
   const { query } = place.value;

@@ -20,9 +20,9 @@ import { LevelTable } from "./level-table.tsx";
 import { TilePanel } from "./tile-panel.tsx";
 
 /**
- * Which tiles of a layer are stored, stale, failed or being rendered, on the map and by level. The address keeps the
- * tile set (`gridSet`, `format`, `parameters`), the chosen level (`z`) and the chosen tile (`tile`). Looking renders
- * nothing.
+ * Shows which tiles of a layer are stored, stale, failed or being rendered, on the map and by level. The address stores
+ * the tile set (`gridSet`, `format`, `parameters`), the chosen level (`z`) and the chosen tile (`tile`). The view
+ * renders no tiles.
  */
 export function Coverage({ layer }: { readonly layer: Doc<"Layer"> }) {
   const tileSet = tileSetOf(layer, place.value.query);
@@ -113,7 +113,7 @@ interface MissingLinkProps {
   readonly surface: MapSurface;
 }
 
-/** Links to the form of a job that seeds the missing tiles on the map. */
+/** Links to the form of a job that seeds the missing tiles in the visible part of the map. */
 function MissingLink({ layer, tileSet: { subset, format, parameters }, z, surface }: MissingLinkProps) {
   const position = surface.position();
   const box = intersection(position.box, subset.bounds);

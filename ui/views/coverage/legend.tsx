@@ -10,7 +10,7 @@ const STATES: readonly { readonly state: SquareState; readonly label: TextKey; r
   { state: "evicted", label: "coverage.evicted", mark: "M4 8 L12 8" },
 ];
 
-/** The meaning of the squares, and their number in view. Each state has a pattern beside its colour. */
+/** The meaning and the number of the visible squares. Each state has a pattern in addition to its colour. */
 export function Legend({ squares, z }: { readonly squares: Squares | undefined; readonly z: number | undefined }) {
   return (
     <div class="legend">
@@ -35,5 +35,5 @@ export function Legend({ squares, z }: { readonly squares: Squares | undefined; 
   );
 }
 
-/** Returns the number of squares of a run-length list: every second number is a run. */
+/** Returns the number of squares in a run-length list, whose every second number is a run. */
 const squaresOf = (runs: readonly number[]): number => runs.reduce((sum, run, n) => (n % 2 === 1 ? sum + run : sum), 0);

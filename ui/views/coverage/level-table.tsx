@@ -11,12 +11,12 @@ type Level = Doc<"CoverageLevels">["levels"][number];
 interface LevelTableProps {
   readonly subset: GridSubset;
   readonly levels: readonly Level[];
-  /** The level whose squares the map shows, if the reader chose one. */
+  /** The level whose squares the map shows. Undefined if the user has not chosen one. */
   readonly chosen: number | undefined;
   readonly onChoose: (z: number | undefined) => void;
 }
 
-/** How much of each level is stored. A level can be chosen: the map shows its squares at any scale. */
+/** Shows how many tiles of each level are stored. The map shows the squares of a chosen level at any scale. */
 export function LevelTable({ subset, levels, chosen, onChoose }: LevelTableProps) {
   const columns: readonly Column<Level>[] = [
     {

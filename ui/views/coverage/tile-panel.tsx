@@ -15,13 +15,13 @@ interface TilePanelProps {
   readonly layer: Doc<"Layer">;
   readonly tileSet: TileSet;
   readonly tile: TileAddress;
-  /** A job could not render the tile, and it is not stored. */
+  /** Whether a job has failed to render the tile, and it is not stored. */
   readonly hasFailed: boolean;
   /** Changes when the tile may have changed. */
   readonly version: number;
 }
 
-/** Explains the state of a tile, and renders the tile again. */
+/** Explains the state of a tile, and can render the tile again. */
 export function TilePanel({ layer, tileSet, tile, hasFailed, version }: TilePanelProps) {
   const { subset, format, parameters } = tileSet;
   const name = `${tile.z}/${tile.x}/${tile.y}`;

@@ -2,9 +2,9 @@ import { jsonText } from "../../core/json.ts";
 
 /** A value that differs between two documents. */
 export interface Difference {
-  /** Such as `source.url` or `gridSubsets[0].zoomStop`; "" is the whole document. */
+  /** The path, such as `source.url` or `gridSubsets[0].zoomStop`. Empty for the whole document. */
   readonly path: string;
-  /** JSON; undefined: there is no such value. */
+  /** The value as JSON. Undefined if the document lacks it. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
@@ -12,7 +12,7 @@ export interface Difference {
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns the values that differ between two documents of JSON, in the order of their keys. */
+/** Returns the values that differ between two JSON documents, in the order of their keys. */
 export function differences(before: unknown, after: unknown, path = ""): readonly Difference[] {
   if (isMap(before) && isMap(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
@@ -26,6 +26,6 @@ export function differences(before: unknown, after: unknown, path = ""): readonl
   return from === to ? [] : [{ path, before: from, after: to }];
 }
 
-/** A key with null counts as absent, as in the server. */
+/** A key with null counts as absent, as on the server. */
 const textOf = (value: unknown): string | undefined =>
   value === undefined || value === null ? undefined : jsonText(value);

@@ -5,10 +5,10 @@ import { t } from "../../core/i18n.ts";
 import { type Difference, differences } from "./differences.ts";
 import type { Effect } from "./use-editor.ts";
 
-/** More differences than anybody reads. */
+/** The most differences that are shown. */
 const MOST_SHOWN = 200;
 
-/** What a change does: the values that differ, and the tiles that it costs. */
+/** Shows the effect of a change: the values that differ, and the tiles that it invalidates. */
 export function EffectPanel({
   effect,
   before,
@@ -51,7 +51,7 @@ export function DifferenceTable({ before, after }: { readonly before: unknown; r
   );
 }
 
-/** The tile sets that a change makes invalid, and their size. */
+/** The tile sets that a change invalidates, and their size. */
 export function Price({ effect }: { readonly effect: Effect }) {
   const { invalid, tiles, bytes: size, layers } = effect;
   return (

@@ -3,18 +3,18 @@ import type { TextKey } from "../../core/i18n.ts";
 
 /** An object of the configuration as the editor shows it. */
 export interface EditedObject {
-  /** What PUT takes. */
+  /** The document that PUT accepts. */
   readonly configuration: unknown;
   readonly editable: boolean;
-  /** The file, and the line, in which it stands; undefined: in none. */
+  /** The file and the line of the object. Undefined if it is not in a file. */
   readonly place: string | undefined;
 }
 
-/** A kind of objects that the editor changes. */
+/** A kind of objects that the editor can change. */
 export interface EditedKind {
   /** The collection under `/api/v1`, and the segment of the console's address. */
   readonly collection: string;
-  /** The key of the document that has the name. */
+  /** The key of the document that contains the name. */
   readonly nameKey: "name" | "id";
   readonly one: TextKey;
   readonly make: TextKey;
@@ -22,12 +22,12 @@ export interface EditedKind {
   readonly template: unknown;
   /** Whether a change can truncate the object's own tiles. */
   readonly hasTiles: boolean;
-  /** Where the console shows the object, or the list of its kind. */
+  /** Returns the path segments of the view that shows the object, or the list of its kind. */
   readonly listed: (name: string) => readonly string[];
   readonly read: (document: unknown) => EditedObject;
 }
 
-/** The members of an answer that are not of the configuration. */
+/** Returns an answer without the fields that are not configuration. */
 function withoutFacts(document: Doc<"GridSet">): unknown {
   const { origin: _, editable: __, configuredAt: ___, layers: ____, ...configuration } = document;
   return configuration;

@@ -15,12 +15,15 @@ import { type Editor, parsed, useEditor } from "./use-editor.ts";
 
 interface EditorProps {
   readonly kind: EditedKind;
-  /** Undefined: the object is new, and its document has the name. */
+  /** The name of the object. Undefined for a new object, whose document contains the name. */
   readonly name: string | undefined;
   readonly start: Read | undefined;
 }
 
-/** Changes the document of an object. The server checks each change, and tells its effect, before it can be applied. */
+/**
+ * Edits the document of an object. The server checks each change, and computes its effect, before the user can apply
+ * it.
+ */
 export function ObjectEditor({ kind, name, start }: EditorProps) {
   const editor = useEditor(kind, name, start);
   const { text, truncates, base, checked, problem, conflict, isBusy } = editor;
@@ -105,10 +108,7 @@ function Refused({ problem }: { readonly problem: Problem }) {
   );
 }
 
-/**
- * Shown when another user has changed the object since it was read: the changes of that user. The text of this user
- * stays.
- */
+/** Shows the changes of another user who has changed the object since it was read. The text of this user is kept. */
 function Conflict({ editor }: { readonly editor: Editor }) {
   const { conflict, base, text } = editor;
   const theirs = conflict.value;

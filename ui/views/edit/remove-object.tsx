@@ -13,11 +13,11 @@ interface RemoveProps {
   readonly kind: EditedKind;
   readonly name: string;
   readonly tag: string | null;
-  /** Called when another user has changed the object since it was read. */
+  /** Called if another user has changed the object since it was read. */
   readonly onConflict: () => void;
 }
 
-/** A button that tells what the removal of an object costs, and then removes it. */
+/** A button that shows the effect of the removal of an object, and then removes it. */
 export function RemoveObject({ kind, name, tag, onConflict }: RemoveProps) {
   const effect = useSignal<Effect | undefined>(undefined);
   const isBusy = useSignal(false);

@@ -11,30 +11,30 @@ export interface Checked {
   readonly text: string;
   readonly truncates: boolean;
   readonly effect: Effect;
-  /** The document of the text. */
+  /** The document parsed from the text. */
   readonly document: unknown;
 }
 
 export interface Editor {
   readonly text: Signal<string>;
   readonly truncates: Signal<boolean>;
-  /** The state that the change applies to; undefined: the object is new. */
+  /** The state that the change applies to. Undefined for a new object. */
   readonly base: Signal<Read | undefined>;
   readonly checked: Signal<Checked | undefined>;
   readonly problem: Signal<Problem | undefined>;
-  /** The state that another user has made meanwhile; `gone`: the object was removed. */
+  /** The newer state that another user has made. `gone` if the object was removed. */
   readonly conflict: Signal<Read | "gone" | undefined>;
   readonly isBusy: Signal<boolean>;
-  /** The request that applies the change; undefined: the text is no JSON, or has no name. */
+  /** Returns the request that applies the change. Undefined if the text is not JSON, or lacks the name. */
   request(): ApiRequest | undefined;
   check(): Promise<void>;
-  /** Applies the checked change. Returns the name; undefined: it was refused. */
+  /** Applies the checked change. Resolves to the name. Undefined if the server refused the change. */
   apply(): Promise<string | undefined>;
-  /** Takes the state of the other user as `base`, and keeps the text. */
+  /** Makes the other user's state the `base`, and keeps the text. */
   rebase(): void;
 }
 
-/** Returns the document of a text, or why it is none. */
+/** Parses a text. Returns its document, or why it is invalid. */
 export function parsed(text: string): { readonly document: unknown } | { readonly message: string } {
   try {
     return { document: parseJson<unknown>(text) };
@@ -43,7 +43,7 @@ export function parsed(text: string): { readonly document: unknown } | { readonl
   }
 }
 
-/** Returns the request that applies a text to an object. `name` undefined: the object is new, and the text names it. */
+/** Returns the request that applies a text to an object. With an undefined `name` the text names the new object. */
 function requestOf(
   kind: EditedKind,
   name: string | undefined,
@@ -65,7 +65,7 @@ function requestOf(
   };
 }
 
-/** The state of an editor of one object. `start` undefined: the object is new. */
+/** The state of an editor for one object. `start` is undefined for a new object. */
 export function useEditor(kind: EditedKind, name: string | undefined, start: Read | undefined): Editor {
   const text = useSignal(jsonText(start?.configuration ?? kind.template, 2));
   const truncates = useSignal(false);

@@ -54,7 +54,7 @@ function Existing({ kind, name }: { readonly kind: EditedKind; readonly name: st
   return <ObjectEditor kind={kind} name={name} start={read.value} />;
 }
 
-/** An object that cannot be changed over HTTP: its document, and where it stands. */
+/** An object that cannot be changed over HTTP: its document, and where it is configured. */
 function Fixed({ kind, of }: { readonly kind: EditedKind; readonly of: Read }) {
   return (
     <>

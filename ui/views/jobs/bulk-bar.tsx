@@ -27,19 +27,16 @@ export const COMMANDS: Readonly<Record<JobAction, string>> = {
 };
 
 interface BulkBarProps {
-  /** The jobs of the page, as they were read. */
+  /** The jobs of the page when they were read. */
   readonly jobs: readonly Job[];
   readonly selected: Signal<ReadonlySet<number>>;
   readonly onDone: () => void;
 }
 
-/**
- * Selects the jobs of the page, and acts on those that are selected. Each action shows the number of jobs to which it
- * applies.
- */
+/** Selects jobs of the page, and acts on the selected jobs. Each action shows the number of jobs that it applies to. */
 export function BulkBar({ jobs, selected, onDone }: BulkBarProps) {
   if (!may("operate")) return null;
-  // The events are read here and not in the list: the whole table would be drawn on each of them.
+  // Events are read here and not in the list, because otherwise each event would render the whole table.
   const chosen = jobs.filter(({ id }) => selected.value.has(id)).map((job) => liveJobs.value.get(job.id) ?? job);
   return (
     <div class="bulk">
@@ -74,7 +71,7 @@ export function BulkBar({ jobs, selected, onDone }: BulkBarProps) {
   );
 }
 
-/** Returns the requests, the newest job first, so that no waiting job starts because an older one was cancelled. */
+/** Returns the requests, newest job first, so that no waiting job starts because an older one was cancelled. */
 export const requestsFor = (action: JobAction, jobs: readonly Job[]): readonly ApiRequest[] =>
   [...jobs].sort((a, b) => b.id - a.id).map(({ id }) => ({ method: "POST", path: `jobs/${id}/${action}` }));
 

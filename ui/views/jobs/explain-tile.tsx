@@ -12,11 +12,11 @@ import { tileAddress, tmsTemplate } from "../../map/grid.ts";
 
 type Failure = Doc<"Failures">["failures"][number];
 
-/** A button that explains the present state of a tile. It renders nothing. */
+/** A button that explains the present state of a tile. Renders no tile. */
 export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: Failure }) {
   const shown = useSignal<Explanation | Problem | undefined>(undefined);
   const name = `${tile.z}/${tile.x}/${tile.y}`;
-  // A truncate of several grid sets or formats has no tile of one address.
+  // A truncate of several grid sets or formats has no single tile address.
   if (job.gridSet === null || job.format === null) return null;
   const ask = async (): Promise<void> => {
     shown.value = await explanationOf(job, tile).catch(asProblem);
@@ -73,7 +73,9 @@ function Facts({ explanation, failure }: { readonly explanation: Explanation; re
   );
 }
 
-/** Asks the tile's TMS address: it counts rows from below, as jobs do. @throws Problem */
+/**
+ * Requests the explanation at the tile's TMS address, whose rows count from below, as those of jobs. @throws Problem
+ */
 async function explanationOf({ layer: name, gridSet, format, parameters }: Job, tile: Failure): Promise<Explanation> {
   const layer = await get("Layer", `layers/${encodeURIComponent(name)}`);
   const template = tmsTemplate(layer, gridSet ?? "", format ?? "");

@@ -9,7 +9,7 @@ import { formQuery, requestOf } from "./job-request.ts";
 import { TermsButton } from "./job-terms.tsx";
 import { StopJob } from "./stop-job.tsx";
 
-/** All that can be done with a job in its state. */
+/** All actions for a job in its state. */
 export const JobActions = ({ job, reload }: { readonly job: Job; readonly reload: () => void }) =>
   hasEnded(job) ? (
     <EndedActions job={job} />
@@ -20,7 +20,9 @@ export const JobActions = ({ job, reload }: { readonly job: Job; readonly reload
     </>
   );
 
-/** Opens the forms of a new job and of a new schedule with the fields of a job. A list of tiles is not in the document. */
+/**
+ * Opens the form of a new job or schedule with the fields of a job. Lists of tiles are not in the document of the job.
+ */
 function SameAgain({ job }: { readonly job: Job }) {
   if (!may("operate") || job.limit === "tiles") return null;
   const query = formQuery(requestOf(job));

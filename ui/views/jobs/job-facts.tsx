@@ -87,7 +87,7 @@ function onlyText({ onlyExisting, olderThan }: Job): string | null {
   return parts.length === 0 ? null : parts.join(", ");
 }
 
-/** The tasks have ids of their own in the classic interface. */
+/** Shows the ids of the tasks, which the classic interface uses. */
 function Tasks({ tasks }: { readonly tasks: Job["tasks"] }) {
   return (
     <details>

@@ -14,7 +14,7 @@ type Failure = Doc<"Failures">["failures"][number];
 
 const MOST = 1_000;
 
-/** The failed tiles: how many of each class and the message of the first, then each of them. */
+/** Shows the failed tiles: the number of each class with the message of the first, then each tile. */
 export function JobFailures({ job }: { readonly job: Job }) {
   const isOpen = useSignal(false);
   if (job.errors.length === 0) return null;

@@ -8,7 +8,10 @@ const RESETS = ["after", "open"];
 const AGES = ["PT1H", "P1D", "P7D", "P30D"] as const;
 const TYPES = ["seed", "reseed", "truncate"] as const;
 
-/** The filters of the list. The address holds them. `layer`: the list is of this layer, which is no filter. */
+/**
+ * The filters of the list. Their values are in the address. With `layer` the list is of one layer, and the filter by
+ * layer is hidden.
+ */
 export function JobFilters({ layer }: { readonly layer?: string | undefined }) {
   const { query } = place.value;
   const since = query.get("since") ?? "";

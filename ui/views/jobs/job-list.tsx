@@ -26,7 +26,7 @@ export function JobList() {
   );
 }
 
-/** The list of the jobs of one layer, for its page. */
+/** Lists the jobs of one layer, for the layer's page. */
 export function LayerJobs({ layer }: { readonly layer: string }) {
   const loaded = useJobs(layer);
   return (
@@ -40,7 +40,7 @@ export function LayerJobs({ layer }: { readonly layer: string }) {
   );
 }
 
-/** Reads the jobs again when one appears, ends, or is paused. Counts of running jobs follow events. */
+/** Reads the jobs again when a job appears, ends, or is paused. Counts of running jobs follow events. */
 function useJobs(layer: string | undefined): Loaded<Doc<"Jobs">> {
   const loaded = useDocument("Jobs", jobsPath(place.value.query, layer));
   useJobChanges(loaded.reload, (job) => layer === undefined || job.layer === layer);

@@ -16,9 +16,9 @@ import { TilePanel } from "../coverage/tile-panel.tsx";
 type Job = Doc<"Job">;
 
 /**
- * Shows a job on the map, live: the requested area, the tiles that are stored, those that the job could not render, and
- * those that are being rendered. A click on a tile explains its state. It shows nothing for a job of several grid sets
- * or formats, such as a truncate of a whole layer, and while the layer is loaded. `job` is the document of `GET
+ * Shows a job on a live map: the requested area, the stored tiles, the tiles that the job could not render, and the
+ * tiles that are being rendered. A click on a tile explains its state. Shows nothing for a job of several grid sets or
+ * formats, such as a truncate of a whole layer, and until the layer is loaded. `job` is the document of `GET
  * /api/v1/jobs/ID`, with its area.
  */
 export function JobMap({ job }: { readonly job: Job }) {
@@ -26,7 +26,7 @@ export function JobMap({ job }: { readonly job: Job }) {
   const path = gridSet === null || format === null ? undefined : `layers/${encodeURIComponent(layer)}`;
   const { data } = useDocument("Layer", path, { on: ["configuration"] });
   const subset = data && findSubset(data, gridSet ?? undefined);
-  // A layer that has been removed has no map.
+  // A removed layer has no map.
   if (data === undefined || subset === undefined || format === null) return null;
   return <OfJob key={job.id} job={job} layer={data} subset={subset} format={format} />;
 }
@@ -95,7 +95,7 @@ function OfJob({ job, layer, subset, format }: OfJobProps) {
   );
 }
 
-/** The most tiles of the level that is shown first: one answer has the states of all of them. */
+/** The first shown level has at most this many tiles, whose states are all in one answer. */
 const MOST_TILES = 4_000_000;
 
 const tilesOf = ({ zooms = [] }: Job, z: number): number => Number(zooms.find((one) => one.z === z)?.tiles.total ?? 0);

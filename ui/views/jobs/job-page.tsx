@@ -18,12 +18,15 @@ import { JobTimeline, useTimeline } from "./job-timeline.tsx";
 import { outcomeOf, waitsForUpstream } from "./outcome.ts";
 import { standstillSince } from "./timeline.ts";
 
-/** The list of jobs and a job without a map do not need the files of the map. */
+/** Loads the map, whose files the list of jobs and a job without a map do not need. */
 const loadMap = async () => (await import("./job-map.tsx")).JobMap;
-/** A job of several grid sets or formats, such as a truncate of a whole layer, has no map. */
+/**
+ * Returns whether a job has a map. A job of several grid sets or formats, such as a truncate of a whole layer, has
+ * none.
+ */
 const hasMap = ({ gridSet, format }: Job): boolean => gridSet !== null && format !== null;
 
-/** One job. Its counts follow the events; the document is read again when its state changes. */
+/** Shows one job. Its counts follow events. The document is read again when its state changes. */
 export function JobPage({ id }: { readonly id: string }) {
   const loaded = useDocument("Job", `jobs/${encodeURIComponent(id)}`);
   useJobChanges(loaded.reload, (job) => String(job.id) === id);
@@ -70,7 +73,7 @@ function ShownJob({ job: read, reload }: { readonly job: Job; readonly reload: (
   );
 }
 
-/** Pauses a job that runs or waits, resumes a paused one. */
+/** Pauses a running or waiting job, resumes a paused one. */
 async function togglePause(id: number): Promise<void> {
   const action = liveJobs.peek().get(id)?.paused === true ? "resume" : "pause";
   await send({ method: "POST", path: `jobs/${id}/${action}` }).catch((error: unknown) =>

@@ -7,7 +7,7 @@ import { hasEnded, type Job, processedOf } from "../../core/jobs.ts";
 import { share } from "../../core/json.ts";
 import { useDocument } from "../../core/resource.ts";
 
-/** Shows the progress, the rate and the remaining tiles of the job, and of each level. */
+/** Shows the progress, the rate and the remaining tiles of the job and of each level. */
 export function JobProgress({ job }: { readonly job: Job }) {
   return (
     <Panel title={t("field.progress")} class="job-progress">
@@ -50,7 +50,7 @@ const rangeOf = ({ least, most, confidence }: NonNullable<Job["timeLeft"]>): str
     confidence: t(`confidence.${confidence}`),
   });
 
-/** How far each level is. Events tell the sum of the levels: when the sum changes, the levels are read again. */
+/** Shows the progress of each level. Events contain only the sum: when it changes, the levels are read again. */
 function Levels({ job: { id, tiles } }: { readonly job: Job }) {
   const loaded = useDocument("JobLevels", `jobs/${id}/levels`, { version: `${processedOf(tiles)} ${tiles.failed}` });
   return (

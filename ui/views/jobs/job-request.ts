@@ -7,7 +7,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const NORMAL_PRIORITY = 10;
 const NORMAL_MAX_FAILURES = 1_000;
 
-/** Returns the body of a POST to `/api/v1/jobs` that makes the same job again. A list of tiles is not in the document. */
+/**
+ * Returns the body of a POST to `/api/v1/jobs` that repeats a job. Lists of tiles are not in the document of the job.
+ */
 export function requestOf(job: Job): Fields {
   const { type, layer, gridSet, format, parameters, parameterSets, combinations, bounds, area, limit } = job;
   const fields: Fields = {
@@ -33,15 +35,15 @@ export function requestOf(job: Job): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** Returns the number of failures that the request named. A percentage alone has no number beside it. */
+/** Returns the number of failures in the request. Null if the request has only a percentage. */
 const ownMaxFailures = ({ type, maxFailures, maxFailurePercent }: Job): number | null =>
   type === "truncate" || (maxFailurePercent === null && maxFailures === NORMAL_MAX_FAILURES) ? null : maxFailures;
 
-/** The CRS of an area follows from a grid set that is named after its CRS. */
+/** Returns the CRS of an area, if the grid set is named after its CRS. */
 const crsOf = (gridSet: string | null): string | null =>
   gridSet !== null && /^EPSG:\d+$/.test(gridSet) ? gridSet : null;
 
-/** Returns the query of the form for a new job, or for a schedule, that has the fields of a job. */
+/** Returns the query with which the form for a new job, or for a schedule, shows the fields of a job. */
 export function formQuery(fields: Fields): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields))
@@ -49,7 +51,7 @@ export function formQuery(fields: Fields): string {
   return query.toString();
 }
 
-/** Returns the command line that makes the same job again; undefined if it needs a file or a pattern. */
+/** Returns the command line that repeats a job. Undefined if it needs a file or a pattern. */
 export function commandOf(job: Job): string | undefined {
   if (job.limit !== null || job.parameters === null) return undefined;
   const flag = (name: string, value: unknown): string[] =>

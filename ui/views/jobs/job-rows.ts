@@ -1,11 +1,13 @@
 import type { Job } from "../../core/jobs.ts";
 
-/** A row of the list: a job, or the jobs of one request together. */
+/** A row of the list: a job, or all jobs of one request. */
 export type JobRow =
   | { readonly kind: "job"; readonly job: Job; readonly isMember: boolean }
   | { readonly kind: "batch"; readonly id: number; readonly jobs: readonly Job[]; readonly isOpen: boolean };
 
-/** Folds the jobs of one request into one row, at the place of the newest. An open batch is followed by its jobs. */
+/**
+ * Merges the jobs of one request into one row, at the position of the newest. The jobs of an open batch follow its row.
+ */
 export function rowsOf(jobs: readonly Job[], open: ReadonlySet<number>): readonly JobRow[] {
   const batches = new Map<number, Job[]>();
   for (const job of jobs) {

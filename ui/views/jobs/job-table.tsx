@@ -53,7 +53,7 @@ function SelectBox({ row, selected }: { readonly row: JobRow; readonly selected:
   );
 }
 
-/** Makes a column of which batches show nothing, or what `batch` returns. */
+/** Makes a column that is empty for batches, or shows the result of `batch`. */
 const column = (
   key: string,
   label: string,
@@ -112,7 +112,7 @@ function Progress({ job }: { readonly job: Job }) {
   );
 }
 
-/** Returns the value that all jobs of a batch have. */
+/** Returns the value if all jobs of a batch have the same. */
 const same =
   (value: (job: Job) => string | null) =>
   (jobs: readonly Job[]): string => {
@@ -184,7 +184,7 @@ const made = (job: Job) => (
   </>
 );
 
-/** Shows the schedule or the retried job that the job comes from, if an operator did not request it. */
+/** Shows the schedule or the retried job that the job comes from. Empty if an operator requested the job. */
 function Origin({ job: { schedule, retryOf } }: { readonly job: Job }) {
   if (schedule === null && retryOf === null) return null;
   return (
@@ -195,7 +195,7 @@ function Origin({ job: { schedule, retryOf } }: { readonly job: Job }) {
   );
 }
 
-/** The actions that a job needs most often in its state. The page of the job has the others. */
+/** The most frequent actions for a job in its state. The page of the job has all actions. */
 function RowActions({ job }: { readonly job: Job }) {
   const now = useLiveJob(job);
   const action = hasEnded(now) ? (canRetry(now) ? "retry" : undefined) : now.paused ? "resume" : "pause";

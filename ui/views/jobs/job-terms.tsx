@@ -9,7 +9,7 @@ import { t } from "../../core/i18n.ts";
 import type { Job } from "../../core/jobs.ts";
 import { may } from "../../core/session.ts";
 
-/** The fields of the form, as texts. "" means no limit. */
+/** The fields of the form as texts. Empty means no limit. */
 interface Terms {
   readonly priority: string;
   readonly rateLimit: string;
@@ -26,7 +26,7 @@ const termsOf = ({ priority, rateLimit, threadCount, runWindow }: Job): Terms =>
   to: runWindow?.to ?? "",
 });
 
-/** Changes how a job runs beside others: its priority, its rate, its threads and its hours. */
+/** Changes the terms of a job: its priority, its rate, its threads and its hours. */
 export function TermsButton({ job, onDone }: { readonly job: Job; readonly onDone: () => void }) {
   if (!may("operate")) return null;
   return (
@@ -48,7 +48,7 @@ export function TermsButton({ job, onDone }: { readonly job: Job; readonly onDon
 
 function TermsForm({ job, onDone }: { readonly job: Job; readonly onDone: () => void }) {
   const timeZone = job.runWindow?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  // The form sends the fields that differ from those of the job when the form was opened.
+  // The form sends the fields that differ from the job's fields when the form was opened.
   const before = useRef(termsOf(job)).current;
   const terms = useSignal(before);
   const now = terms.value;
@@ -122,7 +122,7 @@ interface Change {
   readonly flags: readonly string[];
 }
 
-/** Returns the change from one form to another. Fields that are the same are left out. */
+/** Returns the change from one form to another. Omits equal fields. */
 function changeOf(before: Terms, now: Terms, timeZone: string): Change {
   const parts: readonly (Change & { readonly isChanged: boolean })[] = [
     {

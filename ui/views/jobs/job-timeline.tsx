@@ -9,7 +9,7 @@ import { type Loaded, useDocument } from "../../core/resource.ts";
 import { reasonText } from "./outcome.ts";
 import { hiddenOf, isStandstill, type LastingMoment, lasting } from "./timeline.ts";
 
-/** Reads the timeline of a job, and reads it again when the job starts, waits, is paused, goes on or ends. */
+/** Reads the timeline of a job, and reads it again when the job starts, waits, is paused, is resumed or ends. */
 export function useTimeline(job: Job): Loaded<Doc<"JobTimeline">> {
   const { id, startedAt, paused, reason, outcome } = job;
   return useDocument("JobTimeline", `jobs/${id}/timeline`, {
@@ -17,9 +17,7 @@ export function useTimeline(job: Job): Loaded<Doc<"JobTimeline">> {
   });
 }
 
-/**
- * Shows the events of the job, the oldest first: the account, the reason, and how long the job waited or was paused.
- */
+/** Shows the events of the job, oldest first: the account, the reason, and how long the job waited or was paused. */
 export function JobTimeline({ job, loaded }: { readonly job: Job; readonly loaded: Loaded<Doc<"JobTimeline">> }) {
   return (
     <Panel title={t("timeline")}>
@@ -68,7 +66,7 @@ function ShownMoment({ moment, isLive }: { readonly moment: LastingMoment; reado
   );
 }
 
-/** The time that has passed, each second anew. Screen readers do not announce each second. */
+/** Shows the elapsed time, updated each second. Screen readers do not announce the updates. */
 function SoFar({ since }: { readonly since: string }) {
   const seconds = (useNow() - Date.parse(since)) / 1000;
   return <> ({t("timeline.soFar", { time: duration(seconds) })})</>;

@@ -19,12 +19,12 @@ const STATES: Readonly<Record<Scope, readonly ("running" | "pending")[]>> = {
 const MOST = 1_000;
 
 interface KillMenuProps {
-  /** Only jobs of this layer. */
+  /** Limits the kill to jobs of this layer. */
   readonly layer?: string;
   readonly onDone: () => void;
 }
 
-/** Ends all jobs, all running ones, or all pending ones, not only those in the list. */
+/** Kills all jobs, all running ones, or all pending ones, including jobs that the list does not show. */
 export function KillMenu({ layer, onDone }: KillMenuProps) {
   if (!may("operate")) return null;
   return (

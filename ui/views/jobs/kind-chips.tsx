@@ -8,7 +8,7 @@ import { JOB_KINDS } from "../../core/jobs.ts";
 import { place } from "../../core/router.ts";
 import { kindIn, listAddress } from "./list-query.ts";
 
-/** The kinds of jobs with their numbers. Each is a link that shows only jobs of this kind. */
+/** The kinds of jobs with their numbers. Each kind is a link that filters the list. */
 export function KindChips({ counts }: { readonly counts: Doc<"Jobs">["counts"] }) {
   const { query } = place.value;
   const current = kindIn(query);

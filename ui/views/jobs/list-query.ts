@@ -23,15 +23,15 @@ const KINDS: Readonly<Record<JobKind, Readonly<Record<string, string>>>> = {
 
 const isKind = (text: string): text is JobKind => Object.hasOwn(KINDS, text);
 
-/** Returns the kind of jobs that an address selects; undefined: all. */
+/** Returns the kind of jobs that an address selects. Undefined for all kinds. */
 export function kindIn(query: URLSearchParams): JobKind | undefined {
   const state = query.get("state") ?? "";
   return isKind(state) ? state : undefined;
 }
 
 /**
- * Returns the path of the page of jobs that an address selects.
- * @param layer the layer of the page; undefined: the address may select one
+ * Returns the API path for the page of jobs that an address selects.
+ * @param layer the layer of the page; undefined if the address may select one
  */
 export function jobsPath(query: URLSearchParams, layer: string | undefined): string {
   const kind = kindIn(query);
@@ -45,7 +45,7 @@ export function jobsPath(query: URLSearchParams, layer: string | undefined): str
   })}`;
 }
 
-/** An age such as P1D stays; a local time of a control becomes a time of the interface. */
+/** Returns a time for the API. An age such as P1D stays unchanged; a local time of a control is converted. */
 function momentOf(text: string | null): string | undefined {
   if (text === null || text === "") return undefined;
   if (text.startsWith("P")) return text;

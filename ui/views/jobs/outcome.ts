@@ -4,13 +4,13 @@ import { t } from "../../core/i18n.ts";
 import type { Job } from "../../core/jobs.ts";
 import { kindOf } from "../../core/jobs.ts";
 
-/** How a job is, or how it has ended: a sentence and how good that is. */
+/** The state or outcome of a job as a sentence, and its tone. */
 export interface Outcome {
   readonly tone: Tone;
   readonly text: string;
 }
 
-/** Reasons of the server that say no more than the outcome itself. */
+/** Reasons of the server that add nothing to the outcome. */
 const PLAIN_REASONS = /^(killed|cancelled|paused( by .*)?)$/;
 
 const WAITS = {
@@ -29,7 +29,7 @@ function waitText(reason: string): string {
 export const waitsForUpstream = ({ reason }: Pick<Job, "reason">): boolean =>
   reason?.startsWith("waiting for the upstream: ") === true;
 
-/** Returns a reason of the server without the words that the view already shows; undefined: no other words are left. */
+/** Returns a reason of the server without words that the view already shows. Undefined if nothing else is left. */
 export function reasonText(reason: string | null): string | undefined {
   if (reason === null || PLAIN_REASONS.test(reason)) return undefined;
   return reason.startsWith("waiting for ") ? waitText(reason) : reason;

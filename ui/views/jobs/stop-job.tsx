@@ -7,12 +7,12 @@ import { tilesLeft } from "./bulk-bar.tsx";
 
 interface StopJobProps {
   readonly job: Job;
-  /** The title of the button, where a list has several jobs. */
+  /** The title of the button, needed in a list of several jobs. */
   readonly title?: string;
   readonly onDone?: () => void;
 }
 
-/** Ends one job, after a dialog with the number of tiles that will not be rendered. */
+/** Cancels one job, after a dialog with the number of tiles that will not be rendered. */
 export const StopJob = ({ job, title, onDone }: StopJobProps) => (
   <Action
     label={t("action.cancel")}

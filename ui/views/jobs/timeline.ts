@@ -3,13 +3,13 @@ import type { Job } from "../../core/jobs.ts";
 
 type Moment = Doc<"JobTimeline">["timeline"][number];
 
-/** A moment of a timeline with the time until the next one. */
+/** A moment of a timeline, and the time until the next one. */
 export interface LastingMoment extends Moment {
-  /** undefined: the moment is the last one. */
+  /** Undefined for the last moment. */
   readonly seconds: number | undefined;
 }
 
-/** Returns the moments with the time that each has lasted. */
+/** Returns the moments, each with its duration. */
 export const lasting = (timeline: readonly Moment[]): readonly LastingMoment[] =>
   timeline.map((moment, n) => {
     const next = timeline[n + 1];
@@ -19,8 +19,7 @@ export const lasting = (timeline: readonly Moment[]): readonly LastingMoment[] =
 export const isStandstill = ({ event }: Pick<Moment, "event">): boolean => event === "waiting" || event === "paused";
 
 /**
- * Returns the time since which a job waits or is paused, also if the reason has changed since; undefined: the job does
- * neither.
+ * Returns since when a job waits or is paused, even if the reason has changed since. Undefined if the job does neither.
  */
 export function standstillSince({ outcome }: Pick<Job, "outcome">, timeline: readonly Moment[]): string | undefined {
   const last = timeline.at(-1);
@@ -29,9 +28,9 @@ export function standstillSince({ outcome }: Pick<Job, "outcome">, timeline: rea
   return timeline[before + 1]?.at;
 }
 
-/** The moments of a long timeline that are shown first: the first one, and the last ones. */
+/** The number of moments of a long timeline that are shown first: the first one, and the last ones. */
 const SHOWN = 12;
 
-/** Returns the moments in the middle of a long timeline. */
+/** Returns the hidden moments in the middle of a long timeline. */
 export const hiddenOf = <T>(moments: readonly T[]): readonly T[] =>
   moments.length <= SHOWN + 2 ? [] : moments.slice(1, -SHOWN);

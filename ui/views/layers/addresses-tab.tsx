@@ -7,7 +7,7 @@ import { place, setQuery } from "../../core/router.ts";
 import type { TabProps } from "./layer-page.tsx";
 import { snippets, type TileAddresses } from "./snippets.ts";
 
-/** The addresses of a layer for other programs. The address holds the grid set, the format and the program. */
+/** The addresses of a layer for other programs. The chosen grid set, format and program are in the address. */
 export function AddressesTab({ layer }: TabProps) {
   const { query } = place.value;
   const gridSet = query.get("gridSet") ?? layer.defaultGridSet;

@@ -9,10 +9,10 @@ import { useDescriptions } from "../../core/schema.ts";
 import { may } from "../../core/session.ts";
 import type { TabProps } from "./layer-page.tsx";
 
-/** Keys that stand elsewhere on the page. */
+/** Keys that the page shows elsewhere. */
 const ELSEWHERE: ReadonlySet<string> = new Set(["name", "source", "gridSubsets"]);
 
-/** The configuration of a layer as it applies, with the file and the line that it comes from. */
+/** The configuration of a layer in force, with the file and line that it comes from. */
 export function ConfigurationTab({ layer }: TabProps) {
   const descriptions = useDescriptions("LayerConfiguration");
   const { configuration, quota, upstream } = layer;
@@ -72,7 +72,7 @@ export function ConfigurationTab({ layer }: TabProps) {
   );
 }
 
-/** Returns the keys of an object of the configuration with their values, and with what the server says of them. */
+/** Returns the keys of a configured object with their values, and with the server's descriptions. */
 const factsOf = (
   object: object,
   descriptions: Readonly<Record<string, string | undefined>> = {},

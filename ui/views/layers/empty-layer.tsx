@@ -8,16 +8,16 @@ import { figure } from "../../core/stored.ts";
 
 interface EmptyLayerProps {
   readonly layer: string;
-  /** The stored tiles of the layer; undefined: not loaded yet. */
+  /** The stored tiles of the layer. Undefined until they are loaded. */
   readonly use: Doc<"Usage">["layers"][number] | undefined;
   readonly isSmall?: boolean;
   readonly onDone?: () => void;
 }
 
-/** Above this number of tiles the name of the layer must be typed. */
+/** Above this number of tiles the user must type the name of the layer. */
 const TYPED_TILES = 1_000_000;
 
-/** Removes all tiles of a layer at once. The toast undoes it for as long as the tiles stay on the disk. */
+/** Truncates a layer. The toast can undo it as long as the tiles are on the disk. */
 export function EmptyLayer({ layer, use, isSmall = false, onDone }: EmptyLayerProps) {
   return (
     <Action<Doc<"Truncation">>
@@ -51,7 +51,7 @@ export function EmptyLayer({ layer, use, isSmall = false, onDone }: EmptyLayerPr
   );
 }
 
-/** Lets all tiles of a layer expire: they are served until they are rendered anew. */
+/** Makes all tiles of a layer expire. They are served until they are rendered again. */
 export function MakeStale({ layer, use }: Pick<EmptyLayerProps, "layer" | "use">) {
   return (
     <Action<Doc<"Truncation">>
@@ -77,6 +77,6 @@ export function MakeStale({ layer, use }: Pick<EmptyLayerProps, "layer" | "use">
   );
 }
 
-/** Says that the number before it is not the whole one. */
+/** Says that the preceding number may be too low. */
 const Counting = ({ use }: Pick<EmptyLayerProps, "use">) =>
   use === undefined || use.complete ? null : <p>{t("stillCounting")}</p>;

@@ -4,7 +4,8 @@ import { type GridSubset, tileBox } from "../../map/grid.ts";
 import type { MapPointer } from "../../map/map-surface.ts";
 
 /**
- * Asks the layer's source what lies at a position (GetFeatureInfo of WMTS), as text. "" where the layer has no tile.
+ * Requests the features at a position from the layer's source (GetFeatureInfo of WMTS), as text. Empty if the layer has
+ * no tile there.
  * @throws Problem
  */
 export async function featureInfo(

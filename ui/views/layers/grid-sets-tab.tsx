@@ -74,7 +74,7 @@ const columns = (): readonly Column<Level>[] => [
   },
 ];
 
-/** Coordinates are code, not quantities: they stand as a request needs them. */
+/** Formats coordinates as requests need them, not as quantities. */
 const corners = (box: readonly number[]): string => box.map((one) => String(Number(one.toPrecision(12)))).join(", ");
 
 const significant = (value: number): string => (value >= 1000 ? decimal(value, 2) : decimal(value, 10));

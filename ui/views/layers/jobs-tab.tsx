@@ -3,5 +3,5 @@ import type { TabProps } from "./layer-page.tsx";
 
 const load = async () => (await import("../jobs/job-list.tsx")).LayerJobs;
 
-/** The jobs of the layer, with the filters of the list of all jobs. */
+/** The jobs of the layer, with the same filters as the list of all jobs. */
 export const JobsTab = ({ layer }: TabProps) => <Lazy load={load} props={{ layer: layer.name }} />;

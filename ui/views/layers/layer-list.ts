@@ -7,19 +7,19 @@ export type LayerSummary = Doc<"LayerSummaries">["layers"][number];
 
 interface LayerList {
   readonly layers: readonly LayerSummary[];
-  /** The layers that the server has; undefined until the first page is there. */
+  /** The number of layers on the server. Undefined until the first page is loaded. */
   readonly total: number | undefined;
   readonly problem: Problem | undefined;
 }
 
-/** The layers of the server. They stay when another view is shown, so that the way back is short. */
+/** The layers of the server. They are kept while another view is shown, so that the list is shown again at once. */
 export const layerList = signal<LayerList>({ layers: [], total: undefined, problem: undefined });
 
-/** The first page fills the screen; the further ones are large, because a request has its price too. */
+/** The first page fills the screen. Further pages are larger, because each request has a cost. */
 const FIRST_PAGE = 200;
 const PAGE = 2_000;
 
-/** Reads all layers, page by page. Shows pages as they arrive, unless a complete list is shown already. */
+/** Reads all layers page by page. Shows each page as it arrives, unless a complete list is already shown. */
 async function read(abort: AbortSignal): Promise<void> {
   const isFirst = layerList.value.total === undefined || layerList.value.layers.length < layerList.value.total;
   const layers: LayerSummary[] = [];
@@ -41,7 +41,7 @@ async function read(abort: AbortSignal): Promise<void> {
   }
 }
 
-/** Keeps `layerList` up to date while the component is shown. */
+/** Follows changes of the layers in `layerList` while the component is shown. */
 export function useLayerList(): void {
   const resync = resyncs.value;
   useEffect(() => {

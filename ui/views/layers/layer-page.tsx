@@ -27,7 +27,7 @@ export interface TabProps {
 }
 
 interface Tab {
-  /** The segment of the address; "" is the first tab. */
+  /** The path segment. "" is the first tab. */
   readonly name: string;
   readonly label: TextKey;
   readonly View: ComponentType<TabProps>;
@@ -43,7 +43,7 @@ const TABS: readonly Tab[] = [
   { name: "configuration", label: "layers.tab.configuration", View: ConfigurationTab },
 ];
 
-/** One layer: what it is, what can be done with it, and a tab of the address. */
+/** One layer: its main facts, its actions, and the tab of the address. */
 export function LayerPage({ name, tab = "" }: { readonly name: string; readonly tab?: string | undefined }) {
   const path = pathOf("layers", name);
   const layer = useDocument("Layer", path.slice(1), { on: ["configuration", "quota"] });

@@ -25,11 +25,11 @@ import {
 } from "./layer-rows.ts";
 
 const SEARCH_ID = "layer-search";
-/** How often the sizes are read while jobs run. Nothing is read while none runs. */
+/** The interval between reads of the sizes while jobs run. Without running jobs the sizes are not read. */
 const USAGE_MS = 15_000;
 const NO_USAGE: UsageByLayer = new Map();
 
-/** The list of all layers. The address holds the search, the order and the upstream. */
+/** The list of all layers. The search, the order and the upstream are in the address. */
 export function LayersPage() {
   useLayerList();
   useShortcuts([{ keys: "/", label: "layers.search", run: () => document.getElementById(SEARCH_ID)?.focus() }]);
@@ -47,7 +47,7 @@ export function LayersPage() {
   const wanted = query.get("sort") ?? "";
   const sort: Sort = isSort(wanted) ? wanted : "name";
   const used: UsageByLayer = useMemo(() => new Map(usage.data?.layers.map((one) => [one.layer, one])), [usage.data]);
-  // The order by name does not change with the usage.
+  // The order by name does not depend on the usage.
   const sizes = sortKey(sort) === "name" ? NO_USAGE : used;
   const rows = useMemo(() => layerRows(layers, { text, upstream }, sort, sizes), [layers, text, upstream, sort, sizes]);
   const health = new Map(upstreams.data?.upstreams.map(({ id, state }) => [id, state]));
@@ -100,7 +100,7 @@ export function LayersPage() {
   );
 }
 
-/** The data that the cells show beside the list itself. */
+/** Data that the cells show in addition to the list. */
 interface Facts {
   readonly used: UsageByLayer;
   readonly health: ReadonlyMap<string, Doc<"Upstream">["state"]>;
@@ -111,7 +111,7 @@ function sorting(sort: Sort, key: SortKey): NonNullable<Column<LayerSummary>["so
   const isKey = sortKey(sort) === key;
   const isDescending = sort.startsWith("-");
   const now: Sorting = isKey ? (isDescending ? "descending" : "ascending") : "none";
-  // The first press of a number sorts the largest to the top.
+  // The first press on a column of numbers sorts the largest to the top.
   const next = isKey ? !isDescending : key !== "name";
   return { now, onSort: () => setQuery({ sort: next ? `-${key}` : key }) };
 }

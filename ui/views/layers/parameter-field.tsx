@@ -10,7 +10,7 @@ interface ParameterFieldProps {
   readonly onChoose: (value: string) => void;
 }
 
-/** Lists of at least so many times or numbers are a slider. */
+/** The least number of times or numbers that are shown as a slider. */
 const SLIDER_VALUES = 3;
 
 /** A control for one parameter of a layer: a list, a slider for times and numbers, or a text. */
@@ -18,7 +18,7 @@ export function ParameterField({ parameter, value, onChoose }: ParameterFieldPro
   const { key, regex, values } = parameter;
   if (values === undefined)
     return (
-      // Each new value asks for new tiles: what is being typed is none yet.
+      // A field that commits complete values only, because each new value requests new tiles.
       <CommittedField
         label={key}
         hint={regex === undefined ? undefined : t("layers.pattern", { pattern: regex })}
@@ -56,7 +56,7 @@ export function ParameterField({ parameter, value, onChoose }: ParameterFieldPro
   );
 }
 
-/** Returns whether the values of a parameter are steps of time or of a number. */
+/** Returns whether the values of a parameter are a series of times or numbers. */
 const isSeries = ({ key, type }: ParameterFilter, values: readonly string[]): boolean =>
   type !== "string" ||
   values.every((one) => /^\d{4}(-|T|$)/.test(one) && !Number.isNaN(Date.parse(one))) ||

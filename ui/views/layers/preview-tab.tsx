@@ -15,10 +15,10 @@ import type { TabProps } from "./layer-page.tsx";
 import { ParameterField } from "./parameter-field.tsx";
 import { TryRender } from "./try-render.tsx";
 
-/** The answer to a click: a text, or why there is none. */
+/** The answer to a click: a text, or a problem. `isLoading` until the answer arrives. */
 type Answer = { readonly text: string } | { readonly problem: Problem } | { readonly isLoading: true };
 
-/** A map of the layer. The address holds the grid set, the format and the parameters; the map adds its position. */
+/** A map of the layer. The grid set, the format, the parameters and the map's position are in the address. */
 export function PreviewTab({ layer }: TabProps) {
   const answer = useSignal<Answer | undefined>(undefined);
   const [surface, setSurface] = useState<MapSurface>();
@@ -31,7 +31,7 @@ export function PreviewTab({ layer }: TabProps) {
   const ask = async (pointer: MapPointer): Promise<void> => {
     answer.value = { isLoading: true };
     try {
-      // The listener is set once for a grid set: the address has what is chosen now.
+      // The listener is added once per grid set. The present choices are in the address.
       const chosen = chosenParameters(layer, place.value.query);
       answer.value = { text: await featureInfo(layer, subset, format, chosen, pointer) };
     } catch (error) {
@@ -46,7 +46,7 @@ export function PreviewTab({ layer }: TabProps) {
           label={t("layers.gridSet")}
           value={subset.gridSet}
           values={layer.gridSubsets.map((one) => one.gridSet)}
-          // The place on the map and the tile are those of one grid set.
+          // A position on the map and a tile belong to one grid set, so they are removed.
           onChoose={(gridSet) => setQuery({ gridSet, at: undefined, tile: undefined })}
         />
         <Choice
@@ -124,7 +124,7 @@ function FeatureInfo({ answer }: { readonly answer: Answer | undefined }) {
 
 const queryKey = (parameter: string): string => `p.${parameter}`;
 
-/** Returns the parameters of the address that are not the defaults. */
+/** Returns the parameters in the address that differ from the defaults. */
 function chosenParameters(layer: Doc<"Layer">, query: URLSearchParams): Readonly<Record<string, string>> {
   return Object.fromEntries(
     filtersOf(layer).flatMap(({ key }) => {
@@ -141,8 +141,9 @@ function legendOf(layer: Doc<"Layer">, style: string | undefined): LegendOptions
 }
 
 /**
- * Returns the address of a legend on this server; undefined: the legend has an address elsewhere, which the page must
- * not load. Behind a proxy the server may see another scheme or host than the page: only the query is taken.
+ * Returns the address of a legend on this server. Undefined if the legend is on another server, from which the page
+ * must not load it. Uses only the query, because behind a proxy the server may see another scheme or host than the
+ * page.
  */
 function ownAddress(layer: Doc<"Layer">, { url }: LegendOptions): string | undefined {
   const [service = ""] = layer.addresses.wmsCapabilities.split("?");

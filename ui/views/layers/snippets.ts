@@ -6,7 +6,7 @@ type Layer = Doc<"Layer">;
 export type GridSubset = Layer["gridSubsets"][number];
 export type TileAddresses = Layer["addresses"]["tiles"][number];
 
-/** The tiles that a snippet shows: one grid set and one format of a layer. */
+/** The tiles in a snippet: one grid set and one format of a layer. */
 export interface SnippetSubject {
   readonly layer: Layer;
   readonly subset: GridSubset;
@@ -14,9 +14,9 @@ export interface SnippetSubject {
 }
 
 interface Snippet {
-  /** The program, by its own name. */
+  /** The name of the program. */
   readonly name: string;
-  /** Returns the snippet; undefined: the program cannot show tiles of this grid set or format. */
+  /** Returns the snippet. Undefined if the program cannot show tiles of this grid set or format. */
   readonly text: (subject: SnippetSubject) => string | undefined;
 }
 
@@ -29,13 +29,16 @@ export const snippets: readonly Snippet[] = [
 ];
 
 const isPicture = ({ addresses: { wms } }: SnippetSubject): boolean => wms !== null;
-/** The text of a value in JavaScript or Python: JSON is both. `<` never ends the script element around it. */
+/**
+ * Returns a value as JavaScript or Python, for which JSON is valid in both. Escapes `<`, which could end the script
+ * element.
+ */
 const literal = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
 const htmlText = (text: string): string => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
 
 const HALF_WORLD = 20037508.34;
 
-/** Returns whether a grid is the one of web maps. */
+/** Returns whether a grid set has the tiles of web maps. */
 export const isWebMercator = ({ levels, tileSize: [width, height] }: GridSubset): boolean =>
   width === height &&
   levels.every(({ resolution, topLeft: [x, y], z }) => {
@@ -43,7 +46,7 @@ export const isWebMercator = ({ levels, tileSize: [width, height] }: GridSubset)
     return Math.abs(resolution / expected - 1) < 1e-6 && Math.abs(x + HALF_WORLD) < 1 && Math.abs(y - HALF_WORLD) < 1;
   });
 
-/** Python for the console of QGIS: it adds the layer by WMTS, in the layer's own grid. */
+/** Returns Python code for the console of QGIS. It adds the layer by WMTS, in the layer's own grid set. */
 function qgis(subject: SnippetSubject): string | undefined {
   if (!isPicture(subject)) return undefined;
   const { layer, subset, addresses } = subject;
@@ -56,7 +59,7 @@ function qgis(subject: SnippetSubject): string | undefined {
     tileMatrixSet: subset.gridSet,
     url: layer.addresses.wmtsCapabilities,
   });
-  // QGIS takes a plus sign for itself.
+  // QGIS interprets a plus sign itself.
   const query = String(source).replaceAll("+", "%20");
   return `iface.addRasterLayer(${literal(query)}, ${literal(titleOf(layer))}, "wms")`;
 }
@@ -85,7 +88,7 @@ view.fit(${literal(bounds)});`;
   return levels.length === 0 ? undefined : page(layer, OPEN_LAYERS, script);
 }
 
-/** The levels up to the last of the layer. Clients count levels from 0. */
+/** Returns the levels up to the layer's last one. Clients count levels from 0. */
 const levelsShown = ({ levels, zoomStop }: GridSubset) => levels.slice(0, zoomStop + 1);
 
 function leaflet(subject: SnippetSubject): string | undefined {
@@ -126,7 +129,7 @@ map.fitBounds([[${minY}, ${minX}], [${maxY}, ${maxX}]]);`;
   return page(layer, LEAFLET, script);
 }
 
-/** MapLibre shows the grid of web maps only. */
+/** Returns code for MapLibre, which supports only the grid set of web maps. */
 function mapLibre(subject: SnippetSubject): string | undefined {
   const { layer, subset, addresses } = subject;
   if (!isWebMercator(subset) || !isPicture(subject)) return undefined;
@@ -165,7 +168,7 @@ const LEAFLET = `<link rel="stylesheet" href="https://cdn.jsdelivr.net/npm/leafl
 <script src="https://cdn.jsdelivr.net/npm/leaflet@1.9.4/dist/leaflet.js"></script>`;
 const MAPLIBRE = `<link rel="stylesheet" href="https://cdn.jsdelivr.net/npm/maplibre-gl@6.17.0/dist/maplibre-gl.css">`;
 
-/** Returns a whole page: saved as a file, it shows the map. */
+/** Returns a complete page. Saved as a file, it shows the map. */
 const page = (layer: Layer, head: string, script: string): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -20,7 +20,9 @@ interface TryRenderProps {
   readonly surface: MapSurface | undefined;
 }
 
-/** Renders one tile now, stores nothing, and shows the request to the upstream and its answer. For operators only. */
+/**
+ * Renders one tile now without storing it, and shows the request to the upstream and its response. For operators only.
+ */
 export const TryRender = (props: TryRenderProps) => (may("operate") ? <OfTileSet {...props} /> : null);
 
 function OfTileSet({ layer, tileSet, surface }: TryRenderProps) {
@@ -60,7 +62,7 @@ function OfTileSet({ layer, tileSet, surface }: TryRenderProps) {
 
 const fromOtherSide = ({ levels }: GridSubset, z: number, y: number): number => (levels[z]?.matrixSize[1] ?? 0) - 1 - y;
 
-/** Returns the body of the request, where y counts from the bottom. Without a tile the server takes one. */
+/** Returns the body of the request, where y counts from the bottom. Without a tile the server chooses one. */
 const bodyOf = ({ subset, format, parameters }: TileSet, tile: TileAddress | undefined) => ({
   gridSet: subset.gridSet,
   format,

@@ -12,7 +12,7 @@ import type { TabProps } from "./layer-page.tsx";
 const WINDOWS = ["PT5M", "PT1H", "PT24H"] as const;
 const STATS_MS = 60_000;
 
-/** How a layer is used: requests of the last minutes or hours, and what is stored of it. */
+/** The use of a layer: requests of the last minutes or hours, and its stored tiles. */
 export function UseTab({ layer, usage }: TabProps) {
   const window = WINDOWS.find((one) => one === place.value.query.get("window")) ?? "PT1H";
   const stats = useDocument("Stats", `stats?window=${window}&layer=${encodeURIComponent(layer.name)}`, {

@@ -7,12 +7,14 @@ import { parseParameters, type TileSet } from "../../map/tile-set.ts";
 export const TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof TYPES)[number];
 
-/** An area that is too long for an address: a file that the reader chose. */
+/** An area that is too long for an address, from a file of the user. */
 export const longArea = signal<string | undefined>(undefined);
 /** The most characters of an area in the address. */
 const LONGEST_IN_ADDRESS = 1_500;
 
-/** Returns the changes of the query for another area; undefined: none. The area goes into the query if it is short. */
+/**
+ * Returns the changes of the query for another area. Undefined removes the area. A short area is in the query itself.
+ */
 export function areaChange(area: string | undefined): Readonly<Record<string, string | undefined>> {
   const isLong = area !== undefined && area.length > LONGEST_IN_ADDRESS;
   longArea.value = isLong ? area : undefined;
@@ -20,18 +22,20 @@ export function areaChange(area: string | undefined): Readonly<Record<string, st
 }
 
 /**
- * A job that is being described. The query of the address is its only state: each key has the name of the field of
- * `POST /api/v1/jobs`.
+ * The description of a job in the form. The query of the address is its only state. Its keys are the fields of `POST
+ * /api/v1/jobs`.
  */
 export interface Draft {
   readonly type: JobType;
   readonly query: URLSearchParams;
   readonly bounds: readonly number[] | undefined;
-  /** GeoJSON or WKT. */
+  /** The area as GeoJSON or WKT. */
   readonly area: string | undefined;
   readonly zoomStart: number;
   readonly zoomStop: number;
-  /** A truncate of all tiles of the layer. It is no job: it is done at once, and can be undone. */
+  /**
+   * Whether the form describes a truncate of the whole layer. This is not a job: it happens at once, and can be undone.
+   */
   readonly isWholeLayer: boolean;
 }
 
@@ -50,10 +54,10 @@ export function draftOf(query: URLSearchParams, subset: GridSubset): Draft {
   };
 }
 
-/** The most tiles of the levels that a new form has. */
+/** The most tiles of the levels in a new form. */
 const FIRST_TILES = 20_000;
 
-/** Returns the levels of the query; by default those of which the layer has few tiles, or all for a truncate. */
+/** Returns the levels in the query. By default the levels with few tiles, or for a truncate all levels. */
 function levelsOf(query: URLSearchParams, subset: GridSubset, type: JobType) {
   const given = (name: string): number | undefined => {
     const text = query.get(name);
@@ -73,7 +77,7 @@ function levelsOf(query: URLSearchParams, subset: GridSubset, type: JobType) {
 type Fields = Readonly<Record<string, unknown>>;
 
 const asIs = (text: string): unknown => text;
-/** A text that is no number is sent unchanged: the server's refusal names it. */
+/** Returns a number. A text that is not a number is sent unchanged, so that the server's refusal names it. */
 const asNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
 const asYes = (text: string): unknown => (text === "true" ? true : undefined);
 function asJson(text: string): unknown {
@@ -88,7 +92,7 @@ function asJson(text: string): unknown {
 interface Field {
   readonly read: (text: string) => unknown;
   readonly types: readonly JobType[];
-  /** The option of the command line; absent: there is none. */
+  /** The option of the command line. Absent if the command has no such option. */
   readonly option?: string;
 }
 
@@ -139,7 +143,7 @@ export function bodyOf(layer: string, { subset, format, parameters }: TileSet, d
   };
 }
 
-/** Returns the request that does what the form describes. */
+/** Returns the request for the job, or the truncation, that the form describes. */
 export function requestOf(
   body: Fields,
   draft: Draft,
@@ -154,7 +158,7 @@ export function requestOf(
   };
 }
 
-/** Returns the same as a command line. An area stands in a file, `area.json` or `area.wkt`. */
+/** Returns the equivalent command line. It expects an area in a file, `area.json` or `area.wkt`. */
 export function commandOf(layer: string, { subset, format }: TileSet, draft: Draft, isConfirmed: boolean): string {
   const { type, query, bounds, area } = draft;
   if (draft.isWholeLayer) return nuthatchCommand("truncate", layer);
@@ -198,7 +202,7 @@ function windowFlags(text: string | null): readonly string[] {
 export interface RunWindow {
   readonly from: string;
   readonly to: string;
-  /** Empty: UTC. */
+  /** The time zone. Empty for UTC. */
   readonly timeZone: string;
 }
 
@@ -208,11 +212,11 @@ export function parseWindow(text: string | null): RunWindow | undefined {
   return { from, to, timeZone };
 }
 
-/** Returns a key that makes a repeated request harmless. Pages without TLS have no `randomUUID`. */
+/** Returns a key that makes a repeated request harmless. Pages without TLS lack `randomUUID`. */
 export const idempotencyKey = (): string =>
   [...window.crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 type OneEstimate = Doc<"Estimate">;
-/** An estimate. That of several jobs has no levels and no rate. */
+/** An estimate. The estimate of several jobs has no levels and no rate. */
 export type Estimate = Omit<OneEstimate, "zooms" | "tilesPerSecond"> &
   Partial<Pick<OneEstimate, "zooms" | "tilesPerSecond">>;

@@ -7,7 +7,7 @@ import { type Count, share } from "../../core/json.ts";
 import type { Posted } from "../../core/posted.ts";
 import type { Estimate, JobType } from "./draft.ts";
 
-/** Returns the tiles that the job renders, or removes. A seed renders the missing tiles. */
+/** Returns the number of tiles that the job renders or removes. A seed renders only missing tiles. */
 export const workOf = ({ tiles, missing }: Estimate, type: JobType): Count =>
   type === "seed" ? (missing ?? tiles) : tiles;
 
@@ -103,7 +103,7 @@ function Levels({ levels, type }: { readonly levels: readonly Level[]; readonly 
 
 const levelWork = ({ tiles, missing }: Level, type: JobType): Count => (type === "seed" ? (missing ?? tiles) : tiles);
 
-/** A bar beside a number that says the same. */
+/** A bar for the number beside it. */
 const Bar = ({ value }: { readonly value: number }) => (
   <svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
     <rect width={value * 100} height="8" />

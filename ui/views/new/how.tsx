@@ -19,7 +19,7 @@ const KEYS = [
 ];
 const ORDERS = ["by-zoom", "hot"] as const;
 
-/** How the job runs beside others. Everything has a default, so it is folded away. */
+/** The terms of the job: how it runs beside other jobs. All have defaults, so the section is closed at first. */
 export function How({ draft }: { readonly draft: Draft }) {
   const { type, query } = draft;
   const isOpen = KEYS.some((key) => query.has(key));
@@ -51,7 +51,7 @@ export function How({ draft }: { readonly draft: Draft }) {
   );
 }
 
-/** The hours in which the job works. */
+/** The hours in which the job may work. */
 function Window({ value }: { readonly value: RunWindow | undefined }) {
   const now = value ?? { from: "", to: "", timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
   const take = (change: Partial<RunWindow>): void => {

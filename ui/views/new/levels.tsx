@@ -5,7 +5,7 @@ import { setQuery } from "../../core/router.ts";
 import { type GridSubset, levelName, offeredLevels } from "../../map/grid.ts";
 import type { Draft } from "./draft.ts";
 
-/** The levels of the job, both included. Each has its scale and the tiles that the layer has of it. */
+/** The first and the last level of the job. Each choice shows the scale and the layer's number of tiles. */
 export function Levels({ subset, draft }: { readonly subset: GridSubset; readonly draft: Draft }) {
   const { zoomStart, zoomStop } = draft;
   const levels = {

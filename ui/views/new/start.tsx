@@ -13,9 +13,9 @@ import { formQuery } from "../jobs/job-request.ts";
 import { bodyOf, commandOf, type Draft, type Estimate, idempotencyKey, requestOf } from "./draft.ts";
 import { workOf } from "./estimate-panel.tsx";
 
-/** The reader must type the number of tiles from this number on. It is the default of `jobs.confirmTiles`. */
+/** The number of tiles from which on the user must type it. It is the default of `jobs.confirmTiles`. */
 const TYPED_FROM = 10_000_000;
-/** A truncate of a part cannot be undone. */
+/** The same for a truncate of a part, which cannot be undone. */
 const TYPED_FROM_TRUNCATE = 1_000_000;
 
 interface StartProps {
@@ -27,7 +27,7 @@ interface StartProps {
 
 type Made = Doc<"Job"> | Doc<"Jobs"> | Doc<"Truncation">;
 
-/** The button that starts the job. It names the number of tiles, and makes the reader type it for a large job. */
+/** The button that starts the job. It shows the number of tiles, which the user must type for a large job. */
 export function Start({ layer, tileSet, draft, shown }: StartProps) {
   const { type, isWholeLayer } = draft;
   const body = bodyOf(layer, tileSet, draft);
@@ -88,7 +88,7 @@ export function Start({ layer, tileSet, draft, shown }: StartProps) {
   );
 }
 
-/** Returns why the number must be typed; nothing if it need not. */
+/** Returns why the user must type the number. Empty if that is not needed. */
 function reasonsToAsk(estimate: Estimate, { type, isWholeLayer }: Draft, isRefused: boolean): readonly string[] {
   const work = workOf(estimate, type);
   const limit = type === "truncate" ? TYPED_FROM_TRUNCATE : TYPED_FROM;

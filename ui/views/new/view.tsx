@@ -20,8 +20,8 @@ import { LayerField, What } from "./what.tsx";
 import { dropFile, useFreshArea, Where } from "./where.tsx";
 
 /**
- * The form of a new job: what, where, which levels and how, with the estimate beside it. Its state is the query, whose
- * keys are the fields of `POST /api/v1/jobs`, so that every view can link to a form that is filled in.
+ * The form of a new job: layer and type, area, levels and terms, with the estimate beside it. Its state is the query,
+ * whose keys are fields of `POST /api/v1/jobs`, so that every view can link to a filled form.
  */
 export function View() {
   const name = place.value.query.get("layer") ?? undefined;
@@ -93,7 +93,7 @@ function Form({ layer, tileSet, draft }: FormProps) {
   );
 }
 
-/** Shows the area of the form on the map, as far as this page can place it. */
+/** Shows the area of the form on the map, if this page can transform its CRS. */
 function useShownArea(surface: MapSurface | undefined, { area, bounds, query, isWholeLayer }: Draft): void {
   const areaCrs = query.get("areaCrs") ?? "";
   const box = bounds?.join(",");

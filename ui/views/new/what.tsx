@@ -11,14 +11,14 @@ import type { TileSet } from "../../map/tile-set.ts";
 import { TileSetChoice } from "../../map/tile-set-choice.tsx";
 import { type Draft, type JobType, longArea, TYPES } from "./draft.ts";
 
-/** Chooses the layer by its name. Names that contain what is typed are offered. */
+/** Chooses the layer by its name. Suggests names that contain the typed text. */
 export function LayerField({ name }: { readonly name: string | undefined }) {
   const typed = useSignal(name ?? "");
   const found = useDocument("LayerSummaries", `layers${queryOf({ fields: "summary", limit: 50, q: typed.value })}`);
   const layers = found.data?.layers ?? [];
   const text = typed.value;
   useEffect(() => {
-    // Another form may be linked to while this one is shown.
+    // A link may lead to another form while this one is shown.
     if (name !== undefined) typed.value = name;
   }, [name]);
   useEffect(() => {
@@ -93,7 +93,7 @@ export function What({ layer, tileSet, draft }: WhatProps) {
 
 interface RadioProps {
   readonly name: string;
-  /** The key of its text. The key of its hint begins with it. */
+  /** The key of the text. The key of the hint begins with it. */
   readonly text: `newJob.type.${JobType}` | "newJob.wholeTruncate" | "newJob.partTruncate";
   readonly isChecked: boolean;
   readonly onChoose: () => void;
@@ -123,9 +123,9 @@ function ReseedOptions({ query }: { readonly query: URLSearchParams }) {
 }
 
 interface QueryFieldProps {
-  /** The key of the query. */
+  /** The key in the query. */
   readonly name: string;
-  /** The part of the keys of its label and its hint. */
+  /** The common part of the keys of its label and its hint. */
   readonly text:
     | "areaCrs"
     | "maxFailurePercent"
@@ -139,7 +139,7 @@ interface QueryFieldProps {
   readonly isNumber?: boolean;
 }
 
-/** A text or a number of the query. */
+/** A text or a number in the query. */
 export const QueryField = ({ name, text, isNumber = false }: QueryFieldProps) => (
   <TextField
     label={t(`newJob.${text}`)}

@@ -18,7 +18,7 @@ interface WhereProps {
   readonly draft: Draft;
 }
 
-/** The area of the job: drawn, typed, or from a file. All of it works without a pointer. */
+/** The area of the job: drawn, typed, or from a file. Everything also works with the keyboard. */
 export function Where({ surface, tileSet, draft }: WhereProps) {
   const { subset } = tileSet;
   const { bounds, area } = draft;
@@ -93,7 +93,7 @@ export function Where({ surface, tileSet, draft }: WhereProps) {
   );
 }
 
-/** Returns where the job works, as a sentence. */
+/** Returns the area of the job in words. */
 function describe({ area, bounds }: Draft): string {
   if (area === undefined) return bounds === undefined ? t("newJob.wholeLayer") : t("newJob.box");
   return t("newJob.area", { kind: area.trimStart().startsWith("{") ? "GeoJSON" : "WKT", characters: area.length });
@@ -113,7 +113,7 @@ interface BoundsProps {
 
 const NO_BOUNDS: readonly string[] = ["", "", "", ""];
 
-/** The four numbers of a box, and those of the whole layer. They count when all four are there. */
+/** The four numbers of a box, with those of the whole layer. They are used when all four are given. */
 function Bounds({ subset, bounds, onTake }: BoundsProps) {
   const values = useSignal<readonly string[]>(NO_BOUNDS);
   const given = bounds?.join(",");
@@ -175,7 +175,7 @@ async function takeFile(file: File): Promise<void> {
   setQuery({ ...areaChange(text), part: "1" });
 }
 
-/** Takes a file that is dropped on the form. */
+/** Reads a file that is dropped on the form. */
 export const dropFile = {
   onDragOver: (event: TargetedDragEvent<HTMLElement>): void => {
     if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault();
@@ -188,7 +188,7 @@ export const dropFile = {
   },
 };
 
-/** Clears an area that another form has left. */
+/** Removes the area of an earlier form. */
 export function useFreshArea(): void {
   useEffect(
     () => () => {

@@ -96,7 +96,7 @@ interface DrainProps {
   readonly reload: () => void;
 }
 
-/** Takes a node out, or back. The last node that is not drained has no such control: the server refuses it. */
+/** Begins or ends the drain of a node. Hidden for the last node that is not drained, because the server refuses it. */
 function Drain({ node: { name, state }, nodes, reload }: DrainProps) {
   const isDrained = state === "draining";
   if (!isDrained && nodes.every((one) => one.name === name || one.state !== "ready")) return null;

@@ -10,7 +10,7 @@ import { may } from "../../core/session.ts";
 
 const SHOWN = 6;
 
-/** The jobs that have not ended, the running ones first. */
+/** The unfinished jobs, running ones first. */
 export function JobsNow() {
   const ids = useComputed(() =>
     [...liveJobs.value.values()]

@@ -12,7 +12,7 @@ type Status = Doc<"Status">;
 
 const DAY_S = 86_400;
 
-/** How full the cache and its disk are, and where that goes. */
+/** How full the cache and its disk are, and which layers use the space. */
 export function QuotaPanel({ usage, disk }: Pick<Status, "usage" | "disk">) {
   const series = useDocument("UsageHistory", "usage/history?step=PT6H&since=P7D").data?.series ?? [];
   const { quota, quotaCount, tiles, complete } = usage;
@@ -60,7 +60,10 @@ interface Sample {
   readonly size: number;
 }
 
-/** Returns how the usage grows, from the samples of a day at least. `left`: the bytes until the quota is full. */
+/**
+ * Returns the growth of the usage in words, from the samples of at least a day. `left` are the bytes until the quota is
+ * full.
+ */
 function trendText(series: readonly Sample[], left: number | undefined): string | undefined {
   const [first, last] = [series[0], series.at(-1)];
   if (first === undefined || last === undefined) return undefined;

@@ -8,11 +8,11 @@ import { useDocument } from "../../core/resource.ts";
 type Upstream = Doc<"Upstreams">["upstreams"][number];
 
 const SHOWN = 6;
-/** The tones by state; the state that needs an operator comes first. */
+/** The tones by state. The state that needs an operator comes first. */
 const TONES: Readonly<Record<Upstream["state"], Tone>> = { down: "bad", unknown: "plain", up: "good" };
 const ORDER = Object.keys(TONES);
 
-/** The upstreams, those that do not answer first. */
+/** The upstreams. Those that do not answer come first. */
 export function UpstreamsPanel() {
   const upstreams = useDocument("Upstreams", "upstreams", { on: ["upstream", "configuration"] });
   return (

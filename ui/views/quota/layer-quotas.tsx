@@ -9,12 +9,12 @@ export const POLICIES = ["LRU", "LFU"] as const;
 
 interface LayerQuotasProps {
   readonly quotas: readonly LayerQuota[];
-  /** The layers that can get a quota of their own. */
+  /** The layers that can get their own quota. */
   readonly layers: readonly string[];
   readonly change: (quotas: readonly LayerQuota[]) => void;
 }
 
-/** The quotas of single layers: one row each, and a row that adds one. */
+/** The quotas of single layers: a row for each, and a row to add one. */
 export function LayerQuotas({ quotas, layers, change }: LayerQuotasProps) {
   const free = layers.filter((name) => quotas.every(({ layer }) => layer !== name));
   const set = (index: number, part: Partial<LayerQuota>): void =>

@@ -12,7 +12,7 @@ interface OverruledProps {
   readonly reload: () => void;
 }
 
-/** Says that the quota of the configuration file does not count, and returns to it. */
+/** Says that the quota of the configuration file is overruled, and can return to it. */
 export function Overruled({ overrules, reload }: OverruledProps) {
   const size = sizeText(overrules);
   const text = whenText(overrules, size);

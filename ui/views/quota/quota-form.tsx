@@ -19,14 +19,13 @@ type Preview = Doc<"QuotaPreview">;
 const NO_ANSWER = { data: undefined, problem: undefined };
 
 /**
- * A form that changes the quota. The form shows the eviction that the server computes for each change, before the
- * reader applies it.
+ * A form to change the quota. Shows the eviction that the server computes for each change, before the user applies it.
  */
 export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly usage: Doc<"Usage"> }) {
   const draft = useSignal(quota);
   const base = useRef(quota);
   useEffect(() => {
-    // Unsaved changes of the reader stay when another client changes the quota.
+    // The user's unsaved changes are kept if another client changes the quota.
     if (JSON.stringify(bodyOf(draft.value)) === JSON.stringify(bodyOf(base.current))) draft.value = quota;
     base.current = quota;
   }, [quota]);

@@ -15,7 +15,7 @@ type LayerUsage = Usage["layers"][number];
 
 const toneOf = (part: number): Tone => (part >= NEARLY_FULL ? "warn" : "busy");
 
-/** Shows the quota of all layers, what it has evicted, and the layers by the space that they take. */
+/** Shows the quota of all layers, its evictions, and the layers by the space that they use. */
 export function QuotaGauges({ usage }: { readonly usage: Usage }) {
   const { total, quota, quotaCount, bytesOnDisk, enforcement } = usage;
   const used = countedOf(quotaCount, { bytes: total.bytes, bytesOnDisk });
@@ -76,7 +76,7 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
   );
 }
 
-/** Shows how much of its own quota a layer uses, or, without one, its share of all stored tiles. */
+/** Shows how much of its quota a layer uses, or, without a quota, its share of all stored tiles. */
 function LayerShare({ usage, row, used }: { readonly usage: Usage; readonly row: LayerUsage; readonly used: Count }) {
   const own = countedOf(usage.quotaCount, row);
   const part = row.quota === null ? (Number(used) === 0 ? 0 : share(own, used)) : share(own, row.quota);

@@ -12,12 +12,12 @@ import { theme } from "../../core/theme.ts";
 type Usage = Doc<"Usage">;
 type Series = Doc<"UsageHistory">["series"];
 
-/** The periods that the reader can choose, with the step of their samples. */
+/** The periods to choose from, each with the step of its samples. */
 const PERIODS = { P1D: "PT10M", P7D: "PT1H", P30D: "PT6H" } as const;
 type Period = keyof typeof PERIODS;
 const isPeriod = (text: string | null): text is Period => text !== null && Object.hasOwn(PERIODS, text);
 
-/** Shows how the cache has grown, and when it will be full. */
+/** Shows the growth of the cache, and when it will be full. */
 export function Trend({ usage }: { readonly usage: Usage }) {
   const asked = place.value.query.get("period");
   const period: Period = isPeriod(asked) ? asked : "P7D";

@@ -4,27 +4,27 @@ import type { Schedule } from "./schedule-actions.tsx";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A schedule that is being described. Texts are as the reader has typed them. */
+/** The description of a schedule in the form. Texts are as the user has typed them. */
 export interface Draft {
   readonly name: string;
   readonly cron: string;
   readonly timeZone: string;
-  /** Times of day; both empty: no window. */
+  /** Times of day. Both are empty without a window. */
   readonly start: string;
   readonly end: string;
   readonly missed: Schedule["missed"];
   readonly type: string;
-  /** A layer, or several with commas and patterns. */
+  /** A layer, or several layers and patterns with commas. */
   readonly layer: string;
-  /** "": the layer's own; "*": all. */
+  /** Empty for the layer's own grid set, "*" for all. */
   readonly gridSet: string;
   readonly format: string;
   readonly zoomStart: string;
   readonly zoomStop: string;
-  /** Four numbers with commas; empty: the whole layer. */
+  /** Four numbers with commas. Empty for the whole layer. */
   readonly bounds: string;
   readonly parameters: Readonly<Record<string, string>>;
-  /** The other fields of the job as JSON. */
+  /** All further fields of the job as JSON. */
   readonly more: string;
   /** Fields that are too large to be typed: an area or a list of tiles. */
   readonly kept: Fields;
@@ -36,10 +36,7 @@ const NUMBERS =
 const TEXTS = /^(layer|layers|type|gridSet|format|areaCrs|boundsCrs|order|olderThan|area)$/;
 const VALUES = /^(parameters|parameterSets|gridSets|formats|tiles|bounds|onlyExisting|runWindow|supersede)$/;
 
-/**
- * Returns the job that the query of the form has: as JSON in the key `job`, or field by field, as the form of a new job
- * has it.
- */
+/** Returns the job in the query of the form: JSON in the key `job`, or single fields as in the form of a new job. */
 export function jobOf(query: URLSearchParams): Fields {
   const whole = parseJsonObject(query.get("job") ?? "");
   if (whole !== undefined) return whole;
@@ -54,7 +51,7 @@ export function jobOf(query: URLSearchParams): Fields {
   return Object.fromEntries(fields);
 }
 
-/** Returns the draft of a new schedule of a job. The hours of the job become those of the schedule. */
+/** Returns the draft of a new schedule for a job. The hours of the job become those of the schedule. */
 export function newDraft({ runWindow, ...job }: Fields, timeZone: string): Draft {
   const hours = isObject(runWindow) ? runWindow : {};
   return {
@@ -95,7 +92,7 @@ function jobDraft(job: Fields) {
     ...others
   } = job;
   const more: [string, unknown][] = [];
-  // A list of names has no control of its own.
+  // A list of grid sets has no control in the form.
   if (Array.isArray(gridSets)) more.push(["gridSets", gridSets]);
   if (Array.isArray(formats)) more.push(["formats", formats]);
   for (const [field, value] of Object.entries(others))
@@ -117,7 +114,7 @@ function jobDraft(job: Fields) {
   };
 }
 
-/** Returns the job of a draft as the server takes it; undefined: the further fields are no JSON object. */
+/** Returns the job of a draft in the form of a request. Undefined if the further fields are not a JSON object. */
 export function jobFieldsOf(draft: Draft): Fields | undefined {
   const { type, layer, gridSet, format, zoomStart, zoomStop, bounds, parameters, kept } = draft;
   const more = draft.more.trim() === "" ? {} : parseJsonObject(draft.more);
@@ -149,7 +146,7 @@ export const bodyOf = (draft: Draft, job: Fields): Fields => ({
   job,
 });
 
-/** Returns the same as a command line; undefined: the job has fields that need a file or a form of their own. */
+/** Returns the equivalent command line. Undefined if the job has fields that need a file or another form. */
 export function commandOf(draft: Draft, isNew: boolean): string | undefined {
   const { more, kept, zoomStart, zoomStop, gridSet, format, bounds, start, end } = draft;
   if (more.trim() !== "" || Object.keys(kept).length > 0) return undefined;
@@ -179,7 +176,7 @@ const isObject = (value: unknown): value is Fields =>
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
 
-/** A text that is no number is sent unchanged: the server's refusal names it. */
+/** Returns a number. A text that is not a number is sent unchanged, so that the server's refusal names it. */
 const numberOrText = (text: string): unknown =>
   text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
 const numbersOf = (text: string): unknown =>

@@ -6,7 +6,7 @@ import { usePosted } from "../../core/posted.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns what one run would do if it began now. */
+/** Returns the estimate of a run that would begin now. */
 export const useJobEstimate = (job: Fields | undefined) =>
   usePosted("Estimate", "estimate", job === undefined ? undefined : jsonText({ ...job, confirm: undefined }));
 

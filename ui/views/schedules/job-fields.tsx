@@ -13,8 +13,7 @@ const LEVELS = ["zoomStart", "zoomStop"] as const;
 const MOST_LISTED = 50;
 
 /**
- * The fields of the job of each run. The choices are those of the layer; several layers, or a pattern, offer no
- * choices.
+ * The fields of the job of each run. The layer determines the choices. Several layers, or a pattern, offer no choices.
  */
 export function JobFields({ draft, change, errors }: FieldsProps) {
   const name = draft.layer.trim();
@@ -85,7 +84,10 @@ export function JobFields({ draft, change, errors }: FieldsProps) {
   );
 }
 
-/** Returns the choices of a field: the layer's own, all, and each; a value that the layer lacks stays to be seen. */
+/**
+ * Returns the choices of a field: the layer's default, all, and each value. Also includes a present value that the
+ * layer lacks.
+ */
 const choices = (own: readonly string[] | undefined, value: string): readonly string[] => [
   ...new Set(["", "*", ...(own ?? []), value]),
 ];
@@ -149,7 +151,7 @@ function Parameters({ layer, draft, change, errors }: LayerFieldsProps) {
   );
 }
 
-/** An area or a list of tiles that came with the job. The form can only remove it. */
+/** An area or a list of tiles of the job. The form can only remove it. */
 function Kept({ draft: { kept }, change }: Pick<FieldsProps, "draft" | "change">) {
   const limit = kept["area"] !== undefined ? "area" : kept["tiles"] !== undefined ? "tiles" : undefined;
   if (limit === undefined) return null;

@@ -27,7 +27,7 @@ export function PauseAction({ schedule: { name, paused } }: ScheduleProps) {
   );
 }
 
-/** Makes the jobs of a schedule now, after it has said how many tiles they have. */
+/** Makes the jobs of a schedule now, after a dialog with their number of tiles. */
 export function RunAction({ schedule: { name, job }, onDone }: ScheduleProps & { readonly onDone?: () => void }) {
   return (
     <Action<Doc<"Job"> | Doc<"Jobs">>
@@ -49,7 +49,7 @@ export function RunAction({ schedule: { name, job }, onDone }: ScheduleProps & {
   );
 }
 
-/** Removes a schedule. The message after it makes the schedule again, without the records of its runs. */
+/** Removes a schedule. The message can restore the schedule, without the records of its runs. */
 export function RemoveAction({ schedule }: ScheduleProps) {
   const { name } = schedule;
   return (

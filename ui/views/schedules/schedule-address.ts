@@ -1,6 +1,9 @@
 import { pathOf } from "../../core/router.ts";
 
-/** Returns the path of the page of a schedule. `/schedules/new` is the form: a schedule of this name has a longer one. */
+/**
+ * Returns the path of the page of a schedule. A schedule named "new" has a longer path, because `/schedules/new` is the
+ * form.
+ */
 export const scheduleAddress = (name: string): string =>
   name === "new" ? pathOf("schedules", name, "runs") : pathOf("schedules", name);
 

@@ -19,7 +19,7 @@ import { TimeFields } from "./time-fields.tsx";
 import { usePreview } from "./use-preview.ts";
 import { WeekGrid } from "./week-grid.tsx";
 
-/** The form of a new schedule. The query of the address fills in its job. */
+/** The form of a new schedule, filled from the query of the address. */
 export function NewSchedule() {
   const [first] = useState(() => newDraft(jobOf(place.value.query), Intl.DateTimeFormat().resolvedOptions().timeZone));
   return (
@@ -45,7 +45,7 @@ function Form({ first, isNew }: { readonly first: Draft; readonly isNew: boolean
   const job = jobFieldsOf(draft);
   const preview = usePreview({ cron: draft.cron, timeZone: draft.timeZone, window: windowOf(draft) });
   const estimate = useJobEstimate(draft.layer.trim() === "" ? undefined : job);
-  // A refusal counts until the field is changed.
+  // A refusal is shown until its field is changed.
   const errors = {
     ...errorsOf(estimate.problem, "job."),
     ...errorsOf(preview.problem),
@@ -95,7 +95,7 @@ interface Refused {
   readonly problem: Problem;
 }
 
-/** Returns the number of tiles that the server wants to be confirmed. */
+/** Returns the number of tiles that the server requires to be confirmed. Undefined for any other problem. */
 function tilesOf({ code, document: { tiles } }: Problem): Count | undefined {
   if (code !== "confirmation_needed") return undefined;
   return typeof tiles === "bigint" ? tiles : Number(tiles);

@@ -10,10 +10,10 @@ import { RunStrip } from "./runs.tsx";
 import { PauseAction, RunAction, type Schedule } from "./schedule-actions.tsx";
 import { scheduleAddress } from "./schedule-address.ts";
 
-/** The last runs that the list shows of each schedule. */
+/** The number of last runs that the list shows of each schedule. */
 const RUNS = 14;
 
-/** All schedules: when each runs next, and how its last runs have ended. */
+/** All schedules, with the next run and the outcomes of the last runs of each. */
 export function ScheduleList() {
   const loaded = useDocument("Schedules", `schedules?runs=${RUNS}`, { on: ["schedule"] });
   useJobChanges(loaded.reload, ({ schedule }) => schedule !== null);
@@ -87,7 +87,7 @@ const columns = (): readonly Column<Schedule>[] => [
     : []),
 ];
 
-/** Shows the next run of the schedule, or the reason why there is none. */
+/** Shows the next run of the schedule, or why there is no next run. */
 export function NextRun({ schedule: { paused, nextRun, timeZone } }: { readonly schedule: Schedule }) {
   if (paused || nextRun === null) return <Chip tone="plain">{t("schedules.paused")}</Chip>;
   return (

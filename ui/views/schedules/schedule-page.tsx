@@ -22,7 +22,7 @@ import { WeekGrid } from "./week-grid.tsx";
 const MOST_RUNS = 50;
 const NEXT_RUNS = 10;
 
-/** One schedule: its week, its next and last runs, and what it does. */
+/** One schedule: its week, its next and last runs, and its job. */
 export function SchedulePage({ name }: { readonly name: string }) {
   const loaded = useDocument("Schedule", `${schedulePath(name)}?runs=${MOST_RUNS}`, { on: ["schedule"] });
   useJobChanges(loaded.reload, ({ schedule }) => schedule === name);
@@ -96,7 +96,7 @@ function Times({ schedule }: { readonly schedule: Schedule }) {
   );
 }
 
-/** The next runs by the clocks of the schedule. */
+/** The next runs in the time zone of the schedule. */
 export function NextRuns({ runs, timeZone }: { readonly runs: readonly string[]; readonly timeZone: string }) {
   return (
     <ol class="next-runs">

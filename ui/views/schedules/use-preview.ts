@@ -2,7 +2,9 @@ import { jsonText } from "../../core/json.ts";
 import { usePosted } from "../../core/posted.ts";
 import { weekEnd } from "./week.ts";
 
-/** The first question. Its answer fills the week unless the schedule runs more often than every three hours. */
+/**
+ * The number of runs in the first request. They fill a week unless the schedule runs more often than every three hours.
+ */
 const FEW = 60;
 /** The most runs that the server previews. */
 export const MOST_PREVIEWED = 1_000;
@@ -13,7 +15,7 @@ interface Times {
   readonly window: { readonly start: string; readonly end: string } | null;
 }
 
-/** Returns the next runs and open windows of a schedule, enough for a week, after each change of its times. */
+/** Returns the next runs and open windows of a schedule for at least a week, after each change of its times. */
 export function usePreview(times: Times) {
   const few = usePosted("SchedulePreview", "schedules/preview", jsonText({ ...times, count: FEW }));
   const last = few.data?.runs.at(FEW - 1);

@@ -3,7 +3,10 @@ import { EditSchedule, NewSchedule } from "./schedule-form.tsx";
 import { ScheduleList } from "./schedule-list.tsx";
 import { SchedulePage } from "./schedule-page.tsx";
 
-/** The schedules, one of them (`/schedules/NAME`), its form (`…/edit`) or that of a new one (`/schedules/new`). */
+/**
+ * The list of schedules, one of them (`/schedules/NAME`), its form (`…/edit`) or the form of a new one
+ * (`/schedules/new`).
+ */
 export function View({ segments: [name, part] }: ViewProps) {
   if (name === undefined) return <ScheduleList />;
   if (name === "new" && part === undefined) return <NewSchedule />;

@@ -12,7 +12,7 @@ interface WeekGridProps {
   readonly timeZone: string;
 }
 
-/** The next seven days by the clocks of the schedule: windows as bars, runs as ticks. */
+/** The next seven days in the time zone of the schedule: windows as bars, runs as ticks. */
 export function WeekGrid({ runs, windows, timeZone }: WeekGridProps) {
   const days = weekOf({ runs, windows }, timeZone, Date.now());
   return (
@@ -66,7 +66,7 @@ function Row({ day }: { readonly day: WeekDay }) {
   );
 }
 
-/** Returns the runs and windows of a day as a sentence, for screen readers. */
+/** Returns the runs and windows of a day in words, for screen readers. */
 function describe(day: WeekDay): string {
   const named = day.runs.slice(0, MOST_NAMED).map(({ minute }) => clockText(minute));
   const times = [...named, ...(day.runs.length > MOST_NAMED ? ["…"] : [])].join(", ");

@@ -1,25 +1,25 @@
-/** Minutes of a day of 24 hours: the width of a row of the week. */
+/** The minutes of a day with 24 hours: the width of a row of the week. */
 export const DAY_MINUTES = 1_440;
 const DAYS = 7;
 const HOUR_MS = 3_600_000;
 
-/** One day of the week by the clocks of a time zone. */
+/** One day of the week in a time zone. */
 export interface WeekDay {
-  /** The time at which it begins, ms since 1970. */
+  /** The beginning of the day, ms since 1970. */
   readonly fromMs: number;
   /** Noon of the same date in UTC, for its name. */
   readonly date: Date;
-  /** Not 24 on a day on which clocks change. */
+  /** The length of the day. Not 24 if the clocks change. */
   readonly hours: number;
-  /** Minutes by the clock: from and to. */
+  /** The windows, from and to, in minutes by the clock. */
   readonly windows: readonly (readonly [number, number])[];
   readonly runs: readonly { readonly minute: number; readonly isPast: boolean }[];
-  /** The present time, in minutes by the clock. Undefined: it is another day. */
+  /** The present time in minutes by the clock. Undefined on any other day. */
   readonly now: number | undefined;
 }
 
 interface Times {
-  /** ISO times. */
+  /** The runs as ISO times. */
   readonly runs: readonly string[];
   readonly windows: readonly { readonly from: string; readonly to: string }[];
 }
@@ -50,7 +50,7 @@ export function weekOf({ runs, windows }: Times, timeZone: string, nowMs: number
   });
 }
 
-/** Returns the end of the week that `weekOf` shows, ms since 1970. It may be an hour off. */
+/** Returns the end of the week that `weekOf` shows, ms since 1970, to within an hour. */
 export const weekEnd = (nowMs: number): number => nowMs + DAYS * 24 * HOUR_MS;
 
 interface ClockTime {
@@ -79,11 +79,11 @@ function clockOf(timeZone: string): Clock {
   };
 }
 
-/** Returns the time at which a day begins by a clock. `day` may be beyond the end of the month. */
+/** Returns when a day begins in a time zone, ms since 1970. `day` may be beyond the end of the month. */
 function startOf(year: number, month: number, day: number, clock: Clock): number {
   const wanted = Date.UTC(year, month - 1, day);
   let ms = wanted;
-  // The second step mends the first where the clocks change between the guess and the day.
+  // The second step corrects the first if the clocks change between the guess and the day.
   for (let step = 0; step < 2; step++) {
     const there = clock(ms);
     ms += wanted - (Date.UTC(there.year, there.month - 1, there.day) + there.minute * 60_000);

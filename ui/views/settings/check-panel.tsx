@@ -6,7 +6,7 @@ import type { Doc } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
 import { ProblemTable } from "./problem-table.tsx";
 
-/** Checks the text of a configuration, pasted or from a file. Nothing is loaded. */
+/** Checks the text of a configuration, pasted or from a file. The server does not load it. */
 export function CheckPanel() {
   const text = useSignal("");
   const checked = useSignal<Doc<"ConfigurationCheck">["problems"] | undefined>(undefined);

@@ -9,7 +9,7 @@ import { may } from "../../core/session.ts";
 import { CheckPanel } from "./check-panel.tsx";
 import { type ConfigurationProblem, ProblemTable, problemsOf } from "./problem-table.tsx";
 
-/** Reads the configuration file again, and checks a text before it becomes the file. */
+/** Reloads the configuration file, and checks a text before the operator makes it the file. */
 export function ConfigurationPart() {
   if (!may("administer")) return <Empty>{t("configuration.forAdmins")}</Empty>;
   return (

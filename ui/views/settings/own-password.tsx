@@ -10,7 +10,7 @@ import { session, signIn } from "../../core/session.ts";
 import { PasswordField } from "./password-field.tsx";
 import { HIDDEN } from "./user-forms.tsx";
 
-/** Changes the password of the reader's account, or names the file that holds it. */
+/** Changes the password of the user's account, or names the file that contains it. */
 export function OwnPassword() {
   const account = session.value;
   if (account.kind !== "user") return null;
@@ -44,7 +44,7 @@ function PasswordForm({ name, onClose }: { readonly name: string; readonly onClo
   });
   const run = async (): Promise<void> => {
     await send(request(present.value, password.value));
-    // The change has ended all sessions of the account, this one too.
+    // The change has ended all sessions of the account, including this one.
     await signIn(name, password.value);
     toast(t("password.changed"));
     onClose();

@@ -1,6 +1,6 @@
 import { Field } from "../../components/parts.tsx";
 
-/** The least length that the server accepts. */
+/** The least number of characters that the server accepts. */
 const LEAST_PASSWORD = 8;
 
 interface PasswordFieldProps {
@@ -8,7 +8,7 @@ interface PasswordFieldProps {
   readonly hint?: string;
   readonly value: string;
   readonly onInput: (text: string) => void;
-  /** `present`: a password that the server knows; `new`: one that it is to take. */
+  /** `present`: the account's password; `new`: its future password. */
   readonly kind: "present" | "new";
   readonly isOptional?: boolean;
 }

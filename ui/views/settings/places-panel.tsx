@@ -8,7 +8,7 @@ import { useDocument } from "../../core/resource.ts";
 
 type Place = Doc<"Server">["places"][number];
 
-/** Shows the places of the server's data, with the space that is left in each. */
+/** Shows where the server's data are, with the free space of each directory. */
 export function PlacesPanel() {
   const server = useDocument("Server", "server", { on: ["configuration"] });
   return (

@@ -3,7 +3,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import type { Doc, Problem } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
 
-/** A problem of a configuration, of a check or of a refused reload. */
+/** A problem of a configuration, from a check or a refused reload. */
 export type ConfigurationProblem = Doc<"ConfigurationCheck">["problems"][number];
 
 /** Returns the problems that a refused reload lists. */
@@ -20,11 +20,11 @@ export function problemsOf({ document }: Problem): readonly ConfigurationProblem
 
 interface ProblemTableProps {
   readonly problems: readonly ConfigurationProblem[];
-  /** Shows a place of the text. */
+  /** Shows a position in the text. */
   readonly onPlace?: (line: number, column: number) => void;
 }
 
-/** Problems with their places, the errors first. */
+/** Problems with their positions, errors first. */
 export function ProblemTable({ problems, onPlace }: ProblemTableProps) {
   const rows = problems
     .map((problem, id) => ({ id, problem }))

@@ -2,11 +2,11 @@ import { Choice } from "../../components/choice.tsx";
 import { t } from "../../core/i18n.ts";
 import { session } from "../../core/session.ts";
 
-/** The roles from the least rights to the most. Each has the rights of those before it. */
+/** The roles from the least rights to the most. Each role includes the rights of the roles before it. */
 const ROLES = ["viewer", "operator", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Returns the role that has all rights of several. */
+/** Returns the highest of several roles, which includes the rights of all. */
 export const highest = (roles: readonly Role[]): Role => ROLES.findLast((role) => roles.includes(role)) ?? "viewer";
 
 /** Returns the roles whose rights the account has. */
@@ -22,7 +22,7 @@ interface RoleFieldProps {
   readonly onChange: (role: Role) => void;
 }
 
-/** A choice of a role, which says what the role may do. */
+/** A choice of a role, with a description of its rights. */
 export const RoleField = ({ value, roles = ROLES, onChange }: RoleFieldProps) => (
   <Choice
     label={t("settings.role")}

@@ -9,7 +9,7 @@ import type { Loaded } from "../../core/resource.ts";
 
 type Server = Doc<"Server">;
 
-/** The requests of users for tiles since the start of the server, how many there are a second, and the memory tier. */
+/** Users' requests for tiles since the start of the server, their rate per second, and the memory tier. */
 export const StatisticsPanel = ({ of }: { readonly of: Loaded<Server> }) => (
   <Panel title={t("statistics.title")}>
     <Loading of={of}>

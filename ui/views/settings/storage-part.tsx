@@ -21,8 +21,8 @@ type LayerUsage = Usage["layers"][number];
 const READ_MS = 60_000;
 
 /**
- * Shows the space that tiles take and where the server keeps its data, verifies the sums against the store, and truncates
- * all layers.
+ * Shows the space that tiles use and where the server stores its data, verifies the sums against the store, and
+ * truncates all layers.
  */
 export function StoragePart() {
   const usage = useDocument("Usage", "usage", { on: ["truncation", "configuration", "quota"], everyMs: READ_MS });

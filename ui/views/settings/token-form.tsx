@@ -11,12 +11,12 @@ import { absoluteAddress } from "../../core/base.ts";
 import { t } from "../../core/i18n.ts";
 import { ownRoles, type Role, RoleField } from "./roles.tsx";
 
-/** The ends to choose from: a number of days, a date, or none. */
+/** The choices for the expiry: a number of days, a date, or never. */
 const ENDS = ["30", "90", "365", "date", "never"] as const;
 type End = (typeof ENDS)[number];
 const DAY_MS = 86_400_000;
 
-/** Makes an API token, and shows its text this once. */
+/** Makes an API token, and shows its text only this once. */
 export function MakeToken({ onDone }: { readonly onDone: () => void }) {
   const made = useSignal<Doc<"NewToken"> | undefined>(undefined);
   return (
@@ -98,7 +98,7 @@ function endText(end: End): string {
   return end === "never" ? t("tokens.noEnd") : t("tokens.inDays", { count: Number(end) });
 }
 
-/** Returns the end in the form of the interface; null: none. The days begin with the present hour. */
+/** Returns the expiry for the API. Null for never. A number of days counts from the present hour. */
 function momentOf(end: End, date: string): string | null {
   if (end === "never") return null;
   const time =
@@ -106,7 +106,7 @@ function momentOf(end: End, date: string): string | null {
   return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
-/** The text of the new token. The server keeps its hash only. */
+/** The text of the new token. The server stores only its hash. */
 function MadeToken({
   made: { name, token },
   onClose,

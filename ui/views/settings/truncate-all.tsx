@@ -10,9 +10,9 @@ interface TruncateAllProps {
   readonly reload: () => void;
 }
 
-/** Truncates all layers that have tiles: one truncation for each, so that each can be undone. */
+/** Truncates all layers that have tiles, each by a separate truncation that can be undone. */
 export function TruncateAll({ usage: { layers, total }, reload }: TruncateAllProps) {
-  // A layer that is being counted may have more tiles than are known.
+  // A layer that is still being counted may have more tiles than the sum shows.
   const full = layers.filter(({ tiles, complete }) => Number(tiles) > 0 || !complete);
   const complete = full.every((layer) => layer.complete);
   const what = [

@@ -9,7 +9,7 @@ import { PasswordField } from "./password-field.tsx";
 import { highest, type Role, RoleField } from "./roles.tsx";
 import type { User } from "./users-part.tsx";
 
-/** The text that a form shows in place of a password. */
+/** The text that a form shows in the request in place of a password. */
 export const HIDDEN = "…";
 
 /** Adds an account to the state database. */

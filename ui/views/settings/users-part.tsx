@@ -12,7 +12,7 @@ import { AddUser, ChangeUser } from "./user-forms.tsx";
 
 export type User = Doc<"User">;
 
-/** The accounts of the server, and the password of the reader's own. */
+/** The accounts of the server, and the password of the user's own account. */
 export function UsersPart() {
   const users = useDocument("Users", "users");
   if (session.value.kind === "open") return <OpenServer />;
@@ -27,7 +27,7 @@ export function UsersPart() {
   );
 }
 
-/** A server without accounts says how the first one is made. */
+/** Explains on a server without accounts how to create the first one. */
 function OpenServer() {
   const command = nuthatchCommand("user", "add", "ann", "--role", "admin", "--config", "nuthatch.yaml");
   return (

@@ -25,7 +25,7 @@ const TONES: Readonly<Record<Verification["state"], Tone>> = {
   failed: "bad",
 };
 
-/** Compares the records with the store: starts, shows how far it is, and what differs. */
+/** Compares the ledger with the store: starts the comparison, shows its progress, and lists the differences. */
 export function VerificationPanel({ layers }: { readonly layers: readonly string[] }) {
   const isRunning = useSignal(false);
   const loaded = useDocument("Verification", "usage/verification", isRunning.value ? { everyMs: PROGRESS_MS } : {});

@@ -24,11 +24,11 @@ type Part = keyof typeof PARTS;
 
 const isPart = (name: string): name is Part => Object.hasOwn(PARTS, name);
 
-/** The parts of the settings, each an address: `/settings/users`. The users are the first. */
+/** The parts of the settings, each with an address such as `/settings/users`. The users are the first part. */
 export function View({ segments: [name = "users"] }: ViewProps) {
   const tabs = useRef<HTMLElement>(null);
   useEffect(() => {
-    // On a narrow screen the list scrolls.
+    // On a narrow screen the list of parts scrolls.
     tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [name]);
   if (!isPart(name)) return <Empty>{t("notFound")}</Empty>;

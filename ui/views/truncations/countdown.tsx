@@ -2,7 +2,7 @@ import { duration } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { useNow } from "../../core/now.ts";
 
-/** Shows for how long an undo is possible, each second anew. Screen readers do not announce each second. */
+/** Shows how long an undo is still possible, updated each second. Screen readers do not announce the updates. */
 export function Countdown({ until }: { readonly until: string }) {
   const seconds = (Date.parse(until) - useNow()) / 1000;
   return (

@@ -16,7 +16,7 @@ interface ScopeProps {
   readonly change: (part: Partial<TruncationChoice>) => void;
 }
 
-/** The fields that choose a layer, what is truncated of it, and what happens to the tiles. */
+/** The fields that choose a layer, the part of it to truncate, and the mode. */
 export function ScopeFields({ choice, change }: ScopeProps) {
   const { layer, scope } = choice;
   const layers = useDocument("Usage", "usage").data?.layers ?? [];
@@ -49,7 +49,7 @@ export function ScopeFields({ choice, change }: ScopeProps) {
   );
 }
 
-/** Chooses one of the combinations of parameters of which tiles are stored. */
+/** Chooses one of the stored combinations of parameters. */
 function ParametersField({ choice: { layer, parameters }, change }: ScopeProps) {
   const usage = useDocument("Usage", `usage${queryOf({ by: "tileSet", layer })}`);
   const filters = useDocument("Layer", pathOf("layers", layer).slice(1));
@@ -75,7 +75,7 @@ function optionText(set: ParameterSet | undefined): string {
   return t(isDefault ? "truncations.setDefault" : "truncations.setOf", { set: text, tiles: count(tiles) });
 }
 
-/** Chooses whether the tiles of the whole layer are removed, or become stale. */
+/** Chooses whether the tiles of the whole layer are removed or become stale. */
 const ModeField = ({ choice: { mode }, change }: ScopeProps) => (
   <Radios
     label={t("truncations.mode")}

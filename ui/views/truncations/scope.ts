@@ -9,13 +9,13 @@ export type Scope = (typeof SCOPES)[number];
 export interface TruncationChoice {
   readonly layer: string;
   readonly scope: Scope;
-  /** Only a whole layer can become stale. */
+  /** The mode. Only a whole layer can become stale. */
   readonly mode: Doc<"Truncation">["mode"];
-  /** The chosen combination of parameters; undefined: none yet. */
+  /** The chosen combination of parameters. Undefined until one is chosen. */
   readonly parameters: Readonly<Record<string, string>> | undefined;
 }
 
-/** Returns the body of `POST /api/v1/truncations`; undefined while a choice is missing. */
+/** Returns the body of `POST /api/v1/truncations`. Undefined if a choice is missing. */
 export function bodyOf({
   layer,
   scope,
@@ -33,10 +33,10 @@ export function bodyOf({
   }
 }
 
-/** A combination of parameters of which tiles are stored. */
+/** A combination of parameters that has stored tiles. */
 export interface ParameterSet {
   readonly parameters: Readonly<Record<string, string>>;
-  /** Such as "STYLES=night TIME=2026". */
+  /** The values in words, such as "STYLES=night TIME=2026". */
   readonly text: string;
   /** Whether all values are the defaults of the layer. */
   readonly isDefault: boolean;
@@ -52,8 +52,8 @@ type TileSets = NonNullable<Doc<"Usage">["tileSets"]>;
 type Filters = readonly Pick<ParameterFilter, "key" | "default">[];
 
 /**
- * Returns the stored combinations of parameters that a request can name, those with the most tiles first. The defaults
- * are named by their values. A combination is left out if the store does not know its values: it is an orphan.
+ * Returns the stored combinations of parameters that a request can name, sorted by their number of tiles. The defaults
+ * are given by their values. Omits orphans, combinations whose values the store does not know.
  */
 export function parameterSets(tileSets: TileSets, filters: Filters): readonly ParameterSet[] {
   const defaults = Object.fromEntries(filters.map((filter) => [filter.key, filter.default]));

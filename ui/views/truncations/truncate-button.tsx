@@ -15,11 +15,11 @@ import { figure } from "../../core/stored.ts";
 import { bodyOf, type TruncationChoice } from "./scope.ts";
 import { ScopeFields } from "./scope-fields.tsx";
 
-/** The reader must type the name of the layer from this number of tiles on. */
+/** The number of tiles from which on the user must type the name of the layer. */
 const TYPED_FROM = 1_000_000;
 const NOTHING_CHOSEN: TruncationChoice = { layer: "", scope: "truncateLayer", mode: "hard", parameters: undefined };
 
-/** A button that truncates a layer. Its dialog names the tiles and the space before. */
+/** A button that truncates a layer. Its dialog first shows the number of tiles and their size. */
 export const TruncateButton = ({ onDone }: { readonly onDone: () => void }) => (
   <DialogButton label={t("truncations.new")} kind="danger">
     {(close) => <TruncateDialog onDone={onDone} onClose={close} />}
@@ -43,7 +43,7 @@ function TruncateDialog({ onDone, onClose }: { readonly onDone: () => void; read
       submit={t(isSoft ? "truncations.expire" : "truncations.truncate")}
       shown={request}
       {...(command === undefined ? {} : { command })}
-      // Nothing is removed before its number is shown.
+      // Disabled until the number of tiles is shown.
       disabled={shown === undefined}
       onClose={onClose}
       run={async () => {
@@ -64,7 +64,7 @@ function TruncateDialog({ onDone, onClose }: { readonly onDone: () => void; read
   );
 }
 
-/** Returns the command line of a truncation; undefined: a combination of parameters has none. */
+/** Returns the command line of a truncation. Undefined for a combination of parameters, which no command supports. */
 function commandOf({ layer, scope, mode }: TruncationChoice): string | undefined {
   switch (scope) {
     case "truncateLayer":
@@ -76,7 +76,7 @@ function commandOf({ layer, scope, mode }: TruncationChoice): string | undefined
   }
 }
 
-/** Says what a truncation would remove, or let expire. */
+/** Returns in words what a truncation would remove, or make expire. */
 function effectOf({ mode, tiles, bytesOnDisk, complete }: Doc<"TruncationPreview">): string {
   if (complete && Number(tiles) === 0) return t("truncations.nothing");
   return t(mode === "soft" ? "truncations.expires" : "truncations.goes", {

@@ -4,7 +4,7 @@ import { STATES } from "./list-query.ts";
 
 const RESETS = ["after"];
 
-/** The filters of the list. The address holds them. */
+/** The filters of the list. Their values are in the address. */
 export const TruncationFilters = () => (
   <search class="filters">
     <TextFilter name="layer" label={t("field.layer")} resets={RESETS} isExact />

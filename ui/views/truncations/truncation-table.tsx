@@ -75,7 +75,7 @@ export const TruncationTable = ({ truncations, reload }: TruncationTableProps) =
 );
 
 /**
- * Returns the truncated part in words: the whole layer, the parts that are no longer configured, or one set of
+ * Returns the truncated part in words: the whole layer, the parts that are no longer configured, or one combination of
  * parameters.
  */
 function whatOf({ type, mode, parameters }: Truncation): string {

@@ -9,7 +9,7 @@ import { TruncateButton } from "./truncate-button.tsx";
 import { TruncationFilters } from "./truncation-filters.tsx";
 import { TruncationTable } from "./truncation-table.tsx";
 
-/** Lists the truncations of layers, the newest first, and undoes those whose tiles are still on the disk. */
+/** Lists the truncations of layers, newest first, and undoes those whose tiles are still on the disk. */
 export function View() {
   const { query } = place.value;
   const loaded = useDocument("Truncations", truncationsPath(query), { on: ["truncation"] });

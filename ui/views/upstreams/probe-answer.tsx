@@ -3,7 +3,7 @@ import type { Doc } from "../../core/api.ts";
 import { milliseconds } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 
-/** Shows the answer of the upstream to a probe. */
+/** Shows the response of the upstream to a probe. */
 export function ProbeAnswer({ probe: { ok, layer, ms, error } }: { readonly probe: Doc<"UpstreamProbe"> }) {
   const time = milliseconds(ms);
   return (

@@ -18,7 +18,7 @@ interface UpstreamPanelProps {
   readonly reload: () => void;
 }
 
-/** The health of an upstream in a sentence, the use of its connections, and a way to ask it now. */
+/** The health of an upstream in words, the use of its connections, and a button to probe it now. */
 export function UpstreamPanel({ upstream, reload }: UpstreamPanelProps) {
   const probe = useSignal<Doc<"UpstreamProbe"> | undefined>(undefined);
   const { id, origin } = upstream;
@@ -53,7 +53,9 @@ export function UpstreamPanel({ upstream, reload }: UpstreamPanelProps) {
   );
 }
 
-/** Says whether the upstream answers, since when, and what an outage means. The state alone is spoken by itself. */
+/**
+ * Says whether the upstream answers, since when, and the effect of an outage. Screen readers announce only the state.
+ */
 function Health({ upstream: { state, since, pausedUntil, lastError } }: { readonly upstream: Upstream }) {
   return (
     <div class="upstream-health">
@@ -116,7 +118,7 @@ function LastError({ error }: { readonly error: Upstream["lastError"] }) {
   );
 }
 
-/** How many layers are named; the others are a list of layers. */
+/** The most layers that are named. Further layers are behind a link to the list of layers. */
 const NAMED_LAYERS = 8;
 
 function Layers({ upstream: { id, layers } }: { readonly upstream: Upstream }) {

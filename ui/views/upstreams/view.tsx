@@ -7,14 +7,14 @@ import { useDocument } from "../../core/resource.ts";
 import type { ViewProps } from "../../routes.ts";
 import { type Upstream, UpstreamPanel } from "./upstream-panel.tsx";
 
-/** The servers that render the tiles: all of them, or the one of the address. */
+/** The servers that render the tiles: all of them, or the one in the address. */
 export function View({ segments: [id] }: ViewProps) {
   return id === undefined ? <UpstreamList /> : <UpstreamPage key={id} id={id} />;
 }
 
-/** Connections, queues and latency change without an event, so they are read again. */
+/** Connections, queues and latency change without an event, so they are read again at these intervals, ms. */
 const READ_MS = { busy: 5_000, idle: 30_000 };
-/** Documents that name so many layers are read less often. */
+/** The number of layers from which on documents are long and are read less often. */
 const MANY_LAYERS = 200;
 const EVENTS = ["upstream", "configuration"] as const;
 

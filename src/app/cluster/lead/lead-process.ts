@@ -18,7 +18,7 @@ import { LeadTable } from "../link/lead-table.ts";
 import { Lease } from "../link/lease.ts";
 import { NodePool } from "./node-pool.ts";
 
-/** Time for calls and renders in progress at a handover. The next lead renders again whatever was not stored. */
+/** Time for calls and renders in progress at a handover. The next lead renders unstored tiles again. */
 const GRACE_MS = 10_000;
 const LONGEST_RENEWAL_MS = 2_000;
 const RENEWALS_PER_LEASE = 5;
@@ -27,7 +27,7 @@ const LOG_MS = 50;
 
 /**
  * The process that leads a cluster: coordinator, renders, and the connections of the nodes. It is a separate process,
- * so that a lead which loses its lease can end at once, and none of its parts can act afterwards.
+ * so that a lead which loses its lease can end at once, and then no part of it can act.
  */
 class LeadProcess {
   readonly #data: LeadData;

@@ -30,7 +30,7 @@ export interface KnownNode {
   readonly instance: string;
   /** The version of the node's program. */
   readonly version: string;
-  /** When the node was lost, ms since 1970. Null if it was connected when the row was written. */
+  /** The time at which the node was lost, ms since 1970. Null if it was connected when the row was written. */
   readonly lostMs: number | null;
 }
 

@@ -31,7 +31,7 @@ class SimulatedNode {
   readonly lease: Lease;
   version = 0;
   isConnected = false;
-  /** When the beat in progress was sent. */
+  /** The time at which the beat in progress was sent. */
   beatMs: number | undefined;
   heardMs: number | undefined;
   inbox: Message[] = [];

@@ -323,7 +323,7 @@ export class Membership {
   }
 
   /**
-   * Begins the end of the node; every later lead is told so, too. Resolves when no render of the lead is left on this
+   * Begins the end of the node, also for every later lead. Resolves when no render of the lead is left on this
    * node, or after the time.
    */
   async retire(graceMs: number): Promise<void> {

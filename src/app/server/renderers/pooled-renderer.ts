@@ -2,7 +2,6 @@ import type { Layer } from "../../../layer/layer.ts";
 import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import type { EarlyTiles } from "../../../render/renderer/missed-tile-first.ts";
-import { RendererLoad } from "../../renderer/renderer-load.ts";
 import type { RendererMethods, RendererNotes } from "../../renderer/renderer-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host.ts";
@@ -55,7 +54,6 @@ export class PooledRenderer {
    */
   readonly #lost = new Map<() => void, string | undefined>();
   readonly #process: RendererProcess;
-  readonly #load = new RendererLoad(() => this.channel.call("alive"));
   readonly #watch: ProcessWatch;
   readonly #exited: Promise<void>;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -133,14 +131,6 @@ export class PooledRenderer {
   /** Whether the process is still loading its code. */
   get isStarting(): boolean {
     return this.#isStarting;
-  }
-
-  /**
-   * Whether the renderer, one of jobs, can do more at once. Each renderer costs a second of processor time until V8 has
-   * compiled its code: another one starts when this one has worked without a pause for some time.
-   */
-  get hasRoom(): boolean {
-    return this.who === "job" && !this.#load.isFull;
   }
 
   /** Whether the renderer gets no further work, because it ends. */

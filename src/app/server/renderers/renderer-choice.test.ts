@@ -12,7 +12,7 @@ const hostOf = (node: string): RendererHost => ({
 });
 const [a, b] = [hostOf("a"), hostOf("b")];
 const of = (host: RendererHost, ...renders: readonly number[]) =>
-  renders.map((n) => ({ host, renders: n, isStarting: false, hasRoom: false }));
+  renders.map((n) => ({ host, renders: n, isStarting: false }));
 const choose = (renderers: ReturnType<typeof of>, near?: string, hosts = [a, b]) => {
   const choice = chooseRenderer(hosts, renderers, ({ most }) => most, near);
   if (choice === undefined) return undefined;
@@ -29,16 +29,9 @@ test("a renderer without work comes first, then a new one, then the one with the
 });
 
 test("a renderer that is starting gets some work before another one is started beside it", () => {
-  const onlyOne = (renders: number) => choose([{ host: a, renders, isStarting: true, hasRoom: false }], undefined, [a]);
+  const onlyOne = (renders: number) => choose([{ host: a, renders, isStarting: true }], undefined, [a]);
   expect([0, 1, 3, 4].map(onlyOne)).toEqual(["a 0", "a 1", "a 3", "start at a"]);
-  expect(choose([{ host: a, renders: 1, isStarting: true, hasRoom: false }])).toBe("start at b");
-});
-
-test("another renderer of a machine starts when those that work have no room, one of another machine at once", () => {
-  const withRoom = (renders: number, hasRoom: boolean) => [{ host: a, renders, isStarting: false, hasRoom }];
-  expect(choose(withRoom(30, true), undefined, [a])).toBe("a 30");
-  expect(choose(withRoom(1, false), undefined, [a])).toBe("start at a");
-  expect(choose(withRoom(1, true))).toBe("start at b");
+  expect(choose([{ host: a, renders: 1, isStarting: true }])).toBe("start at b");
 });
 
 test("among equals the node of the user comes first, then the machine with the smallest part at work", () => {

@@ -7,8 +7,6 @@ export interface ChosenFrom {
   readonly renders: number;
   /** Whether its process is still loading its code. */
   readonly isStarting: boolean;
-  /** Whether it can do more work at once, as it mostly waits for upstreams. */
-  readonly hasRoom: boolean;
 }
 
 /** The cost of a new renderer: more than an idle renderer (0), less than waiting for a busy one (1). */
@@ -24,7 +22,7 @@ export type Choice<R> = { readonly renderer: R } | { readonly start: RendererHos
 
 /**
  * Chooses where the next work is done: by a renderer without work, else by a new one if a host may have more, else by the
- * one with the least work. A host starts no other renderer beside one that has room, or is starting and has little work. Among equals
+ * one with the least work. A host starts no other renderer beside one that is starting and has little work. Among equals
  * the node of the user comes first, then the host with the smallest part of its renderers at work.
  *
  * @param most the number of renderers for this kind of work that a host may have
@@ -45,8 +43,7 @@ export function chooseRenderer<R extends ChosenFrom>(
       undefined,
     );
     const enough = own.some(({ isStarting }) => isStarting) ? MOST_FOR_STARTING : 1;
-    const isNeeded = idlest === undefined || (idlest.renders >= enough && !own.some(({ hasRoom }) => hasRoom));
-    const mayStart = own.length < limit && isNeeded;
+    const mayStart = own.length < limit && (idlest === undefined || idlest.renders >= enough);
     if (idlest === undefined && !mayStart) continue;
     const choice: Choice<R> = idlest === undefined || mayStart ? { start: host } : { renderer: idlest };
     const busy = own.filter(({ renders }) => renders > 0).length;

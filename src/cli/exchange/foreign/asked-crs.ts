@@ -16,7 +16,8 @@ export const isWebMercator = (name: string): boolean => isWeb(Number(/^EPSG:(\d+
 
 /**
  * Returns the names of CRSs with which the other program sends requests to a WMS and Nuthatch would not, because web
- * mercator has several names. Undefined if there are none. `asked` returns the other program's name for a grid's CRS.
+ * mercator has several names. Undefined if all names are equal. `asked` returns the other program's name for a grid's
+ * CRS.
  */
 export function crsNamesFor<Grid extends AskedGrid>(
   grids: readonly Grid[],

@@ -14,7 +14,7 @@ export interface NamedCache {
   /** The directory of the tiles. Undefined if the layer names none. */
   readonly tilesPath: string | undefined;
   readonly report: Result<CacheReport, string>;
-  /** What is wrong with the named directory of the tiles. Undefined if it is valid. */
+  /** The fault of the named directory of the tiles. Undefined if it has none. */
   readonly tilesFault: string | undefined;
 }
 

@@ -24,7 +24,9 @@ export interface Overrides {
 /** All keys that variables and flags can set. The variable and the flag of `config` name the file instead. */
 const SETTABLE = KEYS.filter(({ path }) => path.join(".") !== "config");
 const BY_PATH: ReadonlyMap<string, Key> = new Map(SETTABLE.map((key) => [key.path.join("."), key]));
-/** Short names, which scripts rely on: NUTHATCH_PORT and `--port` beside NUTHATCH_SERVER_PORT and `--set server.port`. */
+/**
+ * Short names, which scripts rely on: NUTHATCH_PORT and `--port` beside NUTHATCH_SERVER_PORT and `--set server.port`.
+ */
 const SHORT_NAMES: ReadonlyMap<string, Key | undefined> = new Map([
   ["host", BY_PATH.get("server.host")],
   ["port", BY_PATH.get("server.port")],
