@@ -1,6 +1,7 @@
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { NOT_IN_GATE } from "./test/not-in-gate.ts";
 import { hasPostgres } from "./test/support/postgres.ts";
 
 // The gate gives the same result twice: its properties and the order of its tests have one seed.
@@ -48,6 +49,7 @@ const onPostgres = {
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
+    exclude: gate ? [...NOT_IN_GATE] : [],
     projects: [
       // A file changes nothing outside of itself: many of them share a process, which is started once.
       { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },

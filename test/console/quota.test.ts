@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium)("the console's quota, in Chromium (Debian package 
   test.each(LOOKS)("the view is accessible, $look", async (look) => {
     await using console = await browser.page(server, look);
     await console.open("/ui/quota");
-    await console.page.getByRole("heading", { name: "What if" }).waitFor();
+    await console.page.getByLabel("Add a quota for a layer").waitFor();
     await console.settled();
     await console.expectAccessible();
   });

@@ -19,10 +19,10 @@ test("the history has the kept samples and ends with the present usage", async (
   await server.kill("SIGTERM");
   const now = Date.now();
   const begin = Math.floor(now / HOUR) * HOUR - 3 * HOUR;
-  // The first sample is of an older version; the others are large enough to need 64 bits.
+  // Large enough to need 64 bits. The layers were not sampled with the first one.
   const rows = [0, 1, 2].map((n) => {
     const at = begin + n * HOUR;
-    return n === 0 ? `(${at}, 500, NULL, NULL, NULL)` : `(${at}, 9007199254740993, 8192, ${n}, 1)`;
+    return `(${at}, 9007199254740993, 8192, ${n}, ${n === 0 ? "NULL" : 1})`;
   });
   changeState(server.dataDir, "DELETE FROM usage_sample");
   changeState(server.dataDir, "DELETE FROM usage_layer_sample");
@@ -39,7 +39,7 @@ test("the history has the kept samples and ends with the present usage", async (
 
   const text = await get("");
   expect(text).toContain(
-    `"series":[{"at":"${iso(begin)}","tiles":null,"bytes":500,"bytesOnDisk":null},{"at":"${iso(begin + HOUR)}","tiles":1,"bytes":9007199254740993,"bytesOnDisk":8192},{"at":"${iso(begin + 2 * HOUR)}","tiles":2,`,
+    `"series":[{"at":"${iso(begin)}","tiles":0,"bytes":9007199254740993,"bytesOnDisk":8192},{"at":"${iso(begin + HOUR)}","tiles":1,"bytes":9007199254740993,"bytesOnDisk":8192},{"at":"${iso(begin + 2 * HOUR)}","tiles":2,`,
   );
   const { total, bytesOnDisk } = await usage(server);
   const present = { tiles: total.tiles, bytes: total.bytes, bytesOnDisk };
