@@ -78,7 +78,7 @@ process.stdout.write(`/*
  * Written by bin/epsg-tables.mjs from the EPSG dataset ${version} in PROJ. A range may include numbers that are not codes.
  */
 
-/** The metres of a degree in scale denominators (OGC 07-057r7, 6.1): on the equator of WGS 84. */
+/** The metres of a degree in scale denominators (OGC 07-057r7, 6.1): a degree on the equator of WGS 84. */
 export const METERS_PER_DEGREE = (6378137 * 2 * Math.PI) / 360;
 
 /** The codes of the CRSs whose first axis points north (for geographic CRSs: latitude). */
@@ -89,7 +89,7 @@ ${lines(
 )}
 \`;
 
-/** The units other than the metre: the metres of one, and the codes of the CRSs that have it. */
+/** The units other than the metre: the metres per unit, and the codes of the CRSs with this unit. */
 export const UNITS: readonly (readonly [metersPerUnit: number, codes: string])[] = [
 ${entries.map(([name, factor, ranges]) => `  // ${name}\n  [\n    ${factor},\n    \`\n${lines(ranges, "      ")}\n    \`,\n  ],`).join("\n")}
 ];
