@@ -4,7 +4,7 @@ import { gridSetsPage } from "./grid-sets.ts";
 import { httpApiPages } from "./http-api.ts";
 import { readmeOfTests } from "./tests.ts";
 
-/** Returns what `npm run reference` writes, by paths in the repository: pages of the reference, and a column of test/README.md. */
+/** Returns the texts of the files that `npm run reference` writes, by their paths in the repository. */
 export async function referencePages(): Promise<ReadonlyMap<string, string>> {
   const api = [...httpApiPages()].map(([name, text]) => [`docs/reference/http-api/${name}`, text] as const);
   return new Map([

@@ -9,8 +9,9 @@ const HEAD = /^\| Pain +\|.*\|$/;
 const IN_FULL = /inFull\("([^"]+)", ([\d_]+), ([\d_]+)\)/g;
 
 /**
- * Returns test/README.md with the last column of its table of pains made from the tests that a row names: the gate's numbers
- * where they differ from the operators', and the files that the gate leaves out. Throws for a test that is not there.
+ * Returns test/README.md with the last column of its table of pains written anew. The column follows from the tests that a
+ * row names: it has the numbers of the gate where they differ from the operators', and the files that the gate leaves out.
+ * @throws Error when a row names a test that does not exist
  */
 export function readmeOfTests(): string {
   const lines = readFileSync(`${root}test/README.md`, "utf8").split("\n");

@@ -292,8 +292,9 @@ export class Membership {
   }
 
   /**
-   * Renews the lease until the lead beside this node does. Its start takes longer than the lease on a busy machine, or with
-   * much to migrate and to load: the nodes would take the lead from each other for ever.
+   * Renews the lease until the lead's process beside this node renews it. On a busy machine, or with much to migrate and to
+   * load, that process starts more slowly than the lease lasts. Without the renewal the nodes would take the lead from each
+   * other for ever.
    */
   async #renewAtStart(epoch: number): Promise<void> {
     const { leadLeaseMs } = this.#parts.cluster;
