@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { random } from "../support/dated-map.ts";
 import { expectExact } from "../support/exact.ts";
 import { hold } from "../support/held-upstream.ts";
 import { giveToPostgres, hasPostgres, removePostgres, startStandby } from "../support/postgres.ts";
+import { random } from "../support/random.ts";
 import { clientOf, type Ended } from "../support/run-program.ts";
 import { ended, job, massTruncate, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { canMount, mountSmallDisk } from "../support/small-disk.ts";

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { scanBucket, sweptTwice } from "../support/bucket-scan.ts";
-import { type DatedMap, Floor, random, startDatedMap, versionOf } from "../support/dated-map.ts";
+import { type DatedMap, Floor, startDatedMap, versionOf } from "../support/dated-map.ts";
 import { inFull } from "../support/full.ts";
+import { random } from "../support/random.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { NO_S3, NO_VERSITYGW, startS3 } from "../support/s3-server.ts";
 import { massTruncate, rendered, seed, startServer, type TestServer, usage } from "../support/server.ts";

@@ -1,3 +1,5 @@
+import { random } from "../support/random.ts";
+
 /** A pseudo-random generator: the same seed gives the same numbers. */
 export interface Chance {
   /** 0 ≤ n < below. */
@@ -6,11 +8,8 @@ export interface Chance {
 }
 
 export function chanceOf(seed: number): Chance {
-  let state = seed;
-  const below = (n: number): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * n);
-  };
+  const next = random(seed);
+  const below = (n: number): number => Math.floor(next() * n);
   return {
     below,
     pick(from) {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Call, JobState, Operation } from "./client-history.ts";
-import { type DatedMap, random, versionOf } from "./dated-map.ts";
+import { type DatedMap, versionOf } from "./dated-map.ts";
+import { random } from "./random.ts";
 import type { JobJson, TestServer, UsageJson } from "./server.ts";
 import type { TruncationJson } from "./truncations.ts";
 import { until } from "./until.ts";
