@@ -110,6 +110,8 @@ test("the tiles in and around a new entry are truncated, the others stay, and a 
 test("a layer whose feed is configured again is polled at once, and its tiles are seeded again", async () => {
   const polygon =
     "<gml:Polygon><gml:exterior><gml:LinearRing><gml:posList>-100 -100 100 -100 100 100 -100 100 -100 -100</gml:posList></gml:LinearRing></gml:exterior></gml:Polygon>";
+  // Before the layer, whose feed is polled while its PUT is answered.
+  feeds.set("/made", [{ updated: "2026-02-02T00:00:00Z", where: polygon }]);
   const put = await fetch(`${server.url}/rest/layers/made`, {
     method: "PUT",
     headers: { "Content-Type": "text/xml" },
@@ -117,7 +119,6 @@ test("a layer whose feed is configured again is polled at once, and its tiles ar
       <updateSources><geoRssFeed><feedUrl>http://127.0.0.1:${(feedServer.address() as AddressInfo).port}/made?since=\${lastUpdate}</feedUrl><gridSetId>EPSG:900913</gridSetId><pollInterval>86400</pollInterval><operation>reseed</operation><seedingThreads>2</seedingThreads><maxMaskLevel>10</maxMaskLevel><httpPassword>geheim</httpPassword></geoRssFeed></updateSources>
       <wmsUrl><string>${upstream.url}</string></wmsUrl></wmsLayer>`,
   });
-  feeds.set("/made", [{ updated: "2026-02-02T00:00:00Z", where: polygon }]);
   expect(put.status).toBe(200);
   const shown = await (await fetch(`${server.url}/rest/layers/made.xml`)).text();
   expect(shown).toContain("<maxMaskLevel>10</maxMaskLevel>");
