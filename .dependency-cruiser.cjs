@@ -57,6 +57,13 @@ module.exports = {
       from: { path: "^src/render/renderer/", pathNot: "\\.test\\.ts$" },
       to: { path: "^src/render/(dispatch|upstream)/" },
     },
+    {
+      // The schemas of documents are built where a document is described, and nowhere at the start.
+      name: "documents-by-type",
+      severity: "error",
+      from: { path: "^src/", pathNot: "-documents\\.ts$|^src/http/(api|tiles)/|\\.test\\.ts$" },
+      to: { path: "-documents\\.ts$", dependencyTypesNot: ["type-only"] },
+    },
     { name: "no-circles", severity: "error", from: {}, to: { circular: true } },
     ...internals.map((folder) => ({
       name: `no-foreign-${folder}`,

@@ -1,7 +1,9 @@
 import { conflict, type Refusal, unknownToken, unknownUser } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { type Database, int, intOrNull, type Migrations, type Row, text } from "../state/database.ts";
-import { type ApiToken, type ApiTokenView, digestOfToken, newTokenText } from "./api-token.ts";
+import type { ApiTokenView } from "./account-documents.ts";
+import { type ApiToken, digestOfToken, newTokenText } from "./api-token.ts";
 import type { SessionService } from "./session-service.ts";
 import { allUsers, type KeptUser, placeText, ROLES, type Role, type User } from "./user.ts";
 
@@ -272,8 +274,16 @@ const tokenOf = (row: Row): ApiToken => ({
 });
 
 function viewOf(row: Row): ApiTokenView {
-  const { digest: _, ...token } = tokenOf(row);
-  return { ...token, name: text(row, "name"), createdMs: int(row, "made_ms"), usedMs: intOrNull(row, "used_ms") };
+  const { id, user, role, expiresMs } = tokenOf(row);
+  return {
+    id,
+    name: text(row, "name"),
+    user,
+    role,
+    createdAt: isoTime(int(row, "made_ms")),
+    expiresAt: isoTimeOrNull(expiresMs),
+    lastUsedAt: isoTimeOrNull(intOrNull(row, "used_ms")),
+  };
 }
 
 function roleOf(row: Row): Role {

@@ -13,15 +13,6 @@ export interface ApiToken {
   readonly expiresMs: number | null;
 }
 
-/** An API token as lists show it. Times in ms since 1970. */
-export interface ApiTokenView extends Omit<ApiToken, "digest"> {
-  /** The name that the owner gave the token. */
-  readonly name: string;
-  readonly createdMs: number;
-  /** The time of the last use, to the minute. Null if it was never used. */
-  readonly usedMs: number | null;
-}
-
 const PREFIX = "nht_";
 const FORM = new RegExp(`^bearer +(${PREFIX}[\\w-]{43}) *$`, "i");
 

@@ -9,7 +9,8 @@ import { combinationsOf } from "../plan/combination.ts";
 import type { EvictedCells } from "../quota/evicted-cells.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
 import { TileAges } from "./copy/tile-ages.ts";
-import { CoverageSquares, type Runs, type SquareState } from "./coverage-squares.ts";
+import type { CoverageView, LevelView } from "./coverage-documents.ts";
+import { CoverageSquares } from "./coverage-squares.ts";
 
 export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "now"> {
   readonly jobs: Pick<JobStore, "find" | "list" | "failedTilePage">;
@@ -25,25 +26,6 @@ export interface CoverageRequest {
    * Selects the failed tiles of this job. Undefined for failed tiles of the layer's latest jobs that are not stored.
    */
   readonly job: number | undefined;
-}
-
-export interface CoverageView extends Readonly<Record<SquareState, Runs>> {
-  readonly z: number;
-  readonly x0: number;
-  readonly y0: number;
-  readonly width: number;
-  readonly height: number;
-  readonly step: number;
-}
-
-export interface LevelView {
-  readonly z: number;
-  readonly total: bigint;
-  /** The stored tiles that are not stale. If `stale` is null, all stored tiles. */
-  readonly kept: bigint;
-  /** The stored tiles that are stale. Null if the level has too many cells that may hold stale tiles. */
-  readonly stale: bigint | null;
-  readonly failed: bigint;
 }
 
 /** The number of the layer's latest jobs whose failed tiles are shown. */

@@ -1,19 +1,8 @@
 import { parameterSetsOf } from "../jobs/view/job-view.ts";
-import { addCounts, type Estimated, type EstimateView } from "../plan/estimate.ts";
-import type { JobRequest, JobView } from "../plan/job/job-request.ts";
+import { addCounts, type Estimated } from "../plan/estimate.ts";
+import type { EstimatesView } from "../plan/job/job-documents.ts";
+import type { JobRequest } from "../plan/job/job-request.ts";
 import { addGrowth, fitsOf, type Growth, type GrowthLimits, NO_GROWTH } from "../plan/store-growth.ts";
-
-/** The sum of the estimates of several jobs, and each estimate. Null if a value is unknown for at least one job. */
-export interface EstimatesView extends Omit<EstimateView, "zooms" | "tilesPerSecond"> {
-  readonly jobs: readonly EstimateOfJob[];
-}
-
-interface EstimateOfJob
-  extends EstimateView,
-    Pick<JobRequest, "layer" | "gridSet" | "format" | "parameters" | "zoomStart" | "zoomStop"> {
-  /** See `JobView.parameterSets`. */
-  readonly parameterSets: JobView["parameterSets"];
-}
 
 /** Sums the estimates of several jobs. The time is that of running the jobs one after the other. */
 export function estimateBatch(

@@ -1,12 +1,13 @@
 import { Slices } from "../lib/process/slices.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result } from "../lib/result.ts";
-import { type Estimated, type EstimateSources, type EstimateView, estimate } from "../plan/estimate.ts";
+import { type Estimated, type EstimateSources, estimate } from "../plan/estimate.ts";
 import { estimateTruncate } from "../plan/estimate-truncate.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
-import type { JobPage, JobRequest, JobView } from "../plan/job/job-request.ts";
+import type { EstimatesView, EstimateView, JobView } from "../plan/job/job-documents.ts";
+import type { JobPage, JobRequest } from "../plan/job/job-request.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
-import { type EstimatesView, estimateBatch } from "./estimate-batch.ts";
+import { estimateBatch } from "./estimate-batch.ts";
 
 export interface EstimateServiceParts extends CountedParts, Pick<BuildContext, "store" | "eviction"> {
   readonly counter: JobCounter;

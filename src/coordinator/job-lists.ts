@@ -1,7 +1,8 @@
 import type { ActiveJobs } from "../jobs/active-jobs.ts";
 import type { JobStore } from "../jobs/record/job-store.ts";
 import { Slices } from "../lib/process/slices.ts";
-import type { JobFilter, JobKindCounts, JobPage, JobView, TaskRow } from "../plan/job/job-request.ts";
+import type { JobView } from "../plan/job/job-documents.ts";
+import type { JobFilter, JobKindCounts, JobPage, TaskRow } from "../plan/job/job-request.ts";
 import type { StateError } from "../state/data-directory.ts";
 import { isStateAway } from "../state/state-wait.ts";
 import type { StateWriter } from "./state-writer.ts";

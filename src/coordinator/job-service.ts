@@ -12,11 +12,11 @@ import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../l
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { countPlanned, unconfirmed } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
+import type { JobView } from "../plan/job/job-documents.ts";
 import type {
   IdempotencyKey,
   JobOrigin,
   JobRequest,
-  JobView,
   KilledTask,
   KillScope,
   SubmittedJob,

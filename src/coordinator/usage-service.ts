@@ -1,10 +1,12 @@
-import { Verification, type VerificationView } from "../ledger/verification.ts";
+import { Verification } from "../ledger/verification.ts";
+import type { VerificationView } from "../ledger/verification-documents.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
 import type { Trend, UsageSample, UsageTrend } from "../quota/usage-trend.ts";
 import { LastRead } from "../state/state-wait.ts";
 import { pyramidsOf } from "../truncation/truncation-targets.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
-import { type UsageView, usageView } from "./usage-view.ts";
+import type { UsageView } from "./usage-documents.ts";
+import { usageView } from "./usage-view.ts";
 
 export interface UsageServiceParts extends CountedParts, Pick<BuildContext, "store" | "adoption" | "eviction" | "now"> {
   readonly trend: UsageTrend;

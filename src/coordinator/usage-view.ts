@@ -1,5 +1,3 @@
-import type { TileSet } from "../layer/tile-set.ts";
-import type { AdoptionProgress } from "../ledger/adoption.ts";
 import { isoTime } from "../lib/time/iso-time.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
@@ -8,58 +6,7 @@ import { countedSize, type QuotaCount } from "../quota/quota-count.ts";
 import type { Trend } from "../quota/usage-trend.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
-
-/** The stored tiles of one zoom of one tile set. */
-interface ZoomUsage {
-  readonly z: number;
-  readonly tiles: bigint;
-  readonly bytes: bigint;
-  readonly bytesOnDisk: bigint;
-}
-
-interface TileSetUsage extends TileSet, Omit<ZoomUsage, "z"> {
-  /** The values of the parameters. Null if the store does not have them. */
-  readonly parameters: Readonly<Record<string, string>> | null;
-  readonly zooms: readonly ZoomUsage[];
-}
-
-export interface UsageView {
-  readonly total: { readonly tiles: bigint; readonly bytes: bigint };
-  readonly layers: readonly {
-    readonly layer: string;
-    readonly tiles: bigint;
-    readonly bytes: bigint;
-    /** The layer's quota in bytes. Null if the layer has no quota. */
-    readonly quota: bigint | null;
-    /** The bytes that the tiles take on the store's disk. */
-    readonly bytesOnDisk: bigint;
-    /** False while some of the layer's tiles are still being counted. */
-    readonly complete: boolean;
-  }[];
-  readonly bytesOnDisk: bigint;
-  /** The global quota in bytes. Null while it is not enforced. */
-  readonly quota: bigint | null;
-  /** Whether the quotas count `bytesOnDisk` (`allocated`) or `bytes` (`content`). */
-  readonly quotaCount: QuotaCount;
-  /** The change of the counted size over the last day at most. Null without an earlier sample. */
-  readonly trend: {
-    readonly since: string;
-    readonly bytesPerDay: number;
-    /** Null if the size does not grow, or there is no quota. */
-    readonly secondsUntilFull: number | null;
-  } | null;
-  readonly disk: {
-    readonly freeBytes: number;
-    readonly totalBytes: number;
-    readonly freeInodes: number | null;
-    readonly totalInodes: number | null;
-  };
-  /** Counts since the start of the server. */
-  readonly enforcement: EnforcerCounts;
-  readonly adoption: AdoptionProgress;
-  /** Absent unless the request asks for tile sets. */
-  readonly tileSets?: readonly TileSetUsage[];
-}
+import type { UsageView } from "./usage-documents.ts";
 
 const NO_DISK_SPACE: DiskSpace = { freeBytes: 0, totalBytes: 0, freeInodes: 0, totalInodes: 0 };
 
@@ -118,7 +65,7 @@ function secondsUntilFull(left: bigint, bytesPerDay: number): number | null {
 function tileSetsOf(
   { ledger, store }: Pick<BuildContext, "ledger" | "store">,
   layer: string | undefined,
-): TileSetUsage[] {
+): NonNullable<UsageView["tileSets"]> {
   return [...ledger.tileSets()]
     .filter(({ tileSet }) => layer === undefined || tileSet.layer === layer)
     .map(({ tileSet, sums }) => {

@@ -12,11 +12,12 @@ import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import type { TestOrder, TestRender } from "../render/renderer/test-render.ts";
-import type { UpstreamView } from "../render/upstream/upstream-limits.ts";
-import type { UpstreamProbe } from "../render/upstream/upstream-probes.ts";
+import type { UpstreamProbe, UpstreamView } from "../render/upstream/upstream-documents.ts";
 import type { StoreOptions } from "../store/store-options.ts";
+import type { Documents } from "./api/documents/documents.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
-import type { DrainOutcome, LeadView, NodeRemoval, NodeView, OwnNode } from "./api/nodes/node-view.ts";
+import type { DrainOutcome, NodeView } from "./api/nodes/node-documents.ts";
+import type { LeadView, NodeRemoval, OwnNode } from "./api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "./api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "./api/stats/traffic-rates.ts";
 import type { Authenticator } from "./auth/credentials.ts";
@@ -30,17 +31,6 @@ import type { Address, Target } from "./request.ts";
 /** The methods that a resource can define. HEAD and OPTIONS are derived from them. */
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 type Method = (typeof METHODS)[number];
-
-/** A problem in the text of a configuration. */
-export interface CheckedProblem {
-  readonly file: string;
-  readonly line: number | null;
-  readonly column: number | null;
-  readonly path: string;
-  readonly message: string;
-  readonly suggestion: string | null;
-  readonly severity: "error" | "warning";
-}
 
 /** The place where a layer is configured: the file as the operator named it, or the variable or flag. */
 export interface LayerOrigin {
@@ -94,7 +84,7 @@ export interface RouteOptions {
   /** Returns where a layer is configured. Undefined for a demo layer. */
   readonly layerOrigin: (layer: string) => LayerOrigin | undefined;
   /** Checks the text of a configuration. Does not load it. */
-  readonly checkConfiguration: (text: Uint8Array) => Promise<readonly CheckedProblem[]>;
+  readonly checkConfiguration: (text: Uint8Array) => Promise<Documents["ConfigurationCheck"]["problems"]>;
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;
   readonly configured: () => ConfiguredParts;
   /** Changes an object of the configuration. When it resolves, the change is stored and in force. */

@@ -1,5 +1,6 @@
 import { combinationsOf } from "../plan/combination.ts";
-import type { JobFilter, JobIds, JobPage, JobRequest, JobView, TaskRow } from "../plan/job/job-request.ts";
+import type { JobView } from "../plan/job/job-documents.ts";
+import type { JobFilter, JobIds, JobPage, JobRequest, TaskRow } from "../plan/job/job-request.ts";
 import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "../lib/process/logger.ts";
-import type { JobView } from "../plan/job/job-request.ts";
+import type { JobView } from "../plan/job/job-documents.ts";
 
 /** The state of an unfinished job in the last lines of the log. */
 interface Logged {

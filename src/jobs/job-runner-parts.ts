@@ -1,7 +1,7 @@
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { JobView } from "../plan/job/job-documents.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
-import type { JobView } from "../plan/job/job-request.ts";
 import type { StoredMetatilesOf } from "../plan/job/job-walk.ts";
 import type { JobMoment } from "./job-event.ts";
 import type { JobStore } from "./record/job-store.ts";

@@ -1,7 +1,8 @@
 import { type Counts, JobCounts, processedTiles } from "../plan/job/job-counts.ts";
+import type { JobError, TimeLeft } from "../plan/job/job-documents.ts";
 import type { JobProgress } from "../plan/job/job-progress.ts";
-import type { JobError, JobRequest } from "../plan/job/job-request.ts";
-import { RateMeter, type TimeLeft } from "../plan/rate-meter.ts";
+import type { JobRequest } from "../plan/job/job-request.ts";
+import { RateMeter } from "../plan/rate-meter.ts";
 
 /** The most failure classes of which a job stores the first message. */
 const MOST_ERROR_CLASSES = 20;

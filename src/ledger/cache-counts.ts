@@ -7,26 +7,12 @@ import type { LedgerInternals } from "./ledger-internals.ts";
 import type { Listed } from "./region-blocks.ts";
 import { blocksId, pyramidKey, pyramidOf, type TileSetRecord } from "./tile-set-record.ts";
 import type { TruncatedRecords } from "./truncated-records.ts";
+import type { CellDifference } from "./verification-documents.ts";
 
 /** A block, and its tiles in the store's listing, by cell. */
 interface ListedCells {
   readonly at: BlockAddress;
   readonly cells: ReadonlyMap<number, readonly { readonly x: number; readonly y: number }[]>;
-}
-
-/** The number of a cell's tiles, their bytes, and the bytes that the store's disk allocates for them. */
-interface CellSum {
-  readonly tiles: number;
-  readonly bytes: number;
-  readonly bytesOnDisk: number;
-}
-
-/** A cell whose tiles or bytes differ between ledger and store. */
-export interface CellDifference {
-  readonly tileSet: TileSet;
-  readonly rect: TileRect;
-  readonly ledger: CellSum;
-  readonly store: CellSum;
 }
 
 /**

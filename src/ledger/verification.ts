@@ -5,24 +5,10 @@ import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { POSITIONS_AT_ONCE } from "../state/dialect.ts";
 import { StateWait } from "../state/state-wait.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
-import type { CellDifference } from "./cache-counts.ts";
 import type { Ledger } from "./ledger.ts";
 import { blocksIn, type Listed, type ListedBlock } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
-
-export interface VerificationView {
-  readonly state: "running" | "done" | "cancelled" | "failed";
-  readonly repair: boolean;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-  /** The number of tiles found in the store. */
-  readonly tiles: number;
-  /** The number of cells that differ. `differences` contains the first of them. */
-  readonly differing: number;
-  readonly differences: readonly CellDifference[];
-  /** Why the verification has failed, or waits at present. Null if it does neither. */
-  readonly reason: string | null;
-}
+import type { CellDifference, VerificationView } from "./verification-documents.ts";
 
 const DIFFERENCES_NAMED = 1_000;
 

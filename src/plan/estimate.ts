@@ -5,29 +5,9 @@ import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
 import type { KnownTileSet, Ledger } from "../ledger/ledger.ts";
 import { combinationsOf } from "./combination.ts";
 import type { JobCounts } from "./job/job-counts.ts";
-import type { JobRequest, JobView } from "./job/job-request.ts";
-import { type Fits, fitsOf, type Growth, type GrowthLimits, leastAllocated, sizeOf } from "./store-growth.ts";
-
-/** The estimated work of a job. A value is null if it cannot be estimated. */
-export interface EstimateView extends Fits {
-  readonly tiles: bigint;
-  /** Stored tiles, including expired ones. */
-  readonly kept: bigint | null;
-  readonly missing: bigint | null;
-  /**
-   * The bytes of the tiles that the job would render, by the mean size, at each level, of the stored tiles of its tile
-   * sets. For a truncate: the bytes that it would free.
-   */
-  readonly bytes: bigint | null;
-  /** The bytes that the disk allocates for these tiles. If `bytes` is null: the minimum, one block per tile. */
-  readonly bytesOnDisk: bigint;
-  /** The number of files that the job would add or, for a truncate, free. */
-  readonly inodes: bigint;
-  /** The rate at which the last jobs of the layer have rendered tiles, at most the rate limit. */
-  readonly tilesPerSecond: number | null;
-  readonly seconds: number | null;
-  readonly zooms: readonly ({ readonly z: number } & Pick<EstimateView, "tiles" | "kept" | "missing">)[];
-}
+import type { EstimateView, JobView } from "./job/job-documents.ts";
+import type { JobRequest } from "./job/job-request.ts";
+import { fitsOf, type Growth, type GrowthLimits, leastAllocated, sizeOf } from "./store-growth.ts";
 
 export interface EstimateSources extends GrowthLimits {
   /** All tiles of the job by zoom. */

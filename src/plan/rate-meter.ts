@@ -1,11 +1,4 @@
-/** The time left, and the confidence in this estimate. */
-export interface TimeLeft {
-  readonly seconds: number;
-  /** The end lies between these two about as likely as not. `most` is null if there is no upper estimate. */
-  readonly least: number;
-  readonly most: number | null;
-  readonly confidence: "low" | "medium" | "high";
-}
+import type { TimeLeft } from "./job/job-documents.ts";
 
 interface Sample {
   readonly ms: number;

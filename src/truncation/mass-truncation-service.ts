@@ -7,14 +7,10 @@ import type { RenderControl } from "../render/render-control.ts";
 import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
-import type {
-  MassTruncationFilter,
-  MassTruncationPreview,
-  MassTruncationRequest,
-  MassTruncationView,
-} from "./mass-truncation.ts";
+import type { MassTruncationFilter, MassTruncationRequest } from "./mass-truncation.ts";
 import type { MassTruncationStore } from "./mass-truncation-store.ts";
 import type { TruncationTarget } from "./recorded-truncation.ts";
+import type { MassTruncationPreview, MassTruncationView } from "./truncation-documents.ts";
 import {
   gridSetTargets,
   type TruncationTargetSources,

@@ -14,11 +14,11 @@ import {
 import {
   MASS_TRUNCATION_TYPES,
   type MassTruncationFilter,
-  type MassTruncationView,
   TRUNCATION_MODES,
   TRUNCATION_STATES,
   type TruncationState,
 } from "./mass-truncation.ts";
+import type { MassTruncationView } from "./truncation-documents.ts";
 import type { Aside } from "./truncations.ts";
 
 export const massTruncationMigrations: Migrations = {

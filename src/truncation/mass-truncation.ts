@@ -30,41 +30,6 @@ export type MassTruncationRequest =
       readonly parameters: Readonly<Record<string, string>>;
     };
 
-/** A mass truncation as `/api/v1/truncations` shows it. Times are ISO 8601 in UTC. */
-export interface MassTruncationView {
-  readonly id: number;
-  readonly layer: string;
-  readonly type: MassTruncationType;
-  readonly mode: TruncationMode;
-  readonly parameters: Readonly<Record<string, string>> | null;
-  readonly state: TruncationState;
-  readonly createdAt: string;
-  /** The account. Null if the interface was open, or the server itself truncated. */
-  readonly createdBy: string | null;
-  /** Until when the tiles stay on the disk. Null if they do not stay, or the truncation is soft. */
-  readonly undoUntil: string | null;
-  readonly endedAt: string | null;
-  readonly endedBy: string | null;
-  /** The number of tiles that were truncated or have expired. Null if the ledger had not counted all of them. */
-  readonly tiles: bigint | null;
-  readonly bytes: bigint | null;
-  /**
-   * The number of tiles that the undo has discarded, because they were stored after the truncation. Null if the
-   * truncation was not undone, or the ledger had not counted all of them.
-   */
-  readonly discarded: bigint | null;
-}
-
-/** The tiles that a mass truncation would remove now. */
-export interface MassTruncationPreview extends Pick<MassTruncationView, "layer" | "type" | "mode" | "parameters"> {
-  readonly tiles: bigint;
-  readonly bytes: bigint;
-  /** The bytes that the store's disk allocates for the tiles. */
-  readonly bytesOnDisk: bigint;
-  /** Whether the ledger has counted all of these tiles. If false, there are more. */
-  readonly complete: boolean;
-}
-
 export interface MassTruncationFilter {
   readonly layer?: string;
   readonly state?: TruncationState;

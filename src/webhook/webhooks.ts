@@ -4,7 +4,7 @@ import { type JobMoment, type Webhook, webhookOrigin } from "../jobs/job-event.t
 import type { Logger } from "../lib/process/logger.ts";
 import { jsonText } from "../lib/text/json-text.ts";
 import { type BackOff, jittered, pauseAfter } from "../lib/time/back-off.ts";
-import type { JobView } from "../plan/job/job-request.ts";
+import type { JobView } from "../plan/job/job-documents.ts";
 import { LastRead } from "../state/state-wait.ts";
 import type { Delivery, WebhookOutbox } from "./webhook-outbox.ts";
 import type { WebhookPost } from "./webhook-post.ts";

@@ -1,5 +1,5 @@
+import type { JobView } from "../../src/plan/job/job-documents.ts";
 import { showFields } from "../../src/plan/job/job-fields.ts";
-import type { JobView } from "../../src/plan/job/job-request.ts";
 
 /** Returns the view of a completed seed of the demo layer, with the fields of `more` replaced. */
 export const jobView = (id: number, more: Partial<JobView> = {}): JobView => ({

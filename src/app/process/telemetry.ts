@@ -13,7 +13,7 @@ import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
 import { type TraceContext, traceIdOf } from "../../lib/http/trace-context.ts";
 import { ownVersion } from "../../lib/process/version.ts";
-import type { JobView } from "../../plan/job/job-request.ts";
+import type { JobView } from "../../plan/job/job-documents.ts";
 import type { UserRenders } from "../../render/user-renders.ts";
 
 export type Telemetry = ReturnType<typeof startTelemetry>;

@@ -35,11 +35,11 @@ function buildUpstreamLimits(publish: (event: ServerEvent) => void, log: Logger)
   const upstreamLimits: UpstreamLimits = new UpstreamLimits(elapsedMs, ({ upstream, state, before, health }) => {
     const { lastError } = health;
     if (state === "down")
-      log.warn("an upstream is down", { upstream, class: lastError?.failure, reason: lastError?.message });
+      log.warn("an upstream is down", { upstream, class: lastError?.class, reason: lastError?.message });
     else if (before === "down") log.info("an upstream is back", { upstream });
     // Report in a later turn, after the health has recorded the response that changed the state.
     setImmediate(() => {
-      const view = upstreamLimits.views().find((one) => one.upstream === upstream);
+      const view = upstreamLimits.views().find((one) => one.origin === upstream);
       if (view !== undefined) publish({ kind: "upstream", upstream: view });
     });
   });

@@ -7,6 +7,7 @@ import { servedTiles } from "../../http/api/nodes/node-view.ts";
 import { realClock, Throttle } from "../../http/auth/throttle.ts";
 import { ownVersion } from "../../lib/process/version.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { isoTime } from "../../lib/time/iso-time.ts";
 import { overruledText } from "../../quota/quota-difference.ts";
 import type { ServerMethods, ServingProcesses } from "../process/process-methods.ts";
 import type { Telemetry } from "../process/telemetry.ts";
@@ -41,7 +42,7 @@ export interface ServerSide extends Core {
 /** Builds the server's side. `serving` is called only after this function has returned. */
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
   const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
-  const sinceMs = Date.now();
+  const since = isoTime(Date.now());
   const throttle = new Throttle(realClock);
   const inForce = new ConfigurationInForce(initial, parts);
   const loadWith = (more: Pick<ConfigurationInput, "objects" | "changed">) =>
@@ -102,20 +103,9 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     trafficRates: () => traffic.rates(),
     upstreams: async () => rendering.upstreams(),
     nodes: async () => {
-      const tiles = servedTiles((await serving.metrics()).tiles);
-      const work = rendering.renderers.workOf();
+      const work = { ...rendering.renderers.workOf(), tiles: servedTiles((await serving.metrics()).tiles) };
       return [
-        {
-          name: hostname(),
-          lead: true,
-          state: "ready",
-          sinceMs,
-          lagMs: 0,
-          leaseMs: null,
-          version: ownVersion(),
-          tiles,
-          ...work,
-        },
+        { name: hostname(), lead: true, state: "ready", since, lag: 0, lease: null, version: ownVersion(), work },
       ];
     },
     lead: async () => undefined,

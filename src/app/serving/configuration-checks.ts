@@ -2,13 +2,15 @@ import { Worker } from "node:worker_threads";
 import PQueue from "p-queue";
 import type { TextReport } from "../../configuration/load.ts";
 import type { ConfigurationProblem } from "../../configuration/problem.ts";
-import type { CheckedProblem } from "../../http/resource.ts";
+import type { Documents } from "../../http/api/documents/documents.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { suggestionOf } from "../../lib/text/nearest.ts";
 import { atMost } from "../../lib/time/at-most.ts";
 import { LATE, unlessLate } from "../../lib/time/late.ts";
 import { works } from "../process/busy-threads.ts";
 import { nextMessage } from "../process/thread-message.ts";
+
+type CheckedProblem = Documents["ConfigurationCheck"]["problems"][number];
 
 /** The name of the text in the problems of a check. */
 export const CHECKED_FILE = "nuthatch.yaml";

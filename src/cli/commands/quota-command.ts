@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import type { VerificationView } from "../../ledger/verification.ts";
+import type { VerificationView } from "../../ledger/verification-documents.ts";
 import {
   type Answer,
   type Answered,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { badField, conflict, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { isoTime } from "../../lib/time/iso-time.ts";
 import { spaceOnDisk } from "../../quota/space-on-disk.ts";
 import { bigInt, int, text } from "../../state/database.ts";
 import type { OpenedStores } from "../../store/open-store.ts";
@@ -8,7 +9,8 @@ import type { Store } from "../../store/store.ts";
 import type { LedgerTruncations } from "../../truncation/truncations.ts";
 import type { BuildContext } from "../coordinator-parts.ts";
 import { LayerCopy } from "./layer-copy.ts";
-import type { CopyOutcome, CopyRequest, StoreCopyView } from "./store-copy.ts";
+import type { CopyRequest } from "./store-copy.ts";
+import type { StoreCopyView } from "./store-copy-documents.ts";
 
 export interface StoreCopiesParts
   extends Pick<BuildContext, "db" | "ledger" | "renders" | "catalogue" | "eviction" | "now" | "closing" | "log"> {
@@ -262,7 +264,7 @@ export class StoreCopies {
     return bytes > 0n && files > 0;
   }
 
-  async #end(layer: string, state: CopyOutcome, reason: string | null): Promise<void> {
+  async #end(layer: string, state: StoreCopyView["state"], reason: string | null): Promise<void> {
     const running = this.#running.get(layer);
     if (running === undefined) return;
     running.stop.abort();
@@ -271,7 +273,7 @@ export class StoreCopies {
     this.#running.delete(layer);
     this.#deleteRow(layer);
     const { request, copy } = running;
-    this.#ended.set(layer, { ...request, ...copy.progress(), state, reason, endedMs: this.#parts.now() });
+    this.#ended.set(layer, { ...viewOf(request, copy), state, reason, endedAt: isoTime(this.#parts.now()) });
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
     this.#parts.log.info("a copy of a layer has ended", { layer, from: request.from, to: request.to, outcome: state });
@@ -283,11 +285,16 @@ export class StoreCopies {
 
   #view(layer: string): StoreCopyView | undefined {
     const running = this.#running.get(layer);
-    return running === undefined
-      ? this.#ended.get(layer)
-      : { ...running.request, ...running.copy.progress(), endedMs: null };
+    return running === undefined ? this.#ended.get(layer) : viewOf(running.request, running.copy);
   }
 }
+
+const viewOf = ({ startedMs, ...request }: Running["request"], copy: Running["copy"]): StoreCopyView => ({
+  ...request,
+  ...copy.progress(),
+  startedAt: isoTime(startedMs),
+  endedAt: null,
+});
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {

@@ -1,4 +1,5 @@
 import type { Migrations } from "../../state/database.ts";
+import type { StoreCopyView } from "./store-copy-documents.ts";
 
 /** `caught_up` is 1 if the server has ended in order after copying the last changes. */
 export const storeCopyMigrations: Migrations = {
@@ -16,34 +17,11 @@ export interface CopyRequest {
   readonly layers: readonly string[] | undefined;
 }
 
-/** `moved`: the layer has the other store now. `moved`, `cancelled` and `failed` are final. */
-export type CopyOutcome = CopyProgress["state"] | "moved" | "cancelled" | "failed";
-
-export interface StoreCopyView extends Omit<CopyProgress, "state"> {
-  readonly layer: string;
-  readonly from: string;
-  readonly to: string;
-  readonly state: CopyOutcome;
-  /** ms since 1970. */
-  readonly startedMs: number;
-  readonly endedMs: number | null;
-}
-
 /** `copying`: the first comparison has not ended. `complete`: the target has all tiles, and follows each change. */
-export type CopyState = "copying" | "complete" | "waiting";
+export type CopyState = Extract<StoreCopyView["state"], "copying" | "complete" | "waiting">;
 
-export interface CopyProgress {
+/** The part of a copy's document that its worker counts. */
+export interface CopyProgress
+  extends Pick<StoreCopyView, "reason" | "total" | "tiles" | "bytes" | "copied" | "copiedBytes" | "removed"> {
   readonly state: CopyState;
-  /** Why the copy waits. Null if it does not wait. */
-  readonly reason: string | null;
-  /** The number of tiles of the layer in the ledger. */
-  readonly total: number;
-  /** The tiles, and their bytes, that the current or last comparison has found equal or has copied. */
-  readonly tiles: number;
-  readonly bytes: number;
-  /** The tiles that were written, read back and found equal since this server began or resumed the copy. */
-  readonly copied: number;
-  readonly copiedBytes: number;
-  /** The tiles that were removed from the target because the source lacks them. */
-  readonly removed: number;
 }

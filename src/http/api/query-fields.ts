@@ -1,11 +1,11 @@
 import * as z from "zod";
+import { int64Json, text } from "../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import { checkBy, fieldName } from "../../lib/schema.ts";
 import { AGE_EXPECTED, parseAge, timeOf } from "../../plan/tile-age.ts";
 import { parseId } from "../query.ts";
 import { type Exchange, type Handler, type Reply, reading } from "../resource.ts";
-import { int64Json, text } from "./documents/fields.ts";
 
 const number = (given: unknown): unknown => (typeof given === "string" ? (parseId(given) ?? given) : given);
 

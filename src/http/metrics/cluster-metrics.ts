@@ -35,17 +35,17 @@ function clusterMetrics({ lead, nodes }: ClusterSample): readonly Metric[] {
     gauge(
       "cluster_node_lag_seconds",
       "Time since the lead has heard from a node",
-      byNode(({ lagMs }) => seconds(lagMs)),
+      byNode(({ lag }) => seconds(lag)),
     ),
     gauge(
       "cluster_node_renders",
       "Metatiles that a node renders at the moment",
-      byNode(({ renders }) => renders),
+      byNode(({ work }) => work.renders),
     ),
     counter(
       "cluster_node_metatiles_total",
       "Metatiles that a node has rendered since it has joined this lead",
-      byNode(({ metatiles }) => metatiles),
+      byNode(({ work }) => work.metatiles),
     ),
   ];
 }

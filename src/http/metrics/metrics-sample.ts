@@ -1,12 +1,13 @@
 import type { StoreTierView } from "../../cache/disk-tier-view.ts";
 import type { TileCounts } from "../../cache/tile-cache.ts";
 import type { CoordinatorMetrics } from "../../coordinator/metrics-service.ts";
-import type { UsageView } from "../../coordinator/usage-view.ts";
+import type { UsageView } from "../../coordinator/usage-documents.ts";
 import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import type { UpstreamState } from "../../render/upstream/upstream-limits.ts";
 import type { SourceMeasure } from "../../render/upstream/upstream-meter.ts";
 import type { ScheduleHealth } from "../../schedule/schedule-health.ts";
-import type { LeadView, NodeView, OwnNode } from "../api/nodes/node-view.ts";
+import type { NodeView } from "../api/nodes/node-documents.ts";
+import type { LeadView, OwnNode } from "../api/nodes/node-view.ts";
 import type { TileTimesView } from "../tiles/tile-times.ts";
 
 /** The metrics of the processes that answer HTTP: of the whole server, or of one node of a cluster. */

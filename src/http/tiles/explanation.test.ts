@@ -3,7 +3,7 @@ import { jobView as job } from "../../../test/support/job-view.ts";
 import { geodetic, startProtocols, states } from "../../../test/support/tile-protocols.ts";
 import type { TileState } from "../../cache/tile-state.ts";
 import { DEFAULT_PARAMETERS } from "../../layer/parameter-filter.ts";
-import type { JobView } from "../../plan/job/job-request.ts";
+import type { JobView } from "../../plan/job/job-documents.ts";
 import { explainTile } from "./explanation.ts";
 
 const NOW = Date.UTC(2026, 0, 1);

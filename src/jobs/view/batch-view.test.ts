@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { jobView as job } from "../../../test/support/job-view.ts";
-import type { JobView } from "../../plan/job/job-request.ts";
+import type { JobView } from "../../plan/job/job-documents.ts";
 import { batchOf } from "./batch-view.ts";
 
 const waiting: Partial<JobView> = { state: "pending", outcome: null, startedAt: null, endedAt: null };

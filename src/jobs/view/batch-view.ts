@@ -1,31 +1,5 @@
-import type { JobError, JobOutcome, JobState, JobTiles, JobView } from "../../plan/job/job-request.ts";
-
-/**
- * The jobs of one request, shown as one job. `id` is the id of the first job, and counts are sums. The batch is running
- * from the start of its first job on, unless all unfinished jobs are paused. Its outcome is the worst outcome of its
- * jobs, and `endedAt` the last end; both are null until all jobs have ended. An error has the message and tile of the
- * first job with this class. The rate is the sum for the unfinished jobs and, after the end, the mean rate from the
- * first start to the last end.
- */
-export interface BatchView
-  extends Pick<
-    JobView,
-    | "id"
-    | "state"
-    | "outcome"
-    | "paused"
-    | "tiles"
-    | "bytes"
-    | "createdAt"
-    | "startedAt"
-    | "endedAt"
-    | "errors"
-    | "retries"
-    | "tilesPerSecond"
-  > {
-  /** The number of jobs in each state, without jobs that were removed from the history. */
-  readonly jobs: Readonly<Record<JobState, number>>;
-}
+import type { BatchView, JobError, JobTiles, JobView } from "../../plan/job/job-documents.ts";
+import type { JobOutcome, JobState } from "../../plan/job/job-request.ts";
 
 /** Combines the jobs of one request, at least one, into one view. Pure. */
 export function batchOf(id: number, jobs: readonly JobView[]): BatchView {

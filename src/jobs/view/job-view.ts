@@ -2,14 +2,9 @@ import { cornersOf } from "../../grid/area.ts";
 import type { Selection } from "../../grid/selection.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { type Counts, JobCounts, processedTiles } from "../../plan/job/job-counts.ts";
+import type { AreaView, JobTiles, JobView } from "../../plan/job/job-documents.ts";
 import { showFields } from "../../plan/job/job-fields.ts";
-import {
-  type AreaView,
-  type JobRequest,
-  type JobTiles,
-  type JobView,
-  NO_FAILURE_LIMIT,
-} from "../../plan/job/job-request.ts";
+import { type JobRequest, NO_FAILURE_LIMIT } from "../../plan/job/job-request.ts";
 import type { JobTerms } from "../../plan/job/job-terms.ts";
 import { windowTimes } from "../../plan/run-window.ts";
 import { setDocument } from "../../plan/value-choice.ts";

@@ -1,5 +1,5 @@
 import { isoTime } from "../../lib/time/iso-time.ts";
-import type { JobView } from "../../plan/job/job-request.ts";
+import type { JobView } from "../../plan/job/job-documents.ts";
 import type { TimelineEvent } from "../record/timeline-store.ts";
 
 /** An event of a job as `/api/v1/jobs/ID/timeline` shows it. */

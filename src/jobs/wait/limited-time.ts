@@ -1,4 +1,4 @@
-import type { TimeLeft } from "../../plan/rate-meter.ts";
+import type { TimeLeft } from "../../plan/job/job-documents.ts";
 
 /**
  * Corrects the time left by a rate limit. A job that renders every tile is never faster than its limit. A seed may skip

@@ -1,5 +1,6 @@
 import type { JobCounts, ZoomCounts } from "./job-counts.ts";
-import type { JobError, JobOutcome } from "./job-request.ts";
+import type { JobError } from "./job-documents.ts";
+import type { JobOutcome } from "./job-request.ts";
 
 /** The state of a job that changes while it runs. */
 export interface JobProgress {

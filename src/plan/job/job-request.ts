@@ -1,11 +1,9 @@
 import type { Extent, TileRect } from "../../grid/grid-set.ts";
 import type { Selection } from "../../grid/selection.ts";
 import type { Combination } from "../combination.ts";
-import type { TimeLeft } from "../rate-meter.ts";
 import type { JobType } from "../seed-request.ts";
 import type { ValueChoice } from "../value-choice.ts";
-import type { Counts } from "./job-counts.ts";
-import type { PlannedFields, ShownFields } from "./job-fields.ts";
+import type { PlannedFields } from "./job-fields.ts";
 import type { JobTerms } from "./job-terms.ts";
 
 /** The work of a job, validated against its layer. It is stored completely, so that a restart needs no other data. */
@@ -124,89 +122,6 @@ export type JobOutcome = (typeof JOB_OUTCOMES)[number];
 export const JOB_KINDS = ["running", "pending", "paused", ...JOB_OUTCOMES] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 export type JobKindCounts = Readonly<Record<JobKind, number>>;
-
-/** One class of a job's failures: the number of tiles, and the message and address of the first one. */
-export interface JobError {
-  readonly class: string;
-  readonly count: number;
-  readonly message: string;
-  readonly tile: readonly [number, number, number] | null;
-}
-
-/** Tiles of a job by outcome. */
-export interface JobTiles extends Pick<Counts, "total" | "stored" | "skipped" | "failed"> {
-  /** Reseeds only: rendered, and equal to the stored tile. */
-  readonly unchanged?: bigint;
-  /** Truncates only. */
-  readonly deleted?: bigint;
-}
-
-/** Polygons with closed rings. They have more corners than the given area if a straight line became a curve. */
-export interface AreaView {
-  readonly type: "MultiPolygon";
-  readonly coordinates: readonly (readonly (readonly (readonly [number, number])[])[])[];
-}
-
-/** A job as `/api/v1/jobs` shows it. Times are ISO 8601 in UTC. */
-export interface JobView
-  extends ShownFields,
-    Pick<JobRequest, "layer" | "type" | "gridSet" | "format" | "parameters" | "zoomStart" | "zoomStop">,
-    Pick<JobTerms, "priority" | "rateLimit"> {
-  readonly id: number;
-  readonly bounds: readonly [number, number, number, number] | null;
-  readonly state: JobState;
-  readonly outcome: JobOutcome | null;
-  readonly reason: string | null;
-  /** The ids of all tasks that the job has had. */
-  readonly tasks: readonly number[];
-  readonly tiles: JobTiles;
-  readonly createdAt: string;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  /** The failures by class, each with the message and the tile of the first one. */
-  readonly errors: readonly JobError[];
-  readonly retries: number;
-  /** Whether the job stays pending until it is resumed. The classic list shows a paused job as pending. */
-  readonly paused: boolean;
-  /** The account. Null if the interface was open, or the server itself made the job. */
-  readonly createdBy: string | null;
-  readonly abortedBy: string | null;
-  /** The ended job whose failed and unreached tiles this job retries. Null if the job is not a retry. */
-  readonly retryOf: number | null;
-  /** The name of the schedule that created the job. Null if no schedule created it. */
-  readonly schedule: string | null;
-  /** The id of the first job of the batch, which may be this job. Null if the request created one job. */
-  readonly requestedWith: number | null;
-  /** The requested sets of combinations, if `parameters` is null. Null means all stored combinations. */
-  readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
-  /** The hours in which the job may work. Null: always, apart from the window of its schedule. */
-  readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
-  /** The requested number of parallel tasks. Fewer tasks run when little work is left. */
-  readonly threadCount: number;
-  /** Bytes written for the job, including tiles of its metatiles beyond its range. */
-  readonly bytes: bigint;
-  /** Seconds of work, without pauses and restarts. */
-  readonly secondsWorked: number;
-  /** The recent rate or, for an ended job, the mean rate. Null if unknown. */
-  readonly tilesPerSecond: number | null;
-  readonly timeLeft: TimeLeft | null;
-  /** The kind of selection within the bounds. Null: the whole bounds. */
-  readonly limit: Selection["kind"] | null;
-  /** Null means no limit. */
-  readonly maxFailures: number | null;
-  /** The area in the grid set's CRS, as GeoJSON. Null if the job has no area. Absent in lists and events. */
-  readonly area?: AreaView | null;
-  /** The combinations, if the job names several. Absent in lists and events. */
-  readonly combinations?: readonly Readonly<Record<string, string>>[];
-  /** Ascending. Absent in lists. */
-  readonly zooms?: readonly { readonly z: number; readonly tiles: JobTiles; readonly bytes: bigint }[];
-}
-
-/** A stored change of a job. Changes of counts alone are sent once a second, all other changes at once. */
-export type JobEvent =
-  | { readonly kind: "job"; readonly job: JobView }
-  /** The job was removed from the history. */
-  | { readonly kind: "forgotten"; readonly id: number };
 
 /** A filter of jobs. Each given field excludes jobs. */
 export interface JobFilter {

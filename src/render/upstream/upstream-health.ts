@@ -1,32 +1,9 @@
+import { isoTime } from "../../lib/time/iso-time.ts";
 import { type FailureClass, isOutage } from "../../source/source.ts";
+import type { UpstreamHealthView } from "./upstream-documents.ts";
 
-/** Whether an upstream answers. `unknown`: no request was sent since the start. */
-export const UPSTREAM_STATES = ["up", "down", "unknown"] as const;
-export type UpstreamAnswering = (typeof UPSTREAM_STATES)[number];
-
-export interface UpstreamError {
-  /** ms since 1970. */
-  readonly atMs: number;
-  readonly failure: FailureClass;
-  /** Does not contain the address and the credentials of the upstream. */
-  readonly message: string;
-}
-
-/** The durations of the last pictures. */
-export interface UpstreamLatency {
-  readonly requests: number;
-  readonly p50Ms: number;
-  readonly p95Ms: number;
-}
-
-export interface UpstreamHealthView {
-  readonly state: UpstreamAnswering;
-  /** The beginning of the state, ms since 1970. For `down`, the time of the first failure. */
-  readonly sinceMs: number;
-  readonly lastError: UpstreamError | undefined;
-  /** The latency of pictures. Undefined if there was no picture in the last minutes. */
-  readonly latency: UpstreamLatency | undefined;
-}
+/** Whether an upstream answers. */
+export type UpstreamAnswering = UpstreamHealthView["state"];
 
 /** The latency covers the last pictures within this time, up to this number. */
 export const LATENCY_WINDOW_MS = 300_000;
@@ -42,7 +19,7 @@ export class UpstreamHealth {
    * answer was not followed by a failure.
    */
   #failingSinceMs: number | undefined;
-  #lastError: UpstreamError | undefined;
+  #lastError: UpstreamHealthView["lastError"] = null;
   readonly #samples: { readonly atMs: number; readonly ms: number }[] = [];
   #next = 0;
 
@@ -73,24 +50,21 @@ export class UpstreamHealth {
     if (failure === "cancelled" || failure === "store") return;
     if (isOutage(failure)) this.#failingSinceMs ??= this.#now();
     else this.answered(undefined, wasDown);
-    this.#lastError = { atMs: this.#now(), failure, message };
+    this.#lastError = { at: isoTime(this.#now()), class: failure, message };
   }
 
   view(isDown: boolean): UpstreamHealthView {
     const state = isDown ? "down" : this.#hasAnswered ? "up" : "unknown";
-    return {
-      state,
-      sinceMs: isDown ? (this.#failingSinceMs ?? this.#sinceMs) : this.#sinceMs,
-      lastError: this.#lastError,
-      latency: this.#latency(),
-    };
+    const since = isoTime(isDown ? (this.#failingSinceMs ?? this.#sinceMs) : this.#sinceMs);
+    return { state, since, lastError: this.#lastError, latency: this.#latency() };
   }
 
-  #latency(): UpstreamLatency | undefined {
+  #latency(): UpstreamHealthView["latency"] {
     const fromMs = this.#now() - LATENCY_WINDOW_MS;
     const durations = this.#samples.flatMap(({ atMs, ms }) => (atMs >= fromMs ? [ms] : [])).sort((a, b) => a - b);
-    if (durations.length === 0) return undefined;
-    const quantile = (share: number): number => durations[Math.ceil(share * durations.length) - 1] ?? 0;
-    return { requests: durations.length, p50Ms: quantile(0.5), p95Ms: quantile(0.95) };
+    if (durations.length === 0) return null;
+    const quantile = (share: number): number => Math.round(durations[Math.ceil(share * durations.length) - 1] ?? 0);
+    const windowSeconds = LATENCY_WINDOW_MS / 1000;
+    return { windowSeconds, requests: durations.length, p50Ms: quantile(0.5), p95Ms: quantile(0.95) };
   }
 }

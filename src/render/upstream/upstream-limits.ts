@@ -2,28 +2,14 @@ import { createHash } from "node:crypto";
 import type { ConnectionOptions, Layer, SourceOptions } from "../../layer/layer.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import { elapsedMs } from "../../lib/time/elapsed.ts";
+import { isoTime } from "../../lib/time/iso-time.ts";
 import { addressesOf, originOf, serversOf } from "../../source/http/servers.ts";
-import type { UpstreamAnswering, UpstreamHealthView } from "./upstream-health.ts";
+import type { UpstreamHealthView, UpstreamView } from "./upstream-documents.ts";
+import type { UpstreamAnswering } from "./upstream-health.ts";
 import { UpstreamLimit, type UpstreamLimitState } from "./upstream-limit.ts";
 
 export interface UpstreamState extends UpstreamLimitState {
   readonly upstream: string;
-}
-
-/** The current state of one upstream: its health, and the use of its connections. */
-export interface UpstreamView extends UpstreamHealthView {
-  /** Identifies the upstream in paths. */
-  readonly id: string;
-  readonly upstream: string;
-  /** The layers that the upstream renders, by name. */
-  readonly layers: readonly string[];
-  readonly connections: { readonly inUse: number; readonly allowed: number; readonly configured: number };
-  readonly waiting: { readonly users: number; readonly jobs: number };
-  /**
-   * The time, ms since 1970, until which jobs stop, because the upstream requested a pause. Undefined if jobs do not
-   * stop.
-   */
-  readonly pausedUntilMs: number | undefined;
 }
 
 /** The change of an upstream's state. */
@@ -147,12 +133,12 @@ export class UpstreamLimits {
       return [
         {
           id: idOf(upstream),
-          upstream,
+          origin: upstream,
           layers: names.get(upstream) ?? [],
           ...upstreamLimit.health.view(down),
           connections: { inUse, allowed: bearable, configured },
           waiting: { users: usersWaiting, jobs: jobsWaiting },
-          pausedUntilMs: restMs > 0 ? Date.now() + restMs : undefined,
+          pausedUntil: restMs > 0 ? isoTime(Date.now() + restMs) : null,
         },
       ];
     });

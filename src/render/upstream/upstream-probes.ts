@@ -1,18 +1,8 @@
 import { SharedTurn } from "../../lib/process/fair-line.ts";
-import type { FailureClass } from "../../source/source.ts";
 import { reportToLimit } from "../dispatch/render-reports.ts";
 import type { Renderers } from "../renderers.ts";
-import type { UpstreamLimits, UpstreamView } from "./upstream-limits.ts";
-
-/** The result of a request for one tile, which is not stored, to an upstream. */
-export interface UpstreamProbe {
-  readonly layer: string;
-  readonly ms: number;
-  /** The failure. Undefined if the upstream rendered the tile, or answered that it has no tile. */
-  readonly error: { readonly failure: FailureClass; readonly message: string } | undefined;
-  /** The state of the upstream after the answer. */
-  readonly upstream: UpstreamView;
-}
+import type { UpstreamProbe } from "./upstream-documents.ts";
+import type { UpstreamLimits } from "./upstream-limits.ts";
 
 /** The longest wait of a probe for a connection of the upstream. */
 const WAIT_MS = 10_000;
@@ -33,17 +23,17 @@ export async function probeUpstream(
   const beganMs = performance.now();
   const ended = (error: UpstreamProbe["error"]): UpstreamProbe | undefined => {
     const upstream = upstreamLimits.views().find((view) => view.id === id);
-    return upstream && { layer, ms: Math.round(performance.now() - beganMs), error, upstream };
+    return upstream && { ok: error === null, layer, ms: Math.round(performance.now() - beganMs), error, upstream };
   };
   const refused = await upstreamLimit.acquireForUser(new SharedTurn("probe"), WAIT_MS, gone);
   if (refused !== undefined)
-    return ended({ failure: "busy", message: `no connection was free in ${WAIT_MS / 1000} seconds` });
+    return ended({ class: "busy", message: `no connection was free in ${WAIT_MS / 1000} seconds` });
   try {
     const result = await renderers.probe(layer, gone);
     reportToLimit(upstreamLimit, result);
-    if (result.kind === "answered") return ended(undefined);
-    if (result.kind !== "failed") return ended({ failure: "cancelled", message: "the renderer has ended" });
-    return ended(result.failure === "no_tile" ? undefined : { failure: result.failure, message: result.message });
+    if (result.kind === "answered") return ended(null);
+    if (result.kind !== "failed") return ended({ class: "cancelled", message: "the renderer has ended" });
+    return ended(result.failure === "no_tile" ? null : { class: result.failure, message: result.message });
   } finally {
     upstreamLimit.release("user");
   }

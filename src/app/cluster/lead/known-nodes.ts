@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { NodeRemoval, NodeView } from "../../../http/api/nodes/node-view.ts";
+import type { NodeView } from "../../../http/api/nodes/node-documents.ts";
+import type { NodeRemoval } from "../../../http/api/nodes/node-view.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { KnownNode, LeadTable } from "../link/lead-table.ts";
 
 /**
@@ -116,13 +118,11 @@ export class KnownNodes {
       name,
       lead: false,
       state: "lost",
-      sinceMs: lostMs,
-      lagMs: Math.max(0, this.#parts.now() - lostMs),
-      leaseMs: 0,
+      since: isoTime(lostMs),
+      lag: Math.max(0, this.#parts.now() - lostMs),
+      lease: 0,
       version,
-      tiles: 0,
-      renders: 0,
-      metatiles: 0,
+      work: { tiles: 0, renders: 0, metatiles: 0 },
     }));
   }
 

@@ -1,7 +1,9 @@
 import type { Socket } from "node:net";
-import { type NodeView, servedTiles } from "../../../http/api/nodes/node-view.ts";
+import type { NodeView } from "../../../http/api/nodes/node-documents.ts";
+import { servedTiles } from "../../../http/api/nodes/node-view.ts";
 import type { Channel } from "../../../lib/process/channel.ts";
 import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { RendererHosts } from "../../server/renderers/renderer-pool.ts";
 import type { GrantedLeases } from "../link/lease.ts";
 import type { LeadMethods, NodeHello, NodeMethods } from "../link/node-methods.ts";
@@ -53,16 +55,17 @@ export const byName = (a: NodeView, b: NodeView): number => (a.name < b.name ? -
 export async function nodeView(member: Member, { hosts, leases, isOwn }: ViewParts): Promise<NodeView> {
   const { hello, channel, renderers, sinceMs, lastHeardMs, isDraining, isLeaving } = member;
   const lead = isOwn(hello);
-  const known = { leaseMs: leases.leftMs(hello.instance), ...hosts.workOf(lead ? undefined : renderers) };
+  const lease = leases.leftMs(hello.instance);
+  const work = hosts.workOf(lead ? undefined : renderers);
   const metrics = await channel.call("metrics").catch(() => undefined);
   return {
     name: hello.name,
     lead,
     state: metrics === undefined ? "lost" : isDraining || isLeaving ? "draining" : "ready",
-    sinceMs,
-    lagMs: Math.max(0, Math.round(elapsedMs() - lastHeardMs)),
-    tiles: metrics === undefined ? 0 : servedTiles(metrics.tiles),
+    since: isoTime(sinceMs),
+    lag: Math.max(0, Math.round(elapsedMs() - lastHeardMs)),
+    lease: lease === null ? null : Math.round(lease),
     version: hello.program,
-    ...known,
+    work: { ...work, tiles: metrics === undefined ? 0 : servedTiles(metrics.tiles) },
   };
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { text } from "../../../lib/document-fields.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, queryReader } from "../api-answer.ts";
-import { text } from "../documents/fields.ts";
 import { page, yesOrNo } from "../query-fields.ts";
 import { activityDocument } from "./activity-document.ts";
 

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { type Extent, extentText, intersectRects, rectCount, rectOf, type TileRect } from "../../../grid/grid-set.ts";
 import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
+import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { type Handler, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
-import { text } from "../documents/fields.ts";
 import { decodeQuery, id } from "../query-fields.ts";
 import { tileSetFields, tileSetOf } from "./requested-tile-set.ts";
 

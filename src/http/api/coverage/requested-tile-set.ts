@@ -3,10 +3,10 @@ import { formatOf, type TileFormat } from "../../../layer/format.ts";
 import { defaultSubset, findSubset, type GridSubset } from "../../../layer/layer.ts";
 import { type Parameters, parseParameters } from "../../../layer/parameter-filter.ts";
 import type { TileSet } from "../../../layer/tile-set.ts";
+import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Exchange } from "../../resource.ts";
-import { text } from "../documents/fields.ts";
 
 /** The query fields that select a tile set. */
 export const tileSetFields = {

@@ -1,10 +1,27 @@
 import * as z from "zod";
+import { newToken, token } from "../../../account/account-documents.ts";
 import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
+import { storeCopy } from "../../../coordinator/copy/store-copy-documents.ts";
+import { coverage, coverageLevels } from "../../../coordinator/coverage-documents.ts";
+import { usage, usageHistory } from "../../../coordinator/usage-documents.ts";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
-import type { ReadonlyDeep } from "../../../lib/readonly-deep.ts";
-import { newToken, token } from "./account-documents.ts";
-import { moment, text } from "./fields.ts";
-import { batch, estimate, estimates, failures, job, jobArea, jobLevels, jobs, jobTimeline } from "./job-documents.ts";
+import { verification } from "../../../ledger/verification-documents.ts";
+import type { DocumentOf } from "../../../lib/document-fields.ts";
+import { moment, text } from "../../../lib/document-fields.ts";
+import {
+  batch,
+  estimate,
+  estimates,
+  failures,
+  job,
+  jobArea,
+  jobLevels,
+  jobs,
+  jobTimeline,
+} from "../../../plan/job/job-documents.ts";
+import { upstream, upstreamProbe } from "../../../render/upstream/upstream-documents.ts";
+import { truncation, truncationPreview } from "../../../truncation/truncation-documents.ts";
+import { node, nodes } from "../nodes/node-documents.ts";
 import {
   configurationEffect,
   gridSetDetails,
@@ -21,11 +38,7 @@ import {
   activity,
   activityEntry,
   configurationCheck,
-  coverage,
-  coverageLevels,
   crs,
-  node,
-  nodes,
   problem,
   quota,
   quotaPreview,
@@ -33,16 +46,11 @@ import {
   server,
   session,
   status,
-  usage,
-  usageHistory,
   user,
   users,
-  verification,
 } from "./server-documents.ts";
 import { stats } from "./stats-documents.ts";
-import { storeCopy, tileImport } from "./tile-documents.ts";
-import { truncation, truncationPreview } from "./truncation-documents.ts";
-import { upstream, upstreamProbe } from "./upstream-documents.ts";
+import { tileImport } from "./tile-documents.ts";
 
 /**
  * The documents of `/api/v1` and of webhooks, by their names in the OpenAPI document. Each is described only here: the
@@ -108,8 +116,5 @@ export const documents = {
   Problem: problem,
 };
 
-/**
- * The types of the documents. A value that lacks a described field is not assignable. They are input types of the
- * schemas, because the fields of a scheduled job are those of a request before it is decoded.
- */
-export type Documents = { readonly [N in keyof typeof documents]: ReadonlyDeep<z.input<(typeof documents)[N]>> };
+/** The types of the documents. */
+export type Documents = { readonly [N in keyof typeof documents]: DocumentOf<(typeof documents)[N]> };

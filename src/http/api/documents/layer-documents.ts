@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
 import { CASE_RULES } from "../../../layer/parameter-filter.ts";
+import { bigint64, numbers4, parameters, text, textOrNull, whole } from "../../../lib/document-fields.ts";
 import { EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
-import { bigint64, numbers4, parameters, text, textOrNull, whole } from "./fields.ts";
 
 const gridSetFields = {
   id: text,

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { int64, moment, momentOrNull, textOrNull, time } from "../../../lib/document-fields.ts";
 import { JOB_OUTCOMES } from "../../../plan/job/job-request.ts";
 import { jobRequestSchema } from "../jobs/job-document.ts";
 import { scheduleRequestSchema } from "../schedules/schedule-document.ts";
-import { int64, moment, momentOrNull, textOrNull, time } from "./fields.ts";
 
 const { name, cron, timeZone, missed, overlap } = scheduleRequestSchema.shape;
 

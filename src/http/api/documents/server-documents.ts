@@ -1,102 +1,17 @@
 import * as z from "zod";
 import { ROLES, USER_PLACES } from "../../../account/user.ts";
-import { QUOTA_COUNTS } from "../../../quota/quota-count.ts";
-import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
-import { NODE_STATES } from "../nodes/node-view.ts";
+import { bytesOnDisk, complete, disk, quotaBytes, quotaCount, sum } from "../../../coordinator/usage-documents.ts";
 import {
-  anyObject,
   bigint64,
   int64,
   moment,
   momentOrNull,
   numbers4,
-  parameters,
   text,
   textOrNull,
   whole,
-} from "./fields.ts";
-
-const sum = { tiles: bigint64, bytes: bigint64 };
-const bytesOnDisk = bigint64.meta({ description: "Bytes that the tiles take on the disk, each in whole blocks" });
-const quotaBytes = z.bigint().meta({ type: "integer" }).nullable();
-/** The sums of one cell, which has at most 256 tiles. */
-const cellSum = z.object({ tiles: int64, bytes: int64, bytesOnDisk: int64 });
-
-const disk = z
-  .object({ freeBytes: int64, totalBytes: int64, freeInodes: whole.nullable(), totalInodes: whole.nullable() })
-  .meta({ description: "The disk of the tiles; null where it does not count files" });
-
-const quotaCount = z
-  .enum(QUOTA_COUNTS)
-  .meta({ description: "The size that the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`)" });
-const complete = z.boolean().meta({ description: "false: tiles are still being counted, and there are more" });
-
-export const usage = z.object({
-  total: z.object(sum),
-  layers: z.array(z.object({ layer: text, ...sum, quota: quotaBytes, bytesOnDisk, complete })),
-  bytesOnDisk,
-  quota: quotaBytes,
-  quotaCount,
-  trend: z.object({ since: momentOrNull, bytesPerDay: whole, secondsUntilFull: whole.nullable() }).nullable(),
-  disk,
-  enforcement: z.object({ evictedTiles: whole, evictedBytes: whole, notStored: whole, cleanUps: whole }),
-  adoption: z.object({ pyramidsLeft: whole, current: anyObject.nullable(), tiles: int64 }),
-  tileSets: z
-    .array(
-      z.object({
-        layer: text,
-        gridSet: text,
-        format: text,
-        parametersId: text,
-        parameters: parameters.nullable(),
-        ...sum,
-        bytesOnDisk,
-        zooms: z.array(z.object({ z: whole, ...sum, bytesOnDisk })),
-      }),
-    )
-    .exactOptional(),
-});
-
-export const node = z.object({
-  name: text,
-  lead: z.boolean().meta({ description: "Whether the node renders, accounts and manages for all" }),
-  state: z.enum(NODE_STATES).meta({
-    description: "lost: the node has ended or is cut off without a word. It is listed until it is back or is removed",
-  }),
-  since: moment.meta({ description: "When the node has joined, or was lost" }),
-  lag: whole.meta({ description: "ms since the lead has heard from the node" }),
-  lease: whole.nullable().meta({ description: "ms that are left of its lease of the lead; null: it needs none" }),
-  version: text.meta({ description: "Of the program" }),
-  work: z.object({
-    tiles: whole.meta({ description: "Tiles that the node has served since it began" }),
-    renders: whole.meta({ description: "Metatiles that it renders at the moment" }),
-    metatiles: whole.meta({
-      description: "Metatiles that it has rendered since it has joined, or since the lead has begun",
-    }),
-  }),
-});
-
-export const nodes = z.object({
-  nodes: z.array(node),
-  lead: z
-    .object({
-      node: text,
-      epoch: whole.meta({ description: "Rises by one with each lead" }),
-      since: moment,
-      lease: whole.meta({ description: "ms that are left of its lease, which it renews in the database" }),
-    })
-    .nullable()
-    .meta({ description: "null: the server is no cluster" }),
-  self: textOrNull.meta({ description: "The node that answers; null: the server is no cluster" }),
-});
-
-export const usageHistory = z.object({
-  layer: textOrNull,
-  step: z.enum(["PT10M", "PT1H", "PT6H", "P1D"]),
-  series: z
-    .array(z.object({ at: moment, tiles: bigint64, bytes: bigint64, bytesOnDisk: bigint64 }))
-    .meta({ description: "The last sample of each step; the last entry is the present usage" }),
-});
+} from "../../../lib/document-fields.ts";
+import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
 
 const size = z.object({ value: text, units: z.enum(STORAGE_UNITS) });
 
@@ -164,43 +79,6 @@ export const activityEntry = z.object({
 
 export const activity = z.object({ activity: z.array(activityEntry) });
 
-const runs = z.array(whole);
-
-export const coverage = z
-  .object({
-    z: whole,
-    x0: whole,
-    y0: whole,
-    width: whole,
-    height: whole,
-    step: whole,
-    kept: runs,
-    stale: runs,
-    failed: runs,
-    drawing: runs,
-    evicted: runs.meta({
-      description: "Squares with tiles that the quota has evicted in the last hour and that are not stored",
-    }),
-  })
-  .meta({
-    description:
-      "Squares of `step` x `step` tiles, `width` of them across and `height` up from the tile `x0`, `y0` (from the bottom). A list is [gap, run, gap, run, …] over the squares, row by row from the lowest",
-  });
-
-export const coverageLevels = z.object({
-  levels: z.array(
-    z.object({
-      z: whole,
-      total: bigint64,
-      kept: bigint64,
-      stale: bigint64.nullable().meta({
-        description: "null: too many tiles of the level may be stale; `kept` then counts the stale ones too",
-      }),
-      failed: bigint64,
-    }),
-  ),
-});
-
 export const reload = z.object({ warnings: z.array(text) });
 
 const roles = z.array(z.enum(ROLES));
@@ -224,26 +102,6 @@ export const user = z.object({ name: text, roles, keptIn });
 
 export const users = z.object({
   users: z.array(user).meta({ description: "Empty: any user of this machine may manage the server" }),
-});
-
-export const verification = z.object({
-  state: z.enum(["running", "done", "cancelled", "failed"]),
-  repair: z.boolean(),
-  startedAt: momentOrNull,
-  endedAt: momentOrNull,
-  tiles: int64,
-  differing: whole,
-  differences: z.array(
-    z.object({
-      tileSet: z.object({ layer: text, gridSet: text, format: text, parametersId: text }),
-      rect: z
-        .object({ z: whole, minX: whole, minY: whole, maxX: whole, maxY: whole })
-        .meta({ description: "The tiles of the cell, both ends included; y counts from below" }),
-      ledger: cellSum,
-      store: cellSum,
-    }),
-  ),
-  reason: textOrNull,
 });
 
 export const status = z.object({

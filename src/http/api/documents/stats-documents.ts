@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { int64, moment, text, whole } from "../../../lib/document-fields.ts";
 import { TRAFFIC_WINDOWS } from "../stats/traffic-history.ts";
-import { int64, moment, text, whole } from "./fields.ts";
 
 const milliseconds = z.number().nullable().meta({ description: "ms; null: there was no request" });
 const notCached = whole.meta({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { int64, moment, momentOrNull, text, whole } from "./fields.ts";
+import { text, whole } from "../../../lib/document-fields.ts";
 
 export const tileImport = z.object({
   stored: whole.meta({ description: "Tiles that were written" }),
@@ -7,23 +7,4 @@ export const tileImport = z.object({
   kept: whole.meta({ description: "Tiles that were stored before and stay as they are: existing=keep" }),
   refused: whole.meta({ description: "Tiles that are not valid for the layer" }),
   reasons: z.array(z.object({ tile: text, reason: text })).meta({ description: "Of the first 100 refused tiles" }),
-});
-
-export const storeCopy = z.object({
-  layer: text,
-  from: text.meta({ description: "The id of the store that has the tiles" }),
-  to: text.meta({ description: "The id of the store that gets them" }),
-  state: z.enum(["copying", "complete", "waiting", "moved", "cancelled", "failed"]).meta({
-    description:
-      "complete: the other store has all tiles and follows each change, so that layers[].store can be changed. moved: it was changed",
-  }),
-  reason: text.nullable().meta({ description: "Why the copy waits or has failed" }),
-  startedAt: moment,
-  endedAt: momentOrNull,
-  total: int64.meta({ description: "Stored tiles of the layer" }),
-  tiles: int64.meta({ description: "Tiles that the running comparison, or the last one, has found equal or copied" }),
-  bytes: int64.meta({ description: "The bytes of these tiles" }),
-  copied: int64.meta({ description: "Tiles that were written and read back since the server took the copy up" }),
-  copiedBytes: int64,
-  removed: int64.meta({ description: "Tiles that were removed from the other store, as this one has none there" }),
 });

@@ -1,7 +1,6 @@
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import { activityDocument } from "../activity/activity-document.ts";
 import type { Documents } from "../documents/documents.ts";
-import { upstreamDocument } from "../upstreams/upstream-document.ts";
 
 /** The data of an event: a document, or a few fields from which the client knows which resource to request again. */
 type EventData =
@@ -22,7 +21,7 @@ export function eventData(event: ServerEvent): EventData {
     case "schedule":
       return { name: event.name };
     case "upstream":
-      return upstreamDocument(event.upstream);
+      return event.upstream;
     case "quota":
       return event.quota;
     case "configuration":

@@ -1,7 +1,7 @@
-import { type BatchView, batchOf } from "../../../jobs/view/batch-view.ts";
+import { batchOf } from "../../../jobs/view/batch-view.ts";
 import { conflict, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { JobView } from "../../../plan/job/job-request.ts";
+import type { BatchView, JobView } from "../../../plan/job/job-documents.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { doing, queryReader, viewAnswer } from "../api-answer.ts";
 import { jobAction } from "./jobs-route.ts";

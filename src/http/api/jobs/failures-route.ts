@@ -7,7 +7,7 @@ import { findSubset } from "../../../layer/layer.ts";
 import { badField, unknownJob } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
-import type { JobView } from "../../../plan/job/job-request.ts";
+import type { JobView } from "../../../plan/job/job-documents.ts";
 import type { Reply, Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, queryReader } from "../api-answer.ts";
 import { page } from "../query-fields.ts";

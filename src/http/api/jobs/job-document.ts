@@ -1,13 +1,15 @@
 import * as z from "zod";
+import { timeOfDay } from "../../../lib/document-fields.ts";
 import { ok } from "../../../lib/result.ts";
 import { parsedBy } from "../../../lib/schema.ts";
+import { fieldBuilders } from "../../../plan/job/field-builders.ts";
 import { type DecodedFields, fieldEntries } from "../../../plan/job/job-fields.ts";
 import { PRIORITIES } from "../../../plan/job/job-terms.ts";
+import { parameterSetJson } from "../../../plan/parameter-set-json.ts";
 import { parseTimeZone, parseWindow } from "../../../plan/run-window.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
-import { fieldBuilders } from "../documents/field-builders.ts";
 import { withoutNulls } from "../json-body.ts";
-import { decodeParameters, decodeSets, parameterSetJson } from "./value-choice-codec.ts";
+import { decodeParameters, decodeSets } from "./value-choice-codec.ts";
 
 /** The most entries of one list of a request. Planning limits the number of jobs that all lists together make. */
 const MOST_ENTRIES = 1000;
@@ -33,8 +35,6 @@ const entriesOrAll = (expected: string, all: string) =>
       error: `1 to ${MOST_ENTRIES} ${expected}, or "*"`,
     })
     .meta({ description: `Each makes jobs of its own; "*": ${all}` });
-
-export const timeOfDay = { type: "string", pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$" };
 
 const runWindow = z.preprocess(
   withoutNulls,

@@ -1,7 +1,7 @@
 import { findSubset, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
 import { unknownJob } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
-import type { JobView } from "../../../plan/job/job-request.ts";
+import type { JobView } from "../../../plan/job/job-documents.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";

@@ -3,9 +3,11 @@ import * as z from "zod";
 import type { Operations } from "../../../coordinator/operations.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { defined } from "../../../lib/defined.ts";
+import { text } from "../../../lib/document-fields.ts";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { JobView } from "../../../plan/job/job-documents.ts";
 import type { JobOptions } from "../../../plan/job/job-options.ts";
 import {
   type IdempotencyKey,
@@ -13,7 +15,6 @@ import {
   JOB_STATES,
   type JobOrigin,
   type JobRequest,
-  type JobView,
   type SubmittedJob,
 } from "../../../plan/job/job-request.ts";
 import type { JobChange } from "../../../plan/job/job-terms.ts";
@@ -24,7 +25,6 @@ import { differences, jobDetail, withDetail } from "../../activity-detail.ts";
 import { type Exchange, operating, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, doing, json, viewAnswer } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
-import { text } from "../documents/fields.ts";
 import { id, layer, moment, page, readingQuery, yesOrNo } from "../query-fields.ts";
 import { failuresResource } from "./failures-route.ts";
 import { jobPartResource } from "./job-parts-route.ts";

@@ -1,11 +1,9 @@
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { MOST_VALUES } from "../../../plan/parameter-set-json.ts";
 import { parseAge } from "../../../plan/tile-age.ts";
 import { isRange, type RequestedChoice, type RequestedSet, timeOf } from "../../../plan/value-choice.ts";
 import { isObject } from "../json-body.ts";
-
-/** The most values of one key. */
-const MOST_VALUES = 1000;
 
 const CHOICE_EXPECTED = `a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}`;
 const LIST_EXPECTED = `a list of 1 to ${MOST_VALUES} texts`;
@@ -41,31 +39,6 @@ export function decodeSets(value: unknown, most: number): Result<readonly Reques
       : badField(`parameterSets.${wrong.key}`, wrong.expected, wrong.given),
   );
 }
-
-const bound = { description: "A number or a time; it belongs to the range", type: "string" };
-const onlyText = (name: string, description: string) => ({
-  type: "object",
-  properties: { [name]: { description, type: "string" } },
-  required: [name],
-  additionalProperties: false,
-});
-
-/**
- * The JSON Schema of a combination. A choice selects values that the filter lists. For a truncate it selects stored
- * values.
- */
-export const parameterSetJson = {
-  type: "object",
-  additionalProperties: {
-    anyOf: [
-      { type: "string" },
-      { type: "array", items: { type: "string" }, minItems: 1, maxItems: MOST_VALUES },
-      onlyText("like", "* stands for any characters"),
-      { type: "object", properties: { from: bound, to: bound }, minProperties: 1, additionalProperties: false },
-      onlyText("olderThan", "A time, or an age such as P7D"),
-    ],
-  },
-};
 
 interface WrongValue {
   readonly key: string;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
-import type { JobView } from "../../../plan/job/job-request.ts";
+import type { JobView } from "../../../plan/job/job-documents.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { wholeNumber } from "../query-fields.ts";
 

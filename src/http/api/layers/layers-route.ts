@@ -5,13 +5,13 @@ import { layerContent } from "../../../configuration/gwc/content/layer-content.t
 import { layerConfiguration, layerConfigurationWithSecrets } from "../../../configuration/layer-configuration.ts";
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
+import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fixedLayer } from "../../configuration/layers-route.ts";
 import { type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, queryReader } from "../api-answer.ts";
 import { type ChangedKind, isEditable, locationOf, objectChanges } from "../configured/object-changes.ts";
-import { text } from "../documents/fields.ts";
 import { wholeNumber, withoutQuery } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
 

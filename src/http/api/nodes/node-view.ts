@@ -1,26 +1,5 @@
 import type { TileCounts } from "../../../cache/tile-cache.ts";
 
-/** A node of a cluster in the view of the lead. */
-export interface NodeView {
-  readonly name: string;
-  readonly lead: boolean;
-  readonly state: NodeState;
-  /** When the node joined, or was lost, ms since 1970. */
-  readonly sinceMs: number;
-  /** The time since the lead last received a message of the node, ms. */
-  readonly lagMs: number;
-  /** The remaining time of its lease, ms. Null without a cluster. */
-  readonly leaseMs: number | null;
-  /** The version of its program. */
-  readonly version: string;
-  /** The number of tiles that the node has served since its start. */
-  readonly tiles: number;
-  /** The number of metatiles that it is rendering. */
-  readonly renders: number;
-  /** The number of metatiles that it has rendered since it joined this lead. */
-  readonly metatiles: number;
-}
-
 /** The lead of a cluster in its own view. */
 export interface LeadView {
   readonly node: string;
@@ -53,16 +32,12 @@ export interface OwnNode {
  * removed.
  */
 export const NODE_STATES = ["ready", "draining", "lost"] as const;
-export type NodeState = (typeof NODE_STATES)[number];
 
 /** `alone`: the server has no cluster. `last`: all other nodes are drained. `leaving`: the node is ending. */
 export type DrainRefusal = "unknown" | "alone" | "last" | "leaving";
 
 /** The outcome of the removal of a lost node. `alone`: the server has no cluster. `present`: the node is not lost. */
 export type NodeRemoval = "removed" | "unknown" | "present" | "alone";
-
-/** The row of the node after the change, or the refusal. */
-export type DrainOutcome = NodeView | DrainRefusal;
 
 /** Returns the number of tiles that the counters of layers add up to. */
 export function servedTiles(tiles: ReadonlyMap<string, TileCounts>): number {

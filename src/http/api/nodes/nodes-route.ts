@@ -5,14 +5,14 @@ import { administering, type Resource, type RouteOptions } from "../../resource.
 import { documentAnswer, reader } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
 import { withoutQuery } from "../query-fields.ts";
-import type { LeadView, NodeView } from "./node-view.ts";
+import type { LeadView } from "./node-view.ts";
 
 /** `nodes`: the nodes of the cluster. A server without a cluster is one node. */
 export const nodesResource = ({ nodes, lead, node }: RouteOptions): Resource =>
   reader(async () => {
     const [listed, led] = await Promise.all([nodes(), lead()]);
     return documentAnswer("Nodes", {
-      nodes: listed.map(nodeDocument),
+      nodes: listed,
       lead: led === undefined ? null : leadDocument(led),
       self: node?.name ?? null,
     });
@@ -24,21 +24,6 @@ const leadDocument = ({ node, epoch, sinceMs, leaseMs }: LeadView): Documents["N
   since: isoTime(sinceMs),
   lease: Math.round(leaseMs),
 });
-
-const nodeDocument = (view: NodeView): Documents["Nodes"]["nodes"][number] => {
-  const { name, lead, state, sinceMs, lagMs, leaseMs, version, tiles, renders, metatiles } = view;
-  const lease = leaseMs === null ? null : Math.round(leaseMs);
-  return {
-    name,
-    lead,
-    state,
-    since: isoTime(sinceMs),
-    lag: lagMs,
-    lease,
-    version,
-    work: { tiles, renders, metatiles },
-  };
-};
 
 /**
  * `nodes/NAME/drain`: POST begins the drain of a node, which gets no further renders and is not ready; DELETE ends it.
@@ -52,7 +37,7 @@ export const drainResource = ({ drainNode }: RouteOptions, name: string): Resour
         if (outcome === "last") return refuse(conflict("All other nodes are drained: none could do its work."));
         if (outcome === "leaving") return refuse(conflict("The node ends: it comes back when it is started again."));
         if (outcome === "unknown") return refuse(unknownNode(name));
-        return documentAnswer("Node", nodeDocument(outcome));
+        return documentAnswer("Node", outcome);
       }),
     );
   return { methods: { POST: answer(true), DELETE: answer(false) } };

@@ -1,4 +1,4 @@
-import { int64Json } from "../documents/fields.ts";
+import { int64Json } from "../../../lib/document-fields.ts";
 import { componentUri } from "./openapi-json.ts";
 
 export const id = { name: "id", in: "path", required: true, schema: int64Json };

@@ -1,10 +1,10 @@
 import * as z from "zod";
+import { timeOfDay } from "../../../lib/document-fields.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { type Result, refuse } from "../../../lib/result.ts";
 import { parsedBy } from "../../../lib/schema.ts";
 import { parseWindow, type RunWindow } from "../../../plan/run-window.ts";
 import { MISSED_RULES } from "../../../schedule/schedule.ts";
-import { timeOfDay } from "../jobs/job-document.ts";
 import { isObject, withoutNulls } from "../json-body.ts";
 
 /** The name is used in paths, logs and command lines. `schedules/preview` is another resource. */

@@ -1,15 +1,15 @@
-import type { UsageView } from "../../../coordinator/usage-view.ts";
+import type { UsageView } from "../../../coordinator/usage-documents.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
-import type { JobView } from "../../../plan/job/job-request.ts";
+import type { JobView } from "../../../plan/job/job-documents.ts";
 import { isNearlyFull } from "../../../quota/nearly-full.ts";
 import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
 import { countedSize } from "../../../quota/quota-count.ts";
 import { overruledText } from "../../../quota/quota-difference.ts";
 import type { OverruledQuota } from "../../../quota/quota-store.ts";
-import type { UpstreamView } from "../../../render/upstream/upstream-limits.ts";
+import type { UpstreamView } from "../../../render/upstream/upstream-documents.ts";
 import type { ScheduleHealth } from "../../../schedule/schedule-health.ts";
 import type { Documents } from "../documents/documents.ts";
-import type { NodeView } from "../nodes/node-view.ts";
+import type { NodeView } from "../nodes/node-documents.ts";
 
 type Attention = Documents["Status"]["attention"][number];
 
@@ -17,7 +17,7 @@ export interface AttentionParts {
   /** Why the server is not ready. Null if it is ready. */
   readonly notReady: string | null;
   /** The nodes of the cluster. Empty without a cluster. */
-  readonly nodes: readonly Pick<NodeView, "name" | "state" | "sinceMs">[];
+  readonly nodes: readonly Pick<NodeView, "name" | "state" | "since">[];
   readonly upstreams: readonly UpstreamView[];
   /** The unfinished jobs. */
   readonly active: readonly JobView[];
@@ -57,17 +57,17 @@ const overruledQuota = ({ quota, overruled }: AttentionParts): readonly Attentio
         },
       ];
 
-const lostNode = ({ name, sinceMs }: AttentionParts["nodes"][number]): Attention => ({
+const lostNode = ({ name, since }: AttentionParts["nodes"][number]): Attention => ({
   kind: "node_lost",
   message: `The node ${name} of the cluster is lost: start it again, or remove it from the list of nodes.`,
-  since: isoTime(sinceMs),
+  since,
   node: name,
 });
 
-const downUpstream = ({ id, upstream, layers, sinceMs, lastError }: UpstreamView): Attention => ({
+const downUpstream = ({ id, origin, layers, since, lastError }: UpstreamView): Attention => ({
   kind: "upstream_down",
-  message: `The upstream ${upstream} of ${layers.length === 1 ? `the layer ${layers[0]}` : `${layers.length} layers`} is down${lastError === undefined ? "" : `: ${lastError.message}`}.`,
-  since: isoTime(sinceMs),
+  message: `The upstream ${origin} of ${layers.length === 1 ? `the layer ${layers[0]}` : `${layers.length} layers`} is down${lastError === null ? "" : `: ${lastError.message}`}.`,
+  since,
   upstream: id,
 });
 

@@ -1,12 +1,9 @@
 import * as z from "zod";
-import type { StoreCopyView } from "../../../coordinator/copy/store-copy.ts";
 import { type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { isoTime, isoTimeOrNull } from "../../../lib/time/iso-time.ts";
 import { administering, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
-import type { Documents } from "../documents/documents.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { withoutQuery } from "../query-fields.ts";
 
@@ -25,13 +22,13 @@ export const storeCopyRequestSchema = z.strictObject({
 export function storeCopiesResource({ operations }: Pick<RouteOptions, "operations">): Resource {
   return {
     methods: {
-      GET: reading(withoutQuery(async () => documentAnswer("StoreCopies", copiesOf(await operations.storeCopies())))),
+      GET: reading(withoutQuery(async () => documentAnswer("StoreCopies", { copies: await operations.storeCopies() }))),
       POST: administering(async (exchange) => {
         const requested = await exchange.body(decodeRequest);
         if (!requested.ok) return requested;
         const { from, to, layers } = requested.value;
         const begun = await operations.copyStore({ from, to, layers });
-        return begun.ok ? documentAnswer("StoreCopies", copiesOf(begun.value), 202) : begun;
+        return begun.ok ? documentAnswer("StoreCopies", { copies: begun.value }, 202) : begun;
       }),
     },
   };
@@ -44,7 +41,7 @@ export function storeCopyResource({ operations }: Pick<RouteOptions, "operations
       DELETE: administering(
         withoutQuery(async ({ catalogue }) => {
           const ended = await operations.cancelStoreCopy(layer);
-          if (ended !== undefined) return documentAnswer("StoreCopy", copyOf(ended));
+          if (ended !== undefined) return documentAnswer("StoreCopy", ended);
           return catalogue.layers.has(layer)
             ? refuse({ code: "not_found", message: `${layer} is not being copied.` })
             : refuse(unknownLayer(layer, catalogue.layers));
@@ -58,11 +55,3 @@ function decodeRequest(body: Uint8Array): Result<z.output<typeof storeCopyReques
   const document = parseObject(body, "store copy");
   return document.ok ? decodeBy(storeCopyRequestSchema, withoutNulls(document.value)) : document;
 }
-
-const copiesOf = (copies: readonly StoreCopyView[]): Documents["StoreCopies"] => ({ copies: copies.map(copyOf) });
-
-const copyOf = ({ startedMs, endedMs, ...view }: StoreCopyView): Documents["StoreCopy"] => ({
-  ...view,
-  startedAt: isoTime(startedMs),
-  endedAt: isoTimeOrNull(endedMs),
-});

@@ -1,13 +1,11 @@
-import { type ApiTokenView, includesRole } from "../../../account/api-token.ts";
+import { includesRole } from "../../../account/api-token.ts";
 import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { isoTime, isoTimeOrNull } from "../../../lib/time/iso-time.ts";
 import { withDetail } from "../../activity-detail.ts";
 import { type Caller, mayDo } from "../../auth/rights.ts";
 import { anybody, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
-import type { Documents } from "../documents/documents.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { withoutQuery } from "../query-fields.ts";
 import { tokenRequestSchema } from "./token-document.ts";
@@ -20,7 +18,7 @@ export const tokensResource = ({ operations }: Pick<RouteOptions, "operations">)
     GET: reading(
       withoutQuery(async ({ caller }) => {
         const tokens = caller.kind === "user" ? await operations.apiTokens(ownerSeenBy(caller)) : [];
-        return documentAnswer("Tokens", { tokens: tokens.map(tokenDocument) });
+        return documentAnswer("Tokens", { tokens });
       }),
     ),
 
@@ -45,7 +43,7 @@ export const tokensResource = ({ operations }: Pick<RouteOptions, "operations">)
       const made = await operations.makeApiToken({ name, user, role, expiresMs });
       if (!made.ok) return made;
       const { text: token, view } = made.value;
-      const answer = documentAnswer("NewToken", { ...tokenDocument(view), token }, 201);
+      const answer = documentAnswer("NewToken", { ...view, token }, 201);
       return withDetail(answer, `token ${view.id}: made for ${user}, role ${role}`);
     }),
   },
@@ -76,21 +74,3 @@ function personOf(caller: Caller): Result<UserCaller, Refusal> {
   const message = "An API token makes and deletes no tokens: sign in, or send a name and a password.";
   return refuse({ code: "forbidden", message });
 }
-
-const tokenDocument = ({
-  id,
-  name,
-  user,
-  role,
-  createdMs,
-  expiresMs,
-  usedMs,
-}: ApiTokenView): Documents["Tokens"]["tokens"][number] => ({
-  id,
-  name,
-  user,
-  role,
-  createdAt: isoTime(createdMs),
-  expiresAt: isoTimeOrNull(expiresMs),
-  lastUsedAt: isoTimeOrNull(usedMs),
-});

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { ROLES } from "../../../account/user.ts";
-import { int64, moment, momentOrNull, text } from "./fields.ts";
+import { type DocumentOf, int64, moment, momentOrNull, text } from "../lib/document-fields.ts";
+import { ROLES } from "./user.ts";
 
 export const token = z.object({
   id: int64,
@@ -15,3 +15,5 @@ export const token = z.object({
 export const newToken = token.extend({
   token: text.meta({ description: "For Authorization: Bearer; shown this once" }),
 });
+
+export type ApiTokenView = DocumentOf<typeof token>;

@@ -1,6 +1,15 @@
 import * as z from "zod";
-import { MASS_TRUNCATION_TYPES, TRUNCATION_MODES, TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
-import { bigint64, int64, moment, momentOrNull, parameters, text, textOrNull } from "./fields.ts";
+import {
+  bigint64,
+  type DocumentOf,
+  int64,
+  moment,
+  momentOrNull,
+  parameters,
+  text,
+  textOrNull,
+} from "../lib/document-fields.ts";
+import { MASS_TRUNCATION_TYPES, TRUNCATION_MODES, TRUNCATION_STATES } from "./mass-truncation.ts";
 
 const scope = {
   layer: text,
@@ -17,11 +26,14 @@ export const truncationPreview = z.object({
   complete: z.boolean().meta({ description: "false: tiles are still being counted, and there are more" }),
 });
 
+export type MassTruncationPreview = DocumentOf<typeof truncationPreview>;
+
 export const truncation = z.object({
   id: int64,
   ...scope,
   state: z.enum(TRUNCATION_STATES).meta({ description: "Only a truncation in the state kept can be undone" }),
   createdAt: moment,
+  /** The account. Null if the interface was open, or the server itself truncated. */
   createdBy: textOrNull,
   undoUntil: momentOrNull.meta({
     description: "The truncated tiles stay on the disk until this time; null: they do not stay",
@@ -37,3 +49,4 @@ export const truncation = z.object({
       "Tiles that the undo has discarded, because they were stored after the truncation; null: not undone, or not all counted",
   }),
 });
+export type MassTruncationView = DocumentOf<typeof truncation>;

@@ -1,11 +1,7 @@
 import * as z from "zod";
-import { fieldEntries, type ShownFields } from "../../../plan/job/job-fields.ts";
-import { JOB_OUTCOMES, JOB_STATES } from "../../../plan/job/job-request.ts";
-import { JOB_TYPES } from "../../../plan/seed-request.ts";
-import { parameterSetJson } from "../jobs/value-choice-codec.ts";
-import { fieldBuilders } from "./field-builders.ts";
 import {
   bigint64,
+  type DocumentOf,
   int64,
   moment,
   momentOrNull,
@@ -15,8 +11,14 @@ import {
   textOrNull,
   time,
   whole,
-} from "./fields.ts";
+} from "../../lib/document-fields.ts";
+import { parameterSetJson } from "../parameter-set-json.ts";
+import { JOB_TYPES } from "../seed-request.ts";
+import { fieldBuilders } from "./field-builders.ts";
+import { fieldEntries, type ShownFields } from "./job-fields.ts";
+import { JOB_OUTCOMES, JOB_STATES } from "./job-request.ts";
 
+/** Tiles by outcome. */
 const tiles = z
   .object({
     total: bigint64,
@@ -46,20 +48,38 @@ function shownSchemas(): object {
   return Object.fromEntries(schemas);
 }
 
+/** The failures of one class: the number of tiles, and the message and address of the first one. */
+const error = z.object({ class: text, count: whole, message: text, tile: z.tuple([whole, whole, whole]).nullable() });
+
+const timeLeft = z.object({
+  seconds: whole,
+  /** The end lies between these two about as likely as not. `most` is null if there is no upper estimate. */
+  least: whole,
+  most: whole.nullable(),
+  confidence: z.enum(["low", "medium", "high"]),
+});
+
+/** Polygons with closed rings. They have more corners than the given area if a straight line became a curve. */
+const area = z.object({
+  type: z.literal("MultiPolygon"),
+  coordinates: z.array(z.array(z.array(z.tuple([z.number(), z.number()])))),
+});
+
 /** The fields that a job and a batch both have. */
 const progress = {
   state: z.enum(JOB_STATES),
   outcome: z.enum(JOB_OUTCOMES).nullable(),
+  /** Whether the job stays pending until it is resumed. The classic list shows a paused job as pending. */
   paused: z.boolean(),
   tiles,
+  /** Bytes written for the job, including tiles of its metatiles beyond its range. */
   bytes: bigint64,
   createdAt: moment,
   startedAt: momentOrNull,
   endedAt: momentOrNull,
-  errors: z.array(
-    z.object({ class: text, count: whole, message: text, tile: z.tuple([whole, whole, whole]).nullable() }),
-  ),
+  errors: z.array(error),
   retries: whole,
+  /** The recent rate or, after the end, the mean rate. Null if unknown. */
   tilesPerSecond: z.number().nullable(),
 };
 
@@ -77,8 +97,10 @@ export const job = z.object({
   ...progress,
   reason: textOrNull,
   tasks: z.array(int64).meta({ description: "All tasks that the job has had" }),
+  /** The account. Null if the interface was open, or the server itself made the job. */
   createdBy: textOrNull,
   abortedBy: textOrNull,
+  /** The ended job whose failed and unreached tiles this job retries. */
   retryOf: int64.nullable(),
   schedule: textOrNull,
   requestedWith: int64.nullable().meta({
@@ -99,25 +121,26 @@ export const job = z.object({
     .array(parameters)
     .exactOptional()
     .meta({ description: "The combinations of parameters, if the job has several; not in lists and events" }),
-  area: z
-    .object({
-      type: z.literal("MultiPolygon"),
-      coordinates: z.array(z.array(z.array(z.tuple([z.number(), z.number()])))),
-    })
+  area: area
     .nullable()
     .exactOptional()
     .meta({ description: "GeoJSON in the CRS of the grid set; not in lists and events" }),
   ...shownSchemas(),
   maxFailures: whole.nullable().meta({ description: "null: any number" }),
+  /** Without pauses and restarts. */
   secondsWorked: z.number(),
-  timeLeft: z
-    .object({ seconds: whole, least: whole, most: whole.nullable(), confidence: z.enum(["low", "medium", "high"]) })
-    .nullable(),
+  timeLeft: timeLeft.nullable(),
   zooms: z
     .array(z.object({ z: whole, tiles, bytes: bigint64 }))
     .exactOptional()
     .meta({ description: "Not in lists" }),
 });
+
+export type JobView = DocumentOf<typeof job>;
+export type JobTiles = DocumentOf<typeof tiles>;
+export type JobError = DocumentOf<typeof error>;
+export type AreaView = DocumentOf<typeof area>;
+export type TimeLeft = DocumentOf<typeof timeLeft>;
 
 export const jobs = z.object({
   jobs: z.array(job),
@@ -167,11 +190,19 @@ export const jobArea = z.object({
     .meta({ description: "GeoJSON in that CRS. null: a truncate of several grid sets" }),
 });
 
+/**
+ * The jobs of one request, shown as one job. Counts are sums. The batch is running from the start of its first job on,
+ * unless all unfinished jobs are paused. Its outcome is the worst outcome of its jobs, and `endedAt` the last end; both
+ * are null until all jobs have ended. An error has the message and tile of the first job with this class. The rate is
+ * the sum for the unfinished jobs and, after the end, the mean rate from the first start to the last end.
+ */
 export const batch = z.object({
   id: int64.meta({ description: "The id of the first job of the batch" }),
+  /** The jobs in each state, without those that were removed from the history. */
   jobs: z.object({ pending: whole, running: whole, done: whole, aborted: whole }),
   ...progress,
 });
+export type BatchView = DocumentOf<typeof batch>;
 
 export const failures = z.object({
   gridSet: textOrNull,
@@ -190,6 +221,7 @@ export const failures = z.object({
   next: int64.nullable(),
 });
 
+/** A value that is null cannot be estimated. `kept` counts stored tiles, including expired ones. */
 const estimated = { tiles: bigint64, kept: bigint64.nullable(), missing: bigint64.nullable() };
 const weighed = {
   ...estimated,
@@ -209,7 +241,9 @@ export const estimate = z.object({
   tilesPerSecond: z.number().nullable(),
   zooms: z.array(z.object({ z: whole, ...estimated })),
 });
+export type EstimateView = DocumentOf<typeof estimate>;
 
+/** The sums of the estimates of several jobs, and each estimate. Null if a value is unknown for at least one job. */
 export const estimates = z.object({
   ...weighed,
   jobs: z.array(
@@ -225,3 +259,4 @@ export const estimates = z.object({
     }),
   ),
 });
+export type EstimatesView = DocumentOf<typeof estimates>;

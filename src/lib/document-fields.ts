@@ -1,6 +1,14 @@
 import * as z from "zod";
-import { timeOfDay } from "../jobs/job-document.ts";
+import type { ReadonlyDeep } from "./readonly-deep.ts";
 
+/**
+ * The type of a document of `/api/v1` that a schema describes. A value that lacks a described field is not assignable.
+ * It is the input type of the schema, because the fields of a scheduled job are those of a request before it is decoded.
+ */
+export type DocumentOf<S extends z.ZodType> = ReadonlyDeep<z.input<S>>;
+
+/** A time of the day such as 22:00. */
+export const timeOfDay = { type: "string", pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$" };
 /** Integers of 64 bits. Their JSON text is exact. */
 export const int64Json = { type: "integer", format: "int64" };
 /** A count or an id of the type number. */
