@@ -30,7 +30,7 @@ const WEST = { minX: -20_037_508, minY: -20_037_508, maxX: -1, maxY: 20_037_508 
 /** The range of 256 tiles. */
 const LEVEL = { z: 4, minX: 0, minY: 0, maxX: 15, maxY: 15 };
 const common = { gridSet: GRID_SET, zoomStart: 4, zoomStop: 4, parameters: {}, parametersId: "" };
-const seed = jobRequest({ ...common, ranges: [{ gridSet: GRID_SET, rects: [LEVEL] }], failureLimit: 1_000 });
+const seed = jobRequest({ ...common, ranges: [{ gridSet: GRID_SET, rects: [LEVEL] }], maxFailures: 1_000 });
 const truncate: JobRequest = { ...seed, type: "truncate", format: null };
 const truncateWest: JobRequest = {
   ...truncate,

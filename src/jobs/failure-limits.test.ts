@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { NO_FAILURE_LIMIT } from "../plan/job/job-request.ts";
 import { failureLimitReason } from "./failure-limits.ts";
 
 const counts = (stored: bigint, failed: bigint, skipped = 0n) => ({
@@ -11,13 +10,13 @@ const counts = (stored: bigint, failed: bigint, skipped = 0n) => ({
   deleted: 0n,
   bytes: 0n,
 });
-const share = { failureLimit: NO_FAILURE_LIMIT, failurePercent: 5 };
+const share = { maxFailures: null, maxFailurePercent: 5 };
 
 test("a number of failures is too many when it is reached, and 0 is as 1", () => {
-  expect(failureLimitReason({ failureLimit: 3 }, counts(0n, 2n), "going on")).toBeUndefined();
-  expect(failureLimitReason({ failureLimit: 3 }, counts(0n, 3n), "going on")).toBe("3 tiles failed (the limit is 3)");
-  expect(failureLimitReason({ failureLimit: 0 }, counts(9n, 0n), "all done")).toBeUndefined();
-  expect(failureLimitReason({ failureLimit: 0 }, counts(9n, 1n), "going on")).toContain("1 tiles failed");
+  expect(failureLimitReason({ maxFailures: 3 }, counts(0n, 2n), "going on")).toBeUndefined();
+  expect(failureLimitReason({ maxFailures: 3 }, counts(0n, 3n), "going on")).toBe("3 tiles failed (the limit is 3)");
+  expect(failureLimitReason({ maxFailures: 0 }, counts(9n, 0n), "all done")).toBeUndefined();
+  expect(failureLimitReason({ maxFailures: 0 }, counts(9n, 1n), "going on")).toContain("1 tiles failed");
 });
 
 test("a share is too large when it is passed, of a hundred tiles that were tried or of all", () => {
@@ -27,5 +26,5 @@ test("a share is too large when it is passed, of a hundred tiles that were tried
   expect(failureLimitReason(share, counts(8n, 1n, 991n), "all done")).toBe(
     "1 of 9 tiles failed (maxFailurePercent is 5)",
   );
-  expect(failureLimitReason({ ...share, failurePercent: 100 }, counts(0n, 200n), "all done")).toBeUndefined();
+  expect(failureLimitReason({ ...share, maxFailurePercent: 100 }, counts(0n, 200n), "all done")).toBeUndefined();
 });

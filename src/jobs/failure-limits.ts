@@ -2,7 +2,7 @@ import type { Counts } from "../plan/job/job-counts.ts";
 import type { JobRequest } from "../plan/job/job-request.ts";
 
 /**
- * A running job is compared with `failurePercent` only after this many tiles, because early on one failed tile would
+ * A running job is compared with `maxFailurePercent` only after this many tiles, because early on one failed tile would
  * exceed it.
  */
 const TRIED_TO_JUDGE = 100n;
@@ -12,15 +12,16 @@ const TRIED_TO_JUDGE = 100n;
  * @param work whether the job has tiles left to process
  */
 export function failureLimitReason(
-  { failureLimit, failurePercent }: Pick<JobRequest, "failureLimit" | "failurePercent">,
+  { maxFailures, maxFailurePercent }: Pick<JobRequest, "maxFailures" | "maxFailurePercent">,
   { stored, unchanged, failed }: Counts,
   work: "going on" | "all done",
 ): string | undefined {
   if (failed === 0n) return undefined;
-  if (failed >= BigInt(Math.max(1, failureLimit))) return `${failed} tiles failed (the limit is ${failureLimit})`;
+  if (maxFailures !== null && failed >= BigInt(Math.max(1, maxFailures)))
+    return `${failed} tiles failed (the limit is ${maxFailures})`;
   // Skipped tiles were not requested from the upstream.
   const tried = stored + unchanged + failed;
-  if (failurePercent === undefined || (work === "going on" && tried < TRIED_TO_JUDGE)) return undefined;
-  const isTooMany = Number(failed) * 100 > failurePercent * Number(tried);
-  return isTooMany ? `${failed} of ${tried} tiles failed (maxFailurePercent is ${failurePercent})` : undefined;
+  if (maxFailurePercent === undefined || (work === "going on" && tried < TRIED_TO_JUDGE)) return undefined;
+  const isTooMany = Number(failed) * 100 > maxFailurePercent * Number(tried);
+  return isTooMany ? `${failed} of ${tried} tiles failed (maxFailurePercent is ${maxFailurePercent})` : undefined;
 }

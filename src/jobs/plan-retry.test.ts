@@ -19,7 +19,7 @@ const request = jobRequest({
     },
   ],
   metatile: [4, 4],
-  failureLimit: 1000,
+  maxFailures: 1000,
 });
 
 const totals = await countTiles(request);

@@ -126,7 +126,7 @@ test("a job shows how its values were chosen, and counts the tiles of all its co
     [0, 9n],
     [1, 36n],
   ]);
-  const beyond = await refusal({ parameterSets: "*" }, { gridSetId: "EPSG:900913", zoomStop: 10 });
+  const beyond = await refusal({ parameterSets: "*" }, { gridSet: "EPSG:900913", zoomStop: 10 });
   expect(beyond).toBe("accepted");
 });
 
@@ -185,7 +185,7 @@ test("bounds have the units of one CRS, tiles the numbers of one grid set", asyn
     "boundsCrs: expected the CRS of the bounds, as those of the grid sets differ (EPSG:4326, EPSG:3857), got null",
   );
   expect(await refusal({ layers: ["ws:*"] }, { bounds })).toMatch(/^boundsCrs: /);
-  expect(await jobs({ layers: ["ws:*"] }, { bounds, gridSetId: "EPSG:4326" })).toHaveLength(2);
+  expect(await jobs({ layers: ["ws:*"] }, { bounds, gridSet: "EPSG:4326" })).toHaveLength(2);
   expect(await refusal({ gridSets: ["EPSG:4326", "EPSG:900913"] }, { tiles: [{ z: 0, x: 0, y: 0 }] })).toBe(
     'tiles: expected one grid set, as tiles have other numbers in each; an area has not, got "EPSG:4326, EPSG:900913"',
   );

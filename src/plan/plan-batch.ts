@@ -266,7 +266,7 @@ function choicesOf(many: ResolvedRequest, layer: Layer, { spreads, requestedSets
     gridSets: isEachGridSet(many)
       ? layer.gridSubsets.map(({ gridSet }) => gridSet.id)
       : gridSets === undefined || gridSets === "*"
-        ? [request.gridSetId]
+        ? [request.gridSet]
         : gridSets,
     formats:
       formats === "*"
@@ -317,7 +317,7 @@ function levelOfNone(request: SeedRequest, subsets: readonly GridSubset[]): Refu
 /** Returns the grid sets of the jobs of one layer. Omits grid sets that planning refuses. */
 const subsetsOf = (request: SeedRequest, { layer, gridSets }: Choices): readonly GridSubset[] =>
   gridSets.flatMap((id) => {
-    const subsets = chooseSubsets(id === undefined ? request : { ...request, gridSetId: id }, layer, API_RULES);
+    const subsets = chooseSubsets(id === undefined ? request : { ...request, gridSet: id }, layer, API_RULES);
     return subsets.ok ? subsets.value : [];
   });
 
@@ -333,8 +333,8 @@ async function planAll(
   let numbers = 0;
   const slices = new Slices(at.signal);
   for (const choices of chosen) {
-    for (const gridSetId of choices.gridSets) {
-      const grid = gridSetId === undefined ? {} : { gridSetId };
+    for (const gridSet of choices.gridSets) {
+      const grid = gridSet === undefined ? {} : { gridSet };
       const jobs = await slices.run(planLayer({ ...request, ...grid }, choices, at));
       if (!jobs.ok) {
         nothing = ofLayer(jobs.error, choices.layer, many);

@@ -82,7 +82,7 @@ test("a truncate over several grid sets clamps in each and skips those where not
 test("the codes of web mercator are one; another code is refused with the layer's own", () => {
   for (const srs of [3857, 900913, 102100, 102113]) expect(planned({ srs }).gridSet).toBe("EPSG:900913");
   expect(refusal({ srs: 4326 })).toMatch(/srs: .*EPSG:900913.*local.*4326/);
-  expect(refusal({ gridSetId: "nope" })).toMatch(/gridSetId: .*EPSG:900913, local.*nope/);
+  expect(refusal({ gridSet: "nope" })).toMatch(/gridSetId: .*EPSG:900913, local.*nope/);
 });
 
 test("bounds that are inverted or miss the coverage are refused with both printed", () => {
@@ -112,7 +112,7 @@ test("threadCount is raised to one and capped", () => {
 
 test("truncateExtent covers every format and every combination of parameters", () => {
   const result = planExtentTruncate(
-    { type: "truncateExtent", layer: "ws:roads", gridSetId: "local" },
+    { type: "truncateExtent", layer: "ws:roads", gridSet: "local" },
     layer,
     JOB_OPTIONS,
   );

@@ -29,16 +29,12 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Combination } from "./combination.ts";
 import { planFields } from "./job/job-fields.ts";
 import type { JobOptions } from "./job/job-options.ts";
-import { type JobRequest, NO_FAILURE_LIMIT } from "./job/job-request.ts";
+import type { JobRequest } from "./job/job-request.ts";
 import { boxIn, planArea, planTiles } from "./plan-selection.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
 
 /** Totals have 64 bits in the classic interface (`docs/reference/wire-format.md`, Bodies). */
 const MAX_TOTAL = 2n ** 63n - 1n;
-/** Defaults of the failure policy (`docs/reference/wire-format.md`, Seed request). */
-const RETRIES = 3;
-const RETRY_WAIT_MS = 100;
-const FAILURE_LIMIT = 1000;
 
 /**
  * The rules of an interface for the name of the grid set, for a request without a grid set, and for levels that the
@@ -107,7 +103,7 @@ export function* planSeedInSteps(
   const fields = planFields(request, nowMs);
   if (!fields.ok) return fields;
   const [only] = subsets.value;
-  const own = [request.tileFailureRetryCount, request.tileFailureRetryWaitMs, request.totalFailuresBeforeAborting];
+  const own = [request.retryCount, request.retryWaitMs, request.maxFailures];
   return ok({
     type: request.type,
     layer: layer.name,
@@ -122,12 +118,6 @@ export function* planSeedInSteps(
     metatile: metatileFor(layer, format.value),
     threadCount:
       request.type === "truncate" ? 1 : Math.min(Math.max(request.threadCount ?? 1, 1), options.maxThreadCount),
-    retryCount: request.tileFailureRetryCount ?? RETRIES,
-    retryWaitMs: request.tileFailureRetryWaitMs ?? RETRY_WAIT_MS,
-    // A percentage alone limits jobs of any size, so the default number does not apply.
-    failureLimit:
-      request.totalFailuresBeforeAborting ??
-      (request.maxFailurePercent === undefined ? FAILURE_LIMIT : NO_FAILURE_LIMIT),
     ownFailurePolicy: own.some((field) => field !== undefined),
     ...fields.value,
     ...(request.terms === undefined ? {} : { terms: request.terms }),
@@ -178,11 +168,11 @@ export function planExtentTruncate(
   layer: Layer,
   options: JobOptions,
 ): Result<JobRequest, Refusal> {
-  if (request.gridSetId === undefined) return refuse(badField("gridSetId", `one of ${gridSetNames(layer)}`, null));
+  if (request.gridSet === undefined) return refuse(badField("gridSetId", `one of ${gridSetNames(layer)}`, null));
   const planned = planSeed(
     {
       type: "truncate",
-      gridSetId: request.gridSetId,
+      gridSet: request.gridSet,
       parameters: new Map(),
       ...(request.bounds === undefined ? {} : { bounds: request.bounds }),
     },
@@ -192,7 +182,7 @@ export function planExtentTruncate(
   return planned.ok ? ok({ ...planned.value, parameters: null, parametersId: null }) : planned;
 }
 
-const isGridSetGiven = (request: SeedRequest): boolean => request.gridSetId !== undefined || request.srs !== undefined;
+const isGridSetGiven = (request: SeedRequest): boolean => request.gridSet !== undefined || request.srs !== undefined;
 const gridSetNames = (layer: Layer): string => layer.gridSubsets.map((s) => s.gridSet.id).join(", ");
 
 /** Returns the grid sets of a request: one, or all grid sets of the layer for a truncate that names none. */
@@ -201,15 +191,15 @@ export function chooseSubsets(
   layer: Layer,
   { gridSetField, defaultSubset: defaultOf }: PlanRules,
 ): Result<readonly GridSubset[], Refusal> {
-  if (request.gridSetId !== undefined) {
-    const subset = findSubset(layer, request.gridSetId);
+  if (request.gridSet !== undefined) {
+    const subset = findSubset(layer, request.gridSet);
     if (subset !== undefined) return ok([subset]);
     const names = layer.gridSubsets.map(({ gridSet }) => gridSet.id);
     const srsOf = (id: string): number | undefined => findSubset(layer, id)?.gridSet.srs;
     // The classic interface has no such hint, because its messages are fixed.
-    const hint = gridSetField === "gridSet" ? gridSetHint(request.gridSetId, names, srsOf).replace(/^; /, " (") : "";
+    const hint = gridSetField === "gridSet" ? gridSetHint(request.gridSet, names, srsOf).replace(/^; /, " (") : "";
     const end = hint === "" ? "" : `${hint})`;
-    return refuse(badField(gridSetField, `one of ${gridSetNames(layer)}${end}`, request.gridSetId));
+    return refuse(badField(gridSetField, `one of ${gridSetNames(layer)}${end}`, request.gridSet));
   }
   if (request.srs !== undefined) {
     const srs = request.srs;

@@ -40,7 +40,7 @@ const area = (polygons: RequestedArea["polygons"], srs: RequestedArea["srs"] = 4
   srs,
 });
 const plan = (fields: Partial<SeedRequest>) =>
-  planSeed({ type: "seed", parameters: new Map(), gridSetId: "EPSG:4326", ...fields }, layer, JOB_OPTIONS);
+  planSeed({ type: "seed", parameters: new Map(), gridSet: "EPSG:4326", ...fields }, layer, JOB_OPTIONS);
 function planned(fields: Partial<SeedRequest>): JobRequest {
   const result = plan(fields);
   if (!result.ok) throw new Error(refusalMessage(result.error));
@@ -84,9 +84,9 @@ test("over the date line an area may be split or go on beyond 180, and all the w
   expect(await beyond(0)).toEqual(split);
   expect(await beyond(-1)).toEqual(split);
   expect(split[0]).toBe("0: 2");
-  for (const gridSetId of ["EPSG:4326", "EPSG:900913"])
-    expect(await totals({ area: area([[box(-180, -90, 180, 90)]]), gridSetId, ...zooms })).toEqual(
-      await totals({ gridSetId, ...zooms }),
+  for (const gridSet of ["EPSG:4326", "EPSG:900913"])
+    expect(await totals({ area: area([[box(-180, -90, 180, 90)]]), gridSet, ...zooms })).toEqual(
+      await totals({ gridSet, ...zooms }),
     );
   expect(refusal({ area: area([[box(177, -20, -178, -15)]]) })).toMatch(/^area: expected edges of at most 180 degrees/);
 });
@@ -98,7 +98,7 @@ test("straight edges become the curves that they are in the grid set", () => {
     [-75, 45],
     [-118, 48],
   ];
-  const request = planned({ gridSetId: "atlas", area: area([[corners]]), zoomStart: 6, zoomStop: 6 });
+  const request = planned({ gridSet: "atlas", area: area([[corners]]), zoomStart: 6, zoomStop: 6 });
   if (request.selection === undefined) throw new Error("the selection is missing");
   const index = indexOf(request.selection);
   const { forward } = proj4(ATLAS);
@@ -119,7 +119,7 @@ test("straight edges become the curves that they are in the grid set", () => {
 });
 
 test("WKT is in the grid set's own units, whichever they are", async () => {
-  const limited = { area: area([[box(1000, 1000, 2000, 2000)]], "grid_set"), gridSetId: "EPSG:900913" };
+  const limited = { area: area([[box(1000, 1000, 2000, 2000)]], "grid_set"), gridSet: "EPSG:900913" };
   expect((await totals({ ...limited, zoomStart: 17, zoomStop: 17 }))[0]).toBe("17: 16");
 });
 
@@ -130,11 +130,11 @@ test("an implausible area is refused with the name of the field", () => {
   expect(refusal({ area: area([[box(0, 0, 1, 1)]], 99_999) })).toBe(
     "areaCrs: expected 4326, the grid set's own, or the EPSG code of a projected CRS or of one in degrees, got 99999",
   );
-  expect(requested([[box(0, 0, 10, 10)]], { gridSetId: "atlas", zoomStop: 2 })).toMatch(/^area: expected an area that/);
+  expect(requested([[box(0, 0, 10, 10)]], { gridSet: "atlas", zoomStop: 2 })).toMatch(/^area: expected an area that/);
   expect(requested([[box(-180, -80, 180, 80)]], { zoomStart: 0, zoomStop: 21 })).toBe("accepted");
   const combed = Array.from({ length: 40_000 }, (_, i): Point => [(i % 2000) / 20 - 50, i % 2 === 0 ? -80 : 80]);
   expect(requested([[combed]])).toMatch(/^zoomStop: expected a level at which the area has at most/);
-  expect(refusal({ type: "truncate", area: area([[box(0, 0, 1, 1)]]), gridSetId: undefined as never })).toMatch(
+  expect(refusal({ type: "truncate", area: area([[box(0, 0, 1, 1)]]), gridSet: undefined as never })).toMatch(
     /^gridSetId: /,
   );
 });
@@ -169,7 +169,7 @@ test("a country at all levels is counted within a second, and others get their t
     const radius = 4 * (0.8 + 0.15 * Math.sin(7 * angle) + 0.02 * Math.sin(301 * angle));
     return [3 + 1.4 * radius * Math.cos(angle), 47 + radius * Math.sin(angle)];
   });
-  const request = planned({ gridSetId: "EPSG:900913", area: area([[country]]), zoomStart: 0, zoomStop: 18 });
+  const request = planned({ gridSet: "EPSG:900913", area: area([[country]]), zoomStart: 0, zoomStop: 18 });
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
   const startMs = performance.now();
@@ -189,14 +189,14 @@ test("bounds in a CRS of their own are bounds where they stay a box, at the deep
     srs: 4326,
     bounds,
   });
-  const planOf = (gridSetId: string, bounds: Extent, more: Partial<SeedRequest> = {}) =>
+  const planOf = (gridSet: string, bounds: Extent, more: Partial<SeedRequest> = {}) =>
     planSeed(
-      { type: "truncate", gridSetId, parameters: new Map(), area: requested(bounds), ...more },
+      { type: "truncate", gridSet, parameters: new Map(), area: requested(bounds), ...more },
       layer,
       JOB_OPTIONS,
     );
   const plain = planSeed(
-    { type: "truncate", gridSetId: "EPSG:4326", parameters: new Map(), bounds: place },
+    { type: "truncate", gridSet: "EPSG:4326", parameters: new Map(), bounds: place },
     layer,
     JOB_OPTIONS,
   );

@@ -29,7 +29,7 @@ export function planUpdate(
   options: JobOptions,
 ): Result<readonly JobRequest[], Refusal> {
   const limited = (type: JobType, formatOf: string | undefined): Result<JobRequest | undefined, Refusal> => {
-    const request = { type, gridSetId: gridSet, parameters: new Map(), threadCount };
+    const request = { type, gridSet, parameters: new Map(), threadCount };
     const planned = planSeed(formatOf === undefined ? request : { ...request, format: formatOf }, layer, options);
     return planned.ok ? ok(inArea(planned.value, polygons, layer)) : planned;
   };

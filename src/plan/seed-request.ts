@@ -28,7 +28,7 @@ export interface RequestedTile {
  */
 export interface SeedRequest extends DecodedFields {
   readonly type: JobType;
-  readonly gridSetId?: string;
+  readonly gridSet?: string;
   /** EPSG code; never 0 (0 means not given). */
   readonly srs?: number;
   /** minx, miny, maxx, maxy: four finite numbers, whose order is not checked yet. */
@@ -44,10 +44,6 @@ export interface SeedRequest extends DecodedFields {
   readonly threadCount?: number;
   /** Keys as given, in any case. Empty if absent in the request. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** -1 in the request means the default and is absent here. */
-  readonly tileFailureRetryCount?: number;
-  readonly tileFailureRetryWaitMs?: number;
-  readonly totalFailuresBeforeAborting?: number;
   /** Absent: the standard terms. */
   readonly terms?: JobTerms;
   /**
@@ -64,4 +60,4 @@ export type MassTruncateRequest =
   | { readonly type: "truncateLayer"; readonly layer: string }
   | { readonly type: "truncateOrphans"; readonly layer: string }
   | { readonly type: "truncateParameters"; readonly layer: string; readonly parameters: ReadonlyMap<string, string> }
-  | { readonly type: "truncateExtent"; readonly layer: string; readonly gridSetId?: string; readonly bounds?: Extent };
+  | { readonly type: "truncateExtent"; readonly layer: string; readonly gridSet?: string; readonly bounds?: Extent };

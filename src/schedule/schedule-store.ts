@@ -3,6 +3,16 @@ import { replacing } from "../state/dialect.ts";
 import { MOST_RUNS, type Schedule, type ScheduledJob, type SchedulePlan, type ScheduleRun } from "./schedule.ts";
 import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
 
+/** Gives the fields of requests that have changed their names the new ones. */
+const FIELD_NAMES = [
+  ["gridSetId", "gridSet"],
+  ["tileFailureRetryCount", "retryCount"],
+  ["tileFailureRetryWaitMs", "retryWaitMs"],
+  ["totalFailuresBeforeAborting", "maxFailures"],
+]
+  .map(([before, now]) => `UPDATE schedule SET job = replace(job, '"${before}":', '"${now}":');`)
+  .join("\n");
+
 /** `plan` is read for each job of a schedule. `place` has an area or tiles, which are large and read only for a run. */
 export const scheduleMigrations: Migrations = {
   module: "schedules",
@@ -13,6 +23,7 @@ export const scheduleMigrations: Migrations = {
      CREATE TABLE schedule_run (id INTEGER PRIMARY KEY AUTOINCREMENT, schedule TEXT NOT NULL, at_ms INTEGER NOT NULL,
        due_ms INTEGER, account TEXT, result TEXT NOT NULL, reason TEXT, jobs TEXT);
      CREATE INDEX schedule_run_schedule ON schedule_run (schedule, id);`,
+    FIELD_NAMES,
   ],
 };
 

@@ -16,7 +16,7 @@ export const jobRequest = (more: Partial<JobRequest> = {}): JobRequest => ({
   threadCount: 1,
   retryCount: 0,
   retryWaitMs: 0,
-  failureLimit: 1,
+  maxFailures: 1,
   ownFailurePolicy: false,
   ...more,
 });

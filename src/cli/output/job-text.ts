@@ -1,3 +1,4 @@
+import { jobSums } from "../../plan/job/job-counts.ts";
 import type { Answer } from "../client/answer.ts";
 import { bytesText, durationText, factList, parametersText, textTable, timeText } from "./text-table.ts";
 
@@ -109,7 +110,7 @@ export function showJob(job: Answer<"Job">): string {
     ["state", stateText(job)],
     ["reason", job.reason === stateText(job) ? undefined : (job.reason ?? undefined)],
     ["tiles", BigInt(tiles.total) === 0n ? outcomes.join(", ") : `${tiles.total}: ${outcomes.join(", ")}`],
-    ["written", type === "truncate" ? undefined : bytesText(job.bytes)],
+    ...jobSums.map(({ name, fact }) => [fact, type === "truncate" ? undefined : bytesText(job[name])] as const),
     ["tiles/s", rateText(job.tilesPerSecond) || undefined],
     ["rate limit", job.rateLimit === null ? undefined : `${job.rateLimit} tiles/s`],
     ["priority", job.priority === NORMAL_PRIORITY ? undefined : String(job.priority)],
@@ -127,10 +128,10 @@ export function showJob(job: Answer<"Job">): string {
   // A seed of a small area has many levels without a tile.
   const rows = zooms.filter(({ tiles: at }) => BigInt(at.total) > 0n);
   const table = textTable(
-    ["zoom", "tiles", ...kinds, "bytes"],
-    rows.map(({ z, tiles: at, bytes }) => [
+    ["zoom", "tiles", ...kinds, ...jobSums.map(({ column }) => column)],
+    rows.map(({ z, tiles: at, ...sums }) => [
       ...[z, at.total, ...kinds.map((kind) => at[kind] ?? 0)].map(String),
-      bytesText(bytes),
+      ...jobSums.map(({ name }) => bytesText(sums[name])),
     ]),
   );
   return `${facts}${problems.join("")}${rows.length === 0 ? "" : `\n${table}`}`;

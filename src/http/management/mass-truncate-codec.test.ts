@@ -99,7 +99,7 @@ describe("the further types", () => {
     expect(decoded(`<truncateExtent>${fields}</truncateExtent>`)).toEqual({
       type: "truncateExtent",
       layer: "a",
-      gridSetId: "EPSG:4326",
+      gridSet: "EPSG:4326",
       bounds: { minX: 1, minY: 2, maxX: 3, maxY: 4 },
     });
     expect(decoded("<truncateExtent><layerName>a</layerName><bounds/></truncateExtent>")).toMatch(/^bounds\.coords: /);

@@ -79,7 +79,7 @@ function requestOf(
       return { type, layer, parameters };
     }
     case "truncateExtent":
-      return { type, layer, ...defined({ gridSetId: fields.text("gridSetId"), bounds: readBounds(fields) }) };
+      return { type, layer, ...defined({ gridSet: fields.text("gridSetId"), bounds: readBounds(fields) }) };
   }
 }
 

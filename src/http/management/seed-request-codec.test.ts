@@ -83,7 +83,7 @@ describe("what real clients send", () => {
     expect(decoded(body)).toEqual({
       type: "reseed",
       bounds: { minX: -2495667.977678598, minY: -2223677.196231552, maxX: 3291070.6104286816, maxY: 959189.3312465074 },
-      gridSetId: "EPSG:2163",
+      gridSet: "EPSG:2163",
       zoomStart: 0,
       zoomStop: 2,
       format: "image/png",
@@ -100,7 +100,7 @@ describe("what real clients send", () => {
       "<seedRequest><type><![CDATA[reseed]]></type><name><![CDATA[ws:layer]]></name><gridSetId><![CDATA[EPSG:900913]]></gridSetId><zoomStart><![CDATA[0]]></zoomStart><zoomStop><![CDATA[4]]></zoomStop><threadCount><![CDATA[32]]></threadCount><format><![CDATA[image/png]]></format><parameters><![CDATA[]]></parameters></seedRequest>";
     expect(decoded(body)).toEqual({
       type: "reseed",
-      gridSetId: "EPSG:900913",
+      gridSet: "EPSG:900913",
       zoomStart: 0,
       zoomStop: 4,
       threadCount: 32,
@@ -282,12 +282,12 @@ describe("fields", () => {
       "<tileFailureRetryCount>-1</tileFailureRetryCount><tileFailureRetryWaitTime>250</tileFailureRetryWaitTime><totalFailuresBeforeAborting>0</totalFailuresBeforeAborting>";
     expect(xml(fields)).toEqual({
       type: "seed",
-      tileFailureRetryWaitMs: 250,
-      totalFailuresBeforeAborting: 0,
+      retryWaitMs: 250,
+      maxFailures: 0,
       parameters: none,
     });
     expect(xml("<totalFailuresBeforeAborting>9007199254740993</totalFailuresBeforeAborting>")).toMatchObject({
-      totalFailuresBeforeAborting: Number.MAX_SAFE_INTEGER,
+      maxFailures: Number.MAX_SAFE_INTEGER,
     });
     expect(xml("<tileFailureRetryCount>-2</tileFailureRetryCount>")).toMatch(/^tileFailureRetryCount: expected/);
   });
@@ -417,7 +417,7 @@ describe("the form", () => {
       "threadCount=02&type=reseed&gridSetId=EPSG%3A4326&tileFormat=image%2Fpng&zoomStart=00&zoomStop=12&parameter_STYLES=pop&parameter_CQL_FILTER=&minX=&minY=&maxX=&maxY=&tileFailureRetryCount=-1&tileFailureRetryWaitTime=100&totalFailuresBeforeAborting=1000";
     expect(form(text)).toEqual({
       type: "reseed",
-      gridSetId: "EPSG:4326",
+      gridSet: "EPSG:4326",
       zoomStart: 0,
       zoomStop: 12,
       format: "image/png",
@@ -426,8 +426,8 @@ describe("the form", () => {
         ["STYLES", "pop"],
         ["CQL_FILTER", ""],
       ]),
-      tileFailureRetryWaitMs: 100,
-      totalFailuresBeforeAborting: 1000,
+      retryWaitMs: 100,
+      maxFailures: 1000,
     });
   });
 
@@ -482,16 +482,16 @@ const coordinate = fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) =
 const request: fc.Arbitrary<SeedRequest> = fc
   .record(
     {
-      gridSetId: word,
+      gridSet: word,
       srs: fc.integer({ min: 1, max: 1e6 }),
       bounds: fc.record({ minX: coordinate, minY: coordinate, maxX: coordinate, maxY: coordinate }),
       zoomStart: fc.maxSafeInteger().map((n) => n + 0),
       zoomStop: fc.maxSafeInteger().map((n) => n + 0),
       format: word,
       threadCount: fc.maxSafeInteger().map((n) => n + 0),
-      tileFailureRetryCount: fc.nat(),
-      tileFailureRetryWaitMs: fc.nat(),
-      totalFailuresBeforeAborting: fc.nat(),
+      retryCount: fc.nat(),
+      retryWaitMs: fc.nat(),
+      maxFailures: fc.nat(),
     },
     { requiredKeys: [] },
   )
@@ -512,15 +512,15 @@ const request: fc.Arbitrary<SeedRequest> = fc
 function encodeSeedRequest(request: SeedRequest, format: DocumentFormat): string {
   const { bounds, parameters } = request;
   const scalars: readonly (readonly [string, string | number | undefined])[] = [
-    ["gridSetId", request.gridSetId],
+    ["gridSetId", request.gridSet],
     ["zoomStart", request.zoomStart],
     ["zoomStop", request.zoomStop],
     ["format", request.format],
     ["type", request.type],
     ["threadCount", request.threadCount],
-    ["tileFailureRetryCount", request.tileFailureRetryCount],
-    ["tileFailureRetryWaitTime", request.tileFailureRetryWaitMs],
-    ["totalFailuresBeforeAborting", request.totalFailuresBeforeAborting],
+    ["tileFailureRetryCount", request.retryCount],
+    ["tileFailureRetryWaitTime", request.retryWaitMs],
+    ["totalFailuresBeforeAborting", request.maxFailures],
   ];
   const corners = bounds === undefined ? [] : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY];
   if (format === "xml") {

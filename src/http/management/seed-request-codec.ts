@@ -53,7 +53,7 @@ export function decodeSeedRequest(body: Uint8Array): Result<SeedRequest, Refusal
 const readRequest = (fields: Fields): SeedRequest => ({
   type: readType(fields),
   ...defined({
-    gridSetId: fields.text("gridSetId"),
+    gridSet: fields.text("gridSetId"),
     srs: readSrs(fields),
     bounds: readBounds(fields),
     zoomStart: fields.integer("zoomStart"),
@@ -63,9 +63,9 @@ const readRequest = (fields: Fields): SeedRequest => ({
   }),
   parameters: readParameters(fields),
   ...defined({
-    tileFailureRetryCount: readCount(fields, "tileFailureRetryCount"),
-    tileFailureRetryWaitMs: readCount(fields, "tileFailureRetryWaitTime"),
-    totalFailuresBeforeAborting: readCount(fields, "totalFailuresBeforeAborting"),
+    retryCount: readCount(fields, "tileFailureRetryCount"),
+    retryWaitMs: readCount(fields, "tileFailureRetryWaitTime"),
+    maxFailures: readCount(fields, "totalFailuresBeforeAborting"),
   }),
 });
 

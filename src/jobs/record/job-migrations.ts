@@ -51,6 +51,15 @@ const TABLES = `CREATE TABLE job (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TE
     account TEXT, reason TEXT);
   CREATE INDEX job_event_job ON job_event (job);`;
 
+/** Gives the fields of requests that have changed their names the new ones. */
+const FIELD_NAMES = [
+  ['"failurePercent":', '"maxFailurePercent":'],
+  [`"failureLimit":${Number.MAX_SAFE_INTEGER}`, '"maxFailures":null'],
+  ['"failureLimit":', '"maxFailures":'],
+]
+  .map(([before, now]) => `UPDATE job SET request = replace(request, '${before}', '${now}');`)
+  .join("\n");
+
 /** The tables of jobs, their tasks and their failed tiles. */
 export const jobMigrations: Migrations = {
   module: "jobs",
@@ -63,5 +72,6 @@ export const jobMigrations: Migrations = {
         // An index entry of PostgreSQL has at most 2.7 KB.
         .replace(FILTER_INDEX, FILTER_INDEX.replace(", search", "")),
     },
+    FIELD_NAMES,
   ],
 };

@@ -1,4 +1,4 @@
-import type { Counts } from "../../plan/job/job-counts.ts";
+import { COUNTERS } from "../../plan/job/job-counts.ts";
 import type { JobProgress } from "../../plan/job/job-progress.ts";
 import {
   JOB_STATES,
@@ -73,15 +73,7 @@ export function storedJobOf(row: Row, tasks: readonly StoredTask[], requestedWit
   };
 }
 
-const COUNTS: ReadonlySet<string> = new Set<keyof Counts>([
-  "total",
-  "stored",
-  "skipped",
-  "unchanged",
-  "failed",
-  "deleted",
-  "bytes",
-]);
+const COUNTS: ReadonlySet<string> = new Set(COUNTERS);
 
 /** Encodes the progress of a job for the database. Counts become decimal text, because they can pass 2^53. */
 export const encodeProgress = (progress: JobProgress): string =>

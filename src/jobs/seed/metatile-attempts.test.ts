@@ -47,7 +47,7 @@ interface Faults {
  * and repeat the last one. Probes of other metatiles are always answered.
  */
 function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [], closing }: Faults) {
-  const job = activeJob({ gridSet, ranges, metatile, failureLimit: 10, ...request });
+  const job = activeJob({ gridSet, ranges, metatile, maxFailures: 10, ...request });
   const [task] = job.tasks;
   const n = task === undefined ? undefined : job.take(task);
   if (task === undefined || n === undefined) throw new Error("the job has no task or no metatile");

@@ -1,3 +1,4 @@
+import { sumsOf } from "../../plan/job/job-counts.ts";
 import type { BatchView, JobError, JobTiles, JobView } from "../../plan/job/job-documents.ts";
 import type { JobOutcome, JobState } from "../../plan/job/job-request.ts";
 
@@ -17,7 +18,7 @@ export function batchOf(id: number, jobs: readonly JobView[]): BatchView {
     outcome: live.length > 0 ? null : worstOf(inOrder),
     paused: live.length > 0 && live.every(({ paused }) => paused),
     tiles,
-    bytes: inOrder.reduce((sum, { bytes }) => sum + bytes, 0n),
+    ...sumsOf((name) => inOrder.reduce((sum, job) => sum + job[name], 0n)),
     createdAt: times(({ createdAt }) => createdAt)[0] ?? "",
     startedAt: times(({ startedAt }) => startedAt)[0] ?? null,
     endedAt: live.length > 0 ? null : (times(({ endedAt }) => endedAt).at(-1) ?? null),

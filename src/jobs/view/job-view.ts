@@ -1,10 +1,10 @@
 import { cornersOf } from "../../grid/area.ts";
 import type { Selection } from "../../grid/selection.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
-import { type Counts, JobCounts, processedTiles } from "../../plan/job/job-counts.ts";
+import { type Counts, JobCounts, processedTiles, sumsOf } from "../../plan/job/job-counts.ts";
 import type { AreaView, JobTiles, JobView } from "../../plan/job/job-documents.ts";
 import { showFields } from "../../plan/job/job-fields.ts";
-import { type JobRequest, NO_FAILURE_LIMIT } from "../../plan/job/job-request.ts";
+import type { JobRequest } from "../../plan/job/job-request.ts";
 import type { JobTerms } from "../../plan/job/job-terms.ts";
 import { windowTimes } from "../../plan/run-window.ts";
 import { setDocument } from "../../plan/value-choice.ts";
@@ -64,14 +64,13 @@ export function viewOf(job: JobRecord, rate?: JobRate): JobView {
     threadCount: request.threadCount,
     limit: request.limit ?? null,
     ...showFields(request),
-    maxFailures: request.failureLimit === NO_FAILURE_LIMIT ? null : request.failureLimit,
-    bytes: counts.bytes,
+    ...sumsOf((name) => counts[name]),
     secondsWorked: Math.round(progress.workedMs) / 1000,
     ...roundedRate(rate ?? pastRate(job, counts)),
     ...(request.combinations === undefined
       ? {}
       : { combinations: request.combinations.map(({ parameters }) => parameters) }),
-    zooms: progress.zooms.map((at) => ({ z: at.z, tiles: tilesOf(request, at), bytes: at.bytes })),
+    zooms: progress.zooms.map((at) => ({ z: at.z, tiles: tilesOf(request, at), ...sumsOf((name) => at[name]) })),
   };
 }
 

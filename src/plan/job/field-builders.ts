@@ -1,5 +1,5 @@
-import { boolean, enum as enumeration, NEVER, number, string } from "zod";
+import { boolean, enum as enumeration, int, NEVER, number, string } from "zod";
 import type { FieldBuilders } from "./job-fields.ts";
 
 /** The builders for the schemas of `jobFields`. */
-export const fieldBuilders: FieldBuilders = { boolean, enum: enumeration, NEVER, number, string };
+export const fieldBuilders: FieldBuilders = { boolean, enum: enumeration, int, NEVER, number, string };

@@ -1,32 +1,62 @@
 import type { JobType } from "../seed-request.ts";
 
-/** Tiles of a job at one zoom, by outcome. `bytes`: the bytes written for the job. */
-export interface Counts {
-  readonly total: bigint;
-  readonly stored: bigint;
-  readonly skipped: bigint;
-  /** Rendered, and equal to the stored tile. */
-  readonly unchanged: bigint;
-  readonly failed: bigint;
-  readonly deleted: bigint;
-  readonly bytes: bigint;
+interface JobSum {
+  readonly name: string;
+  /** The name in the facts of a job on the command line. */
+  readonly fact: string;
+  /** The heading of the column for the zooms of a job on the command line. */
+  readonly column: string;
+  /** The description in the OpenAPI document. */
+  readonly description?: string;
 }
+
+/**
+ * The bytes that a job, its zooms and its batch show beside their tiles. This table alone describes them: counting, the
+ * database, the documents, OpenAPI and the command line follow from it.
+ */
+const JOB_SUMS = [
+  // Includes the tiles of the job's metatiles beyond its range.
+  { name: "bytes", fact: "written", column: "bytes" },
+] as const satisfies readonly JobSum[];
+type SumName = (typeof JOB_SUMS)[number]["name"];
+export type JobSums = Readonly<Record<SumName, bigint>>;
+export const jobSums: readonly (JobSum & { readonly name: SumName })[] = JOB_SUMS;
+
+/** Tiles by outcome. `unchanged`: rendered, and equal to the stored tile. */
+const TILES = ["total", "stored", "skipped", "unchanged", "failed", "deleted"] as const;
+type Counter = (typeof TILES)[number] | SumName;
+export const COUNTERS: readonly Counter[] = [...TILES, ...JOB_SUMS.map(({ name }) => name)];
+
+/** The counters of a job at one zoom. */
+export type Counts = Readonly<Record<Counter, bigint>>;
 
 export interface ZoomCounts extends Counts {
   readonly z: number;
 }
 
-const NOTHING: Counts = { total: 0n, stored: 0n, skipped: 0n, unchanged: 0n, failed: 0n, deleted: 0n, bytes: 0n };
+/** Returns a record with the value of each counter. */
+function recordOf<N extends Counter>(
+  counters: readonly N[],
+  countOf: (counter: N) => bigint,
+): Readonly<Record<N, bigint>>;
+function recordOf(counters: readonly Counter[], countOf: (counter: Counter) => bigint): object {
+  return Object.fromEntries(counters.map((counter) => [counter, countOf(counter)]));
+}
 
-const added = (to: Counts, change: Partial<Counts>): Counts => ({
-  total: to.total + (change.total ?? 0n),
-  stored: to.stored + (change.stored ?? 0n),
-  skipped: to.skipped + (change.skipped ?? 0n),
-  unchanged: to.unchanged + (change.unchanged ?? 0n),
-  failed: to.failed + (change.failed ?? 0n),
-  deleted: to.deleted + (change.deleted ?? 0n),
-  bytes: to.bytes + (change.bytes ?? 0n),
-});
+/** Returns the sums of `JOB_SUMS`. */
+export const sumsOf = (countOf: (name: SumName) => bigint): JobSums =>
+  recordOf(
+    jobSums.map(({ name }) => name),
+    countOf,
+  );
+
+const NOTHING: Counts = recordOf(COUNTERS, () => 0n);
+
+function added(to: Counts, change: Partial<Counts>): Counts {
+  const sum: Record<Counter, bigint> = { ...to };
+  for (const counter of COUNTERS) sum[counter] += change[counter] ?? 0n;
+  return sum;
+}
 
 const workedOf = ({ stored, skipped, unchanged, failed }: Counts): bigint => stored + skipped + unchanged + failed;
 

@@ -1,8 +1,10 @@
 import * as z from "zod";
+import { defined } from "../../lib/defined.ts";
 import {
   bigint64,
   type DocumentOf,
   int64,
+  int64Json,
   moment,
   momentOrNull,
   numbers4,
@@ -15,6 +17,7 @@ import {
 import { parameterSetJson } from "../parameter-set-json.ts";
 import { JOB_TYPES } from "../seed-request.ts";
 import { fieldBuilders } from "./field-builders.ts";
+import { type JobSums, jobSums } from "./job-counts.ts";
 import { fieldEntries, type ShownFields } from "./job-fields.ts";
 import { JOB_OUTCOMES, JOB_STATES } from "./job-request.ts";
 
@@ -40,10 +43,11 @@ type ShownSchemas = { readonly [K in keyof ShownFields]: z.ZodType<ShownFields[K
 /** Returns the schemas of the fields in `jobFields`. */
 function shownSchemas(): ShownSchemas;
 function shownSchemas(): object {
-  const schemas = fieldEntries.map(([name, { shown, otherwise, ...asRequested }]) => {
+  const schemas = fieldEntries.flatMap(([name, { shown, otherwise, ...asRequested }]) => {
+    if (shown === "never") return [];
     const { schema, description } = shown ?? asRequested;
     const field = schema(fieldBuilders);
-    return [name, (otherwise === null ? field.nullable() : field).meta({ description })];
+    return [[name, (otherwise === null ? field.nullable() : field).meta({ description })]];
   });
   return Object.fromEntries(schemas);
 }
@@ -65,6 +69,17 @@ const area = z.object({
   coordinates: z.array(z.array(z.array(z.tuple([z.number(), z.number()])))),
 });
 
+type SumSchemas = { readonly [K in keyof JobSums]: typeof bigint64 };
+
+/** Returns the schemas of `JOB_SUMS`. */
+function sumSchemas(): SumSchemas;
+function sumSchemas(): object {
+  return Object.fromEntries(
+    jobSums.map(({ name, description }) => [name, bigint64.meta({ ...int64Json, ...defined({ description }) })]),
+  );
+}
+const sums = sumSchemas();
+
 /** The fields that a job and a batch both have. */
 const progress = {
   state: z.enum(JOB_STATES),
@@ -72,8 +87,7 @@ const progress = {
   /** Whether the job stays pending until it is resumed. The classic list shows a paused job as pending. */
   paused: z.boolean(),
   tiles,
-  /** Bytes written for the job, including tiles of its metatiles beyond its range. */
-  bytes: bigint64,
+  ...sums,
   createdAt: moment,
   startedAt: momentOrNull,
   endedAt: momentOrNull,
@@ -126,12 +140,11 @@ export const job = z.object({
     .exactOptional()
     .meta({ description: "GeoJSON in the CRS of the grid set; not in lists and events" }),
   ...shownSchemas(),
-  maxFailures: whole.nullable().meta({ description: "null: any number" }),
   /** Without pauses and restarts. */
   secondsWorked: z.number(),
   timeLeft: timeLeft.nullable(),
   zooms: z
-    .array(z.object({ z: whole, tiles, bytes: bigint64 }))
+    .array(z.object({ z: whole, tiles, ...sums }))
     .exactOptional()
     .meta({ description: "Not in lists" }),
 });

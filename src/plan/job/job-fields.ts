@@ -13,7 +13,7 @@ export type JobOrder = (typeof JOB_ORDERS)[number];
  * The schema builders that the fields use, passed as an argument, so that the library is loaded only where documents
  * are decoded or described. Passing the whole library would bring all of its translations into the bundle.
  */
-export type FieldBuilders = Pick<typeof zod, "boolean" | "enum" | "number" | "string" | "NEVER">;
+export type FieldBuilders = Pick<typeof zod, "boolean" | "enum" | "int" | "number" | "string" | "NEVER">;
 
 /** The jobs that may have a field. Only a reseed may have a field of `reseeds`. */
 export type FieldGroup = "renders" | "reseeds";
@@ -28,8 +28,15 @@ export interface JobFlag {
   readonly parse?: { readonly read: (text: string) => unknown; readonly expected: string };
 }
 
+/** A limit that no number of failed tiles reaches. */
+const MOST_FAILURES = Number.MAX_SAFE_INTEGER;
+
+type Values = Readonly<Record<string, unknown>>;
+
 interface JobField {
   readonly group: FieldGroup;
+  /** The names of the field in a request, first the one in answers. Absent: the name of the field. */
+  readonly requestedAs?: readonly [string, ...string[]];
   /** Decodes the field of a request. The schema's error is its expectation; see `lib/schema.ts`. */
   readonly schema: (z: FieldBuilders) => zod.ZodType;
   /**
@@ -38,16 +45,28 @@ interface JobField {
    */
   readonly otherwise: unknown;
   /** The description of the field in the OpenAPI document. */
-  readonly description: string;
-  readonly flag: JobFlag;
-  /** The name of the field in a job, and its value for a job that is made at a given time. Absent: as decoded. */
-  readonly planned?: { readonly name: string; plan(decoded: unknown, nowMs: number): Result<unknown, Refusal> };
-  /** The field in the document of a job. Absent: as in the job, with the description of the request's field. */
-  readonly shown?: {
-    readonly schema: (z: FieldBuilders) => zod.ZodType;
-    readonly description: string;
-    show(planned: unknown): unknown;
+  readonly description?: string;
+  /** Absent: the commands have no such flag. */
+  readonly flag?: JobFlag;
+  readonly planned?: {
+    /** The name of the field in a job. Absent: the name of the field. */
+    readonly name?: string;
+    /** Returns the value for a job that is made at a given time. */
+    plan(decoded: unknown, nowMs: number): Result<unknown, Refusal>;
+    /** Returns the value of a job whose request lacks the field. Absent: the job lacks the field too. */
+    absent?(request: Values): unknown;
   };
+  /**
+   * The field in the document of a job. Absent: as in the job, with the description of the request's field. "never": the
+   * document lacks the field.
+   */
+  readonly shown?:
+    | "never"
+    | {
+        readonly schema: (z: FieldBuilders) => zod.ZodType;
+        readonly description: string;
+        show(planned: unknown): unknown;
+      };
   /** Returns a decoded value in the form in which a client sends it. Absent: both forms are equal. */
   encode?(decoded: unknown): unknown;
 }
@@ -68,7 +87,6 @@ export const jobFields = {
       help: "end the job when more than this percentage of the tried tiles has failed",
       parse: { read: readPercent, expected: "A number greater than 0, 100 at most." },
     },
-    planned: { name: "failurePercent", plan: (percent: number) => ok(percent) },
   },
   onlyExisting: {
     group: "reseeds",
@@ -116,7 +134,57 @@ export const jobFields = {
       choices: JOB_ORDERS,
     },
   },
+  retryCount: {
+    group: "renders",
+    requestedAs: ["tileFailureRetryCount"],
+    schema: count,
+    otherwise: null,
+    planned: { plan: (retries: number) => ok(retries), absent: () => 3 },
+    shown: "never",
+  },
+  retryWaitMs: {
+    group: "renders",
+    requestedAs: ["tileFailureRetryWaitTime"],
+    schema: count,
+    otherwise: null,
+    planned: { plan: (ms: number) => ok(ms), absent: () => 100 },
+    shown: "never",
+  },
+  maxFailures: {
+    group: "renders",
+    requestedAs: ["totalFailuresBeforeAborting", "maxFailures"],
+    schema: count,
+    otherwise: null,
+    flag: {
+      option: "--max-failures <n>",
+      help: "end the job after so many failed tiles (1000)",
+      parse: { read: readFailures, expected: `A whole number from 0 to ${MOST_FAILURES}.` },
+    },
+    planned: {
+      plan: (failures: number) => ok(failures === MOST_FAILURES ? null : failures),
+      // A percentage alone limits jobs of any size, so the standard number does not apply.
+      absent: ({ maxFailurePercent }: Values) => (maxFailurePercent === undefined ? 1000 : null),
+    },
+    shown: {
+      schema: (z: FieldBuilders) => z.int(),
+      description: "null: any number",
+      show: (failures: number | null) => failures,
+    },
+  },
 } as const satisfies Readonly<Record<string, JobField>>;
+
+/** A count. -1 means the default, as in a classic seed request. */
+function count(z: FieldBuilders) {
+  return z
+    .int({ error: "a whole number, 0 or more (-1: the default)" })
+    .min(-1)
+    .transform((value) => (value === -1 ? undefined : value));
+}
+
+function readFailures(text: string): number | undefined {
+  const failures = Number(text);
+  return /^\d+$/.test(text) && failures <= MOST_FAILURES ? failures : undefined;
+}
 
 function readPercent(text: string): number | undefined {
   const percent = Number(text);
@@ -124,25 +192,35 @@ function readPercent(text: string): number | undefined {
 }
 
 type Fields = typeof jobFields;
-type Decoded<F extends JobField> = zod.output<ReturnType<F["schema"]>>;
-type PlannedName<K extends keyof Fields> = Fields[K] extends { planned: { name: infer N extends string } } ? N : K;
+type Name = keyof Fields;
+type Decoded<F extends JobField> = Exclude<zod.output<ReturnType<F["schema"]>>, undefined>;
+type PlannedName<K extends Name> = Fields[K] extends { planned: { name: infer N extends string } } ? N : K;
 type Planned<F extends JobField> = F extends { planned: { plan: (...args: never[]) => Result<infer V, Refusal> } }
   ? V
   : Decoded<F>;
 type Shown<F extends JobField> = F extends { shown: { show: (...args: never[]) => infer V } } ? V : Planned<F>;
+type AlwaysPlanned = { [K in Name]: Fields[K] extends { planned: { absent: unknown } } ? K : never }[Name];
+type NeverShown = { [K in Name]: Fields[K] extends { shown: "never" } ? K : never }[Name];
+/** The names that a request may use for a field. */
+export type RequestedName<K extends Name> = Fields[K] extends { requestedAs: readonly (infer N extends string)[] }
+  ? N
+  : K;
 
 /** The fields in the form in which clients send them. */
-export type FieldDocument = { readonly [K in keyof Fields]?: unknown };
+export type FieldDocument = { readonly [K in Name]?: unknown };
 /** The fields of a decoded request. An absent field has the value `otherwise`. */
-export type DecodedFields = { readonly [K in keyof Fields]?: Decoded<Fields[K]> };
+export type DecodedFields = { readonly [K in Name]?: Decoded<Fields[K]> };
 /** The fields of a job. */
-export type PlannedFields = { readonly [K in keyof Fields as PlannedName<K>]?: Planned<Fields[K]> };
+export type PlannedFields = {
+  readonly [K in Exclude<Name, AlwaysPlanned> as PlannedName<K>]?: Planned<Fields[K]>;
+} & { readonly [K in AlwaysPlanned as PlannedName<K>]: Planned<Fields[K]> };
 /** The fields in the document of a job. */
-export type ShownFields = { readonly [K in keyof Fields]: Shown<Fields[K]> | Fields[K]["otherwise"] };
+export type ShownFields = {
+  readonly [K in Exclude<Name, NeverShown>]: Shown<Fields[K]> | Fields[K]["otherwise"];
+};
 
-export const fieldEntries: readonly (readonly [string, JobField])[] = Object.entries(jobFields);
-
-type Values = Readonly<Record<string, unknown>>;
+type FieldEntry = readonly [string, JobField];
+export const fieldEntries: readonly FieldEntry[] = Object.entries(jobFields);
 
 /** Returns the fields of a job that is made at `nowMs` for a request. */
 export function planFields(decoded: DecodedFields, nowMs: number): Result<PlannedFields, Refusal>;
@@ -150,8 +228,9 @@ export function planFields(decoded: Values, nowMs: number): Result<object, Refus
   const fields: [string, unknown][] = [];
   for (const [name, { planned }] of fieldEntries) {
     const value = decoded[name];
-    if (value === undefined) continue;
-    const result = planned === undefined ? ok(value) : planned.plan(value, nowMs);
+    const absent = value === undefined ? planned?.absent?.(decoded) : undefined;
+    if (value === undefined && absent === undefined) continue;
+    const result = planned === undefined || value === undefined ? ok(value ?? absent) : planned.plan(value, nowMs);
     if (!result.ok) return result;
     fields.push([planned?.name ?? name, result.value]);
   }
@@ -161,24 +240,46 @@ export function planFields(decoded: Values, nowMs: number): Result<object, Refus
 /** Returns all fields in the form of a job's document. */
 export function showFields(job: PlannedFields): ShownFields;
 export function showFields(job: Values): object {
-  const shown = fieldEntries.map(([name, { planned, shown, otherwise }]) => {
+  const fields: [string, unknown][] = [];
+  for (const [name, { planned, shown, otherwise }] of fieldEntries) {
+    if (shown === "never") continue;
     const value = job[planned?.name ?? name];
-    return [name, value === undefined ? otherwise : shown === undefined ? value : shown.show(value)];
-  });
-  return Object.fromEntries(shown);
+    fields.push([name, value === undefined ? otherwise : shown === undefined ? value : shown.show(value)]);
+  }
+  return Object.fromEntries(fields);
 }
 
+/** Returns the names of a field in a request, first the one in answers. */
+export const requestedNames = ([name, { requestedAs }]: FieldEntry): NonNullable<JobField["requestedAs"]> =>
+  requestedAs ?? [name];
+
 /** Returns the fields of a request in the form in which a client sends them. */
-export function encodeFields(decoded: DecodedFields): FieldDocument;
+export function encodeFields(decoded: DecodedFields): object;
 export function encodeFields(decoded: Values): object {
-  return selectFields(
+  return defined(
     Object.fromEntries(
-      fieldEntries.map(([name, { encode }]) => {
+      fieldEntries.map((entry) => {
+        const [name, { encode }] = entry;
         const value = decoded[name];
-        return [name, value === undefined || encode === undefined ? value : encode(value)];
+        return [requestedNames(entry)[0], value === undefined || encode === undefined ? value : encode(value)];
       }),
     ),
   );
+}
+
+/** Takes the fields out of a decoded document, in which they have the names of requests. */
+export function takeFields<D extends object>(
+  document: D,
+): { readonly fields: DecodedFields; readonly others: Omit<D, RequestedName<Name>> };
+export function takeFields(document: Values): object {
+  const taken = new Map<string, unknown>();
+  const others = new Map(Object.entries(document));
+  for (const entry of fieldEntries)
+    for (const name of requestedNames(entry)) {
+      taken.set(entry[0], taken.get(entry[0]) ?? others.get(name));
+      others.delete(name);
+    }
+  return { fields: defined(Object.fromEntries(taken)), others: Object.fromEntries(others) };
 }
 
 /** Returns only these fields of a document. */

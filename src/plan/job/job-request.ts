@@ -39,10 +39,6 @@ export interface JobRequest extends PlannedFields {
   /** Tiles per metatile, across and up. Progress is stored in these metatiles, even if the layer's metatiles change. */
   readonly metatile: readonly [number, number];
   readonly threadCount: number;
-  readonly retryCount: number;
-  readonly retryWaitMs: number;
-  /** The number of failed tiles at which the job is aborted. `NO_FAILURE_LIMIT`: no limit. */
-  readonly failureLimit: number;
   /** Whether the request has failure fields, so that the job does not wait for the end of an outage. */
   readonly ownFailurePolicy: boolean;
   /**
@@ -59,9 +55,6 @@ export interface JobRequest extends PlannedFields {
   /** Set if older seeds and reseeds within this job's range are cancelled. */
   readonly supersede?: true;
 }
-
-/** A limit that no number of failed tiles reaches. */
-export const NO_FAILURE_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** The account that requested a job, and the key under which the request may be repeated. */
 export interface JobOrigin {

@@ -45,11 +45,9 @@ export interface TermsFlags extends Pick<JobRequest, "priority"> {
 }
 
 /** Flags of commands for jobs that render. */
-export interface JobFlags extends RangeFlags, FieldDocument, TermsFlags, Pick<JobRequest, "maxFailures" | "supersede"> {
+export interface JobFlags extends RangeFlags, FieldDocument, TermsFlags, Pick<JobRequest, "supersede"> {
   readonly threads?: number;
 }
-
-const MOST_FAILURES = Number.MAX_SAFE_INTEGER;
 
 /** The value that removes a limit, because an option of commander cannot have the value null. */
 const NO_LIMIT = "none";
@@ -127,7 +125,7 @@ const addWhereFlags = (command: Command): Command =>
 /** Adds the flags of the fields in `jobFields`. */
 export function addFieldFlags(command: Command, only: FieldGroup): Command {
   for (const [, { group, flag }] of fieldEntries) {
-    if (group !== only) continue;
+    if (group !== only || flag === undefined) continue;
     const option = new Option(flag.option, flag.help).helpGroup(only === "reseeds" ? GROUPS.what : GROUPS.how);
     const { choices, parse } = flag;
     if (choices !== undefined) option.choices(choices);
@@ -143,13 +141,7 @@ export function addFieldFlags(command: Command, only: FieldGroup): Command {
 }
 
 /** Adds the flags of commands for jobs that render. */
-export const addRenderFlags = (command: Command): Command =>
-  addFieldFlags(
-    command
-      .optionsGroup(GROUPS.how)
-      .option("--max-failures <n>", "end the job after so many failed tiles (1000)", parseWhole(0, MOST_FAILURES)),
-    "renders",
-  );
+export const addRenderFlags = (command: Command): Command => addFieldFlags(command.optionsGroup(GROUPS.how), "renders");
 
 /** Adds these flags without the time zone, which for a schedule also applies to its cron expression. */
 export const addRateFlags = (command: Command): Command =>
@@ -172,13 +164,13 @@ export const addTermsFlags = (command: Command): Command =>
 
 /** Returns the request for a job. JSON omits the fields of absent flags. */
 export function jobRequest(type: "seed" | "reseed" | "truncate", layers: readonly string[], flags: JobFlags) {
-  const { maxFailures, threads: threadCount, supersede } = flags;
+  const { threads: threadCount, supersede } = flags;
   return {
     ...layerFields(layers),
     type,
     ...rangeFields(flags),
     ...selectFields(flags),
-    ...{ maxFailures, threadCount, supersede },
+    ...{ threadCount, supersede },
     ...termsFields(flags),
   };
 }

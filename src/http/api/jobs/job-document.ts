@@ -1,9 +1,10 @@
 import * as z from "zod";
+import { defined } from "../../../lib/defined.ts";
 import { timeOfDay } from "../../../lib/document-fields.ts";
 import { ok } from "../../../lib/result.ts";
 import { parsedBy } from "../../../lib/schema.ts";
 import { fieldBuilders } from "../../../plan/job/field-builders.ts";
-import { type DecodedFields, fieldEntries } from "../../../plan/job/job-fields.ts";
+import { type DecodedFields, fieldEntries, type RequestedName, requestedNames } from "../../../plan/job/job-fields.ts";
 import { PRIORITIES } from "../../../plan/job/job-terms.ts";
 import { parameterSetJson } from "../../../plan/parameter-set-json.ts";
 import { parseTimeZone, parseWindow } from "../../../plan/run-window.ts";
@@ -22,11 +23,6 @@ const abort = { abort: true };
 const text = z.string({ error: "text" }).regex(/\S/, abort);
 const whole = z.int({ error: "a whole number" });
 const yesOrNo = z.boolean({ error: "true or false" });
-/** A count. -1 means the default, as in a classic seed request. */
-const count = z
-  .int({ error: "a whole number, 0 or more (-1: the default)" })
-  .min(-1)
-  .transform((value) => (value === -1 ? undefined : value));
 const epsg = { type: ["string", "integer"], examples: ["EPSG:4326"] };
 
 const entriesOrAll = (expected: string, all: string) =>
@@ -100,16 +96,26 @@ export const jobChangeSchema = z
   })
   .meta({ minProperties: 1 });
 
-type FieldSchemas = { readonly [K in keyof DecodedFields]-?: z.ZodOptional<z.ZodType<DecodedFields[K]>> };
+type FieldSchemas = {
+  readonly [K in keyof DecodedFields as RequestedName<K>]-?: z.ZodOptional<z.ZodType<DecodedFields[K]>>;
+};
 
 /** Returns the schemas of the fields in `jobFields`. A value equal to the default counts as absent. */
 function fieldSchemas(): FieldSchemas;
 function fieldSchemas(): object {
-  const schemas = fieldEntries.map(([name, { schema, otherwise, description }]) => {
+  const schemas = fieldEntries.flatMap((entry) => {
+    const [, { schema, otherwise, description }] = entry;
+    const [first, ...others] = requestedNames(entry);
     const given = schema(fieldBuilders)
       .transform((value) => (value === otherwise ? undefined : value))
       .optional();
-    return [name, given.meta({ description, ...(otherwise === null ? {} : { default: otherwise }) })] as const;
+    return [
+      [
+        first,
+        given.meta({ ...defined({ description }), ...(otherwise === null ? {} : { default: otherwise }) }),
+      ] as const,
+      ...others.map((name) => [name, given.meta({ description: `Another name for ${first}` })] as const),
+    ];
   });
   return Object.fromEntries(schemas);
 }
@@ -194,10 +200,6 @@ export const jobRequestSchema = z.strictObject({
   zoomStart: whole.optional().meta({ description: "A level that the grid set of the layer has" }),
   zoomStop: whole.optional().meta({ description: "A level that the grid set of the layer has" }),
   threadCount: whole.optional(),
-  tileFailureRetryCount: count.optional(),
-  tileFailureRetryWaitTime: count.optional(),
-  totalFailuresBeforeAborting: count.optional(),
-  maxFailures: count.optional().meta({ description: "Another name for totalFailuresBeforeAborting" }),
   ...fieldSchemas(),
   confirm: yesOrNo.optional().meta({
     description:

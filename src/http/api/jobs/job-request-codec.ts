@@ -3,6 +3,7 @@ import { defined } from "../../../lib/defined.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { takeFields } from "../../../plan/job/job-fields.ts";
 import { type JobTerms, STANDARD_TERMS } from "../../../plan/job/job-terms.ts";
 import type { BatchRequest } from "../../../plan/plan-batch.ts";
 import type { RequestedArea, SeedRequest } from "../../../plan/seed-request.ts";
@@ -78,32 +79,20 @@ type Fields = Omit<JobRequestDocument, "layer" | "layers" | "gridSets" | "format
  * defaults.
  */
 function* requestOf({ bounds, boundsCrs, area, areaCrs, ...document }: Fields): Decoding<SeedRequest> {
-  const {
-    type = "seed",
-    gridSet: gridSetId,
-    srs,
-    tiles: named,
-    zoomStart,
-    zoomStop,
-    format,
-    threadCount,
-    ...more
-  } = document;
-  const { parameters = new Map<string, string>(), tileFailureRetryCount, ...others } = more;
-  const { tileFailureRetryWaitTime: tileFailureRetryWaitMs, maxFailures, ...rest } = others;
-  const { totalFailuresBeforeAborting = maxFailures, priority, rateLimit, runWindow, supersede, ...fields } = rest;
+  const { fields, others } = takeFields(document);
+  const { type = "seed", tiles: named, parameters = new Map<string, string>(), ...more } = others;
+  const { priority, rateLimit, runWindow, supersede, ...rest } = more;
   const within = yield* areaOf({ bounds, boundsCrs, area, areaCrs });
   if (!within.ok) return within;
   const tiles = named === undefined ? ok(undefined) : yield* decodeTiles(named);
   if (!tiles.ok) return tiles;
   return ok({
     type,
-    ...defined({ gridSetId, srs }),
+    ...defined(rest),
     ...within.value,
-    ...defined({ tiles: tiles.value, zoomStart, zoomStop, format, threadCount }),
+    ...defined({ tiles: tiles.value }),
     parameters,
-    ...defined({ tileFailureRetryCount, tileFailureRetryWaitMs, totalFailuresBeforeAborting }),
-    ...defined(fields),
+    ...fields,
     ...termsOf({ priority, rateLimit, runWindow }),
     ...(supersede === true ? { supersede } : {}),
   });

@@ -20,7 +20,7 @@ export const scheduledJobDocument = ({ many, confirmed, limit }: ScheduledJob): 
   return {
     ...layersDocument(many),
     type: request.type,
-    gridSet: request.gridSetId,
+    gridSet: request.gridSet,
     srs: request.srs,
     gridSets: many.gridSets,
     format: request.format,
@@ -33,9 +33,6 @@ export const scheduledJobDocument = ({ many, confirmed, limit }: ScheduledJob): 
     zoomStart: request.zoomStart,
     zoomStop: request.zoomStop,
     threadCount: request.threadCount,
-    tileFailureRetryCount: request.tileFailureRetryCount,
-    tileFailureRetryWaitTime: request.tileFailureRetryWaitMs,
-    totalFailuresBeforeAborting: request.totalFailuresBeforeAborting,
     ...encodeFields(request),
     ...termsDocument(request.terms),
     supersede: request.supersede,
