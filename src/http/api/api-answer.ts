@@ -1,12 +1,11 @@
-import type * as z from "zod";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import { jsonText } from "../../lib/text/json-text.ts";
 import { withDetail } from "../activity-detail.ts";
 import type { Answer } from "../reply.ts";
-import { type Handler, operating, type Reply, type Resource, reading } from "../resource.ts";
+import { type Handler, type Reply, reading } from "../resource.ts";
 import type { Documents } from "./documents/documents.ts";
-import { type QueryHandle, readingQuery, withoutQuery } from "./query-fields.ts";
+import { withoutQuery } from "./query-fields.ts";
 
 /** Returns a document as the answer. `name` is its name in the OpenAPI document. A missing field does not compile. */
 export const documentAnswer = <N extends keyof Documents>(
@@ -22,16 +21,8 @@ export const json = (value: unknown, status = 200): Answer => ({
   body: jsonText(value),
 });
 
-/** Returns a resource that supports only GET, without query fields. */
-export const reader = (handle: Handler["handle"]): Resource => ({ methods: { GET: reading(withoutQuery(handle)) } });
-
-/** Returns a resource that supports only GET, with exactly the query fields of a schema. */
-export const queryReader = <S extends z.ZodObject>(schema: S, handle: QueryHandle<S>): Resource => ({
-  methods: { GET: readingQuery(schema, handle) },
-});
-
-/** Returns a resource that supports only POST and performs one action, such as `jobs/ID/cancel`. */
-export const doing = (handle: Handler["handle"]): Resource => ({ methods: { POST: operating(handle) } });
+/** Returns a handler that needs the right to read and refuses query fields. */
+export const reader = (handle: Handler["handle"]): Handler => reading(withoutQuery(handle));
 
 /**
  * Returns the answer to an action: the job, schedule or truncation after the action, or the refusal. `detail` is for

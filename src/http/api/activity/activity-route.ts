@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { text } from "../../../lib/document-fields.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
-import { documentAnswer, queryReader } from "../api-answer.ts";
-import { page, yesOrNo } from "../query-fields.ts";
+import type { RouteOptions } from "../../resource.ts";
+import { documentAnswer } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
+import { answer } from "../openapi/openapi-parts.ts";
+import { page, readingQuery, yesOrNo } from "../query-fields.ts";
 import { activityDocument } from "./activity-document.ts";
 
-export const activityQuery = z.object({
+const activityQuery = z.object({
   ...page(1_000, 100, "the id of an entry"),
   user: text.exactOptional().meta({ description: "The name of the account; of refused log-ins: the given name" }),
   method: z.enum(["POST", "PUT", "PATCH", "DELETE", "GET", "HEAD"], { error: "a method such as POST" }).exactOptional(),
@@ -15,9 +17,21 @@ export const activityQuery = z.object({
   }),
 });
 
-/** `activity`: GET lists changes with their accounts, and refused requests, the newest first. */
-export const activityResource = ({ operations }: Pick<RouteOptions, "operations">): Resource =>
-  queryReader(activityQuery, async ({ limit, after, q, ...filter }) => {
-    const entries = await operations.activity(limit, after, { ...filter, ...(q === undefined ? {} : { text: q }) });
-    return documentAnswer("Activity", { activity: entries.map(activityDocument) });
-  });
+export const activityOperations = [
+  operation(
+    "GET",
+    "/activity",
+    {
+      id: "listActivity",
+      summary: "Lists changes and refused requests, the newest first",
+      query: activityQuery,
+      answers: { 200: answer("Activity") },
+      failures: [400],
+    },
+    ({ operations }: Pick<RouteOptions, "operations">) =>
+      readingQuery(activityQuery, async ({ limit, after, q, ...filter }) => {
+        const entries = await operations.activity(limit, after, { ...filter, ...(q === undefined ? {} : { text: q }) });
+        return documentAnswer("Activity", { activity: entries.map(activityDocument) });
+      }),
+  ),
+];

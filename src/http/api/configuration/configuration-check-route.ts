@@ -1,20 +1,26 @@
 import { ok } from "../../../lib/result.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
+import type { RouteOptions } from "../../resource.ts";
 import { administering } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
+import { answer } from "../openapi/openapi-parts.ts";
 
-/**
- * `configuration/check`: POST lists the problems of the YAML text in the body, whatever its Content-Type. Loads
- * nothing.
- */
-export const configurationCheckResource = ({
-  checkConfiguration,
-}: Pick<RouteOptions, "checkConfiguration">): Resource => ({
-  methods: {
-    POST: administering(async ({ body }) => {
-      const text = await body(ok);
-      if (!text.ok) return text;
-      return documentAnswer("ConfigurationCheck", { problems: await checkConfiguration(text.value) });
-    }),
-  },
-});
+export const configurationCheckOperations = [
+  operation(
+    "POST",
+    "/configuration/check",
+    {
+      id: "checkConfiguration",
+      summary: "Lists the problems in the text of a configuration. Reads no variables and no files",
+      body: { required: true, content: { "*/*": { schema: { type: "string" } } } },
+      answers: { 200: answer("ConfigurationCheck") },
+      failures: [413],
+    },
+    ({ checkConfiguration }: Pick<RouteOptions, "checkConfiguration">) =>
+      administering(async ({ body }) => {
+        const text = await body(ok);
+        if (!text.ok) return text;
+        return documentAnswer("ConfigurationCheck", { problems: await checkConfiguration(text.value) });
+      }),
+  ),
+];

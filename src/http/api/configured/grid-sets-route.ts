@@ -8,10 +8,11 @@ import { findSubset } from "../../../layer/layer.ts";
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import { fixedGridSet, gridSetOf } from "../../configuration/grid-sets-route.ts";
-import { type Resource, type RouteOptions, reading } from "../../resource.ts";
+import type { Handler, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
-import { withoutQuery } from "../query-fields.ts";
-import { type ChangedKind, isEditable, locationOf, objectChanges } from "./object-changes.ts";
+import { operation } from "../api-operation.ts";
+import { answer } from "../openapi/openapi-parts.ts";
+import { type ChangedKind, isEditable, locationOf, objectOperations } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
 
@@ -26,8 +27,7 @@ function originOf({ configured }: Configured, id: string): "built-in" | "file" |
   return configured().gridSets.some((gridSet) => gridSet.id === id) ? "file" : "built-in";
 }
 
-/** `grid-sets`: GET lists the configured grid sets, then the built-in ones. */
-export const gridSetsResource = (parts: Configured): Resource =>
+const listHandler = (parts: Configured): Handler =>
   reader(async () => {
     const own = parts.configured().gridSets.map(({ id }) => id);
     const ids = [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
@@ -43,10 +43,9 @@ export const gridSetsResource = (parts: Configured): Resource =>
     return documentAnswer("GridSets", { gridSets });
   });
 
-/** `grid-sets/ID`: GET returns a grid set; PUT and PATCH change one that was made over HTTP, DELETE removes it. */
-export function gridSetResource(parts: RouteOptions, id: string): Resource {
+function gridSetKind(parts: Configured): ChangedKind {
   const { configured } = parts;
-  const answer = (gridSet: GridSet, base: string, status: number) => {
+  const answerWith = (gridSet: GridSet, base: string, status: number) => {
     const origin = originOf(parts, gridSet.id);
     const users = [...usersOf(parts, gridSet.id)];
     const configuredAt =
@@ -58,7 +57,7 @@ export function gridSetResource(parts: RouteOptions, id: string): Resource {
       ...locationOf(status, base, "grid-sets", gridSet.id),
     });
   };
-  const kind: ChangedKind = {
+  return {
     kind: "gridSet",
     what: "grid set",
     nameKey: "id",
@@ -77,17 +76,30 @@ export function gridSetResource(parts: RouteOptions, id: string): Resource {
     unknown: unknownGridSet,
     answer: async ({ base }, of, status) => {
       const found = gridSetOf(parts, of);
-      return found === undefined ? refuse(unknownGridSet(of)) : answer(found, base, status);
+      return found === undefined ? refuse(unknownGridSet(of)) : answerWith(found, base, status);
     },
     inUse: (_, of) => {
       const users = usersOf(parts, of);
       return users.length === 0 ? undefined : conflict(`The grid set ${of} is in use by ${users.join(", ")}.`);
     },
   };
-  return {
-    methods: {
-      GET: reading(withoutQuery((exchange) => kind.answer(exchange, id, 200))),
-      ...objectChanges(parts, kind, id),
-    },
-  };
 }
+
+export const gridSetOperations = [
+  operation(
+    "GET",
+    "/grid-sets",
+    {
+      id: "listGridSets",
+      summary: "Lists the configured grid sets, then the built-in ones",
+      answers: { 200: answer("GridSets") },
+    },
+    listHandler,
+  ),
+  ...objectOperations(
+    "/grid-sets/{name}",
+    "GridSet",
+    { summary: "Returns one grid set, as the configuration file has it" },
+    gridSetKind,
+  ),
+];

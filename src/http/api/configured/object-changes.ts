@@ -8,15 +8,17 @@ import { badField, conflict, type PlacedProblem, type Refusal } from "../../../l
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { masked } from "../../../lib/text/masked.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
-import { administering, type Exchange, type Handler, type Reply, type RouteOptions } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
+import { administering, type Exchange, type Reply, type RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+import { type ApiOperation, operation } from "../api-operation.ts";
 import { isObject, parseConfigurationObject, withoutNulls } from "../json-body.ts";
+import { answer, created, gone } from "../openapi/openapi-parts.ts";
 import { decodeStrictQuery, yesOrNo } from "../query-fields.ts";
 import { effectDocument } from "./change-effect.ts";
 import { expectedTag } from "./preconditions.ts";
 import { mergePatch, withSecrets } from "./secrets.ts";
 
-export const changeQuery = z.object({
+const changeQuery = z.object({
   dryRun: yesOrNo
     .default(false)
     .meta({ default: false, description: "true: changes nothing, and returns what the change would do" }),
@@ -24,6 +26,8 @@ export const changeQuery = z.object({
     .default(false)
     .meta({ default: false, description: "true: truncates the layer after the change, as its tiles are outdated" }),
 });
+
+const removalQuery = changeQuery.pick({ dryRun: true });
 
 /** The present state of an object. */
 export interface PresentObject {
@@ -70,17 +74,73 @@ export const locationOf = (
 ): { readonly Location?: string } =>
   status === 201 ? { Location: `${base}/api/v1/${collection}/${encodeURIComponent(name)}` } : {};
 
-/** Returns the handlers of PUT, PATCH and DELETE of one object. */
-export function objectChanges(
-  parts: Parts,
-  kind: ChangedKind,
-  name: string,
-): Record<"PUT" | "PATCH" | "DELETE", Handler> {
-  return {
-    PUT: administering((exchange) => changed(parts, kind, exchange, name, "PUT")),
-    PATCH: administering((exchange) => changed(parts, kind, exchange, name, "PATCH")),
-    DELETE: administering((exchange) => removed(parts, kind, exchange, name)),
-  };
+const ifMatch = {
+  name: "If-Match",
+  in: "header",
+  description: "The ETag of the state that the change is meant for; another state is a 412.",
+  schema: { type: "string" },
+};
+const ANY_OBJECT = { required: true, content: { "application/json": { schema: { type: "object" } } } };
+
+/**
+ * Returns the operations on one object: GET returns it, PUT and PATCH change one that was made over HTTP, and DELETE
+ * removes it.
+ * @param summary of GET
+ * @param keys the document of the keys of the configuration. Absent: any object
+ */
+export function objectOperations(
+  path: string,
+  document: "Layer" | "GridSet" | "Store",
+  { summary, keys }: { readonly summary: string; readonly keys?: string },
+  kindOf: (parts: RouteOptions) => ChangedKind,
+): readonly ApiOperation[] {
+  const changes = { headers: [ifMatch], query: changeQuery, failures: [400, 404, 409, 412, 413] };
+  const effect = answer(document, "ConfigurationEffect");
+  return [
+    operation(
+      "GET",
+      path,
+      { id: `get${document}`, summary, answers: { 200: answer(document) }, failures: [404] },
+      (parts, name) => reader((exchange) => kindOf(parts).answer(exchange, name, 200)),
+    ),
+    operation(
+      "PUT",
+      path,
+      {
+        id: `put${document}`,
+        summary: "Creates or replaces what was made over HTTP: the keys of the configuration",
+        ...changes,
+        body: keys ?? ANY_OBJECT,
+        answers: { 200: effect, 201: created(document) },
+      },
+      (parts, name) => administering((exchange) => changed(parts, kindOf(parts), exchange, name, "PUT")),
+    ),
+    operation(
+      "PATCH",
+      path,
+      {
+        id: `change${document}`,
+        summary: "Changes single keys of what was made over HTTP (RFC 7396)",
+        ...changes,
+        body: ANY_OBJECT,
+        answers: { 200: effect },
+      },
+      (parts, name) => administering((exchange) => changed(parts, kindOf(parts), exchange, name, "PATCH")),
+    ),
+    operation(
+      "DELETE",
+      path,
+      {
+        id: `remove${document}`,
+        summary: "Removes what was made over HTTP, and the tiles of a layer",
+        headers: [ifMatch],
+        query: removalQuery,
+        answers: { 200: answer("ConfigurationEffect"), ...gone },
+        failures: [400, 404, 409, 412],
+      },
+      (parts, name) => administering((exchange) => removed(parts, kindOf(parts), exchange, name)),
+    ),
+  ];
 }
 
 /** Returns a content as parsed JSON, without undefined members. */
@@ -159,7 +219,7 @@ function named({ nameKey }: ChangedKind, content: unknown, name: string): Result
 }
 
 async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name: string): Promise<Reply> {
-  const query = decodeStrictQuery(changeQuery.pick({ dryRun: true }), exchange);
+  const query = decodeStrictQuery(removalQuery, exchange);
   if (!query.ok) return query;
   const present = kind.present(exchange, name);
   if (present === undefined) return refuse(kind.unknown(name));

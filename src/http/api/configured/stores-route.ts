@@ -5,10 +5,11 @@ import { refuse } from "../../../lib/result.ts";
 import { storeConfiguration, storeConfigurationWithSecrets, storeTag } from "../../../store/store-configuration.ts";
 import { DEFAULT_STORE, type StoreOptions } from "../../../store/store-options.ts";
 import { fixedStore, usersOfStore } from "../../configuration/blob-stores-route.ts";
-import { type Resource, type RouteOptions, reading } from "../../resource.ts";
+import type { Handler, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
-import { withoutQuery } from "../query-fields.ts";
-import { type ChangedKind, isEditable, locationOf, objectChanges } from "./object-changes.ts";
+import { operation } from "../api-operation.ts";
+import { answer } from "../openapi/openapi-parts.ts";
+import { type ChangedKind, isEditable, locationOf, objectOperations } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
 
@@ -34,16 +35,14 @@ function storeView(parts: Configured, { id, type }: StoreOptions) {
   };
 }
 
-/** `stores`: GET lists the stores in the order of the configuration. */
-export const storesResource = (parts: Configured): Resource =>
+const listHandler = (parts: Configured): Handler =>
   reader(async () =>
     documentAnswer("Stores", { stores: parts.configured().stores.map((store) => storeView(parts, store)) }),
   );
 
-/** `stores/ID`: GET returns one store; PUT and PATCH change one that was made over HTTP, DELETE removes it. */
-export function storeResource(parts: RouteOptions, id: string): Resource {
+function storeKind(parts: Configured): ChangedKind {
   const { configured } = parts;
-  const kind: ChangedKind = {
+  return {
     kind: "store",
     what: "store",
     nameKey: "id",
@@ -81,10 +80,18 @@ export function storeResource(parts: RouteOptions, id: string): Resource {
       return users.length === 0 ? undefined : conflict(`The store ${of} is in use by ${users.join(", ")}.`);
     },
   };
-  return {
-    methods: {
-      GET: reading(withoutQuery((exchange) => kind.answer(exchange, id, 200))),
-      ...objectChanges(parts, kind, id),
-    },
-  };
 }
+
+export const storeOperations = [
+  operation(
+    "GET",
+    "/stores",
+    {
+      id: "listStores",
+      summary: "Lists the stores in the order of the configuration",
+      answers: { 200: answer("Stores") },
+    },
+    listHandler,
+  ),
+  ...objectOperations("/stores/{name}", "Store", { summary: "Returns one store, without its secrets" }, storeKind),
+];

@@ -4,16 +4,18 @@ import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/layer.
 import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { type Handler, type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { type Handler, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
+import { answer } from "../openapi/openapi-parts.ts";
 import { decodeQuery, id } from "../query-fields.ts";
 import { tileSetFields, tileSetOf } from "./requested-tile-set.ts";
 
 /** The most tiles of a coverage map: more than any screen shows, in at most 65,536 cells. */
 const MOST_TILES = 16_777_216n;
 
-export const levelsQuery = z.object(tileSetFields);
-export const coverageQuery = z.object({
+const levelsQuery = z.object(tileSetFields);
+const coverageQuery = z.object({
   ...tileSetFields,
   z: text.meta({ description: "The level, by its number from 0" }),
   bbox: text
@@ -22,9 +24,46 @@ export const coverageQuery = z.object({
   job: id("the id of a job").meta({ description: "The failed tiles are those of this job" }),
 });
 
-/** `coverage`: the state of each tile, or of each cell of 16 x 16 tiles, in a box. */
-export const coverageResource = ({ operations }: RouteOptions): Resource =>
-  tileSetReader(async (exchange) => {
+type Parts = Pick<RouteOptions, "operations">;
+
+/** Query fields that are not in a schema are parameters of the layer. */
+export const coverageOperations = [
+  operation(
+    "GET",
+    "/coverage",
+    {
+      id: "getCoverage",
+      summary: "Returns which tiles of a box are stored, stale, failed, being rendered or recently evicted",
+      query: coverageQuery,
+      answers: { 200: answer("Coverage") },
+      failures: [400, 404],
+    },
+    (parts) => coverageHandler(parts),
+  ),
+  operation(
+    "GET",
+    "/coverage/levels",
+    {
+      id: "getCoverageLevels",
+      summary: "Returns how many tiles of each level are stored, stale or failed",
+      query: levelsQuery,
+      answers: { 200: answer("CoverageLevels") },
+      failures: [400, 404],
+    },
+    ({ operations }: Parts) =>
+      reading(async (exchange) => {
+        const query = decodeQuery(levelsQuery, exchange);
+        if (!query.ok) return query;
+        const requested = tileSetOf(query.value, levelsQuery, exchange);
+        if (!requested.ok) return requested;
+        const levels = await operations.coverageLevels(requested.value.tileSet, exchange.signal);
+        return documentAnswer("CoverageLevels", { levels });
+      }),
+  ),
+];
+
+const coverageHandler = ({ operations }: Parts): Handler =>
+  reading(async (exchange) => {
     const query = decodeQuery(coverageQuery, exchange);
     if (!query.ok) return query;
     const { job } = query.value;
@@ -36,22 +75,6 @@ export const coverageResource = ({ operations }: RouteOptions): Resource =>
     if (job !== undefined && (await operations.job(job)) === undefined) return refuse(unknownJob(job));
     return documentAnswer("Coverage", await operations.coverage({ tileSet, rect: rect.value, job }, exchange.signal));
   });
-
-/** Returns a resource that supports only GET. Query fields that are not in a schema are parameters of the layer. */
-const tileSetReader = (handle: Handler["handle"]): Resource => ({ methods: { GET: reading(handle) } });
-
-/** Returns the resource `coverage/levels`. Undefined for another path segment. */
-export const coveragePartResource = ({ operations }: RouteOptions, part: string): Resource | undefined =>
-  part !== "levels"
-    ? undefined
-    : tileSetReader(async (exchange) => {
-        const query = decodeQuery(levelsQuery, exchange);
-        if (!query.ok) return query;
-        const requested = tileSetOf(query.value, levelsQuery, exchange);
-        if (!requested.ok) return requested;
-        const levels = await operations.coverageLevels(requested.value.tileSet, exchange.signal);
-        return documentAnswer("CoverageLevels", { levels });
-      });
 
 /** Returns the tiles of a box at one level, within the layer's coverage. */
 function rectangle({ z: level, bbox }: z.output<typeof coverageQuery>, subset: GridSubset): Result<TileRect, Refusal> {

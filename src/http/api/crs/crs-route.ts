@@ -4,12 +4,28 @@ import { type GridSet, sameSrs } from "../../../grid/grid-set.ts";
 import { corners } from "../../../grid/grid-set-document.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { refuse } from "../../../lib/result.ts";
-import type { Resource } from "../../resource.ts";
+import type { Handler } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
+import { answer } from "../openapi/openapi-parts.ts";
 
-/** `crs/CODE`: GET returns the facts about a CRS by its EPSG code, such as `2163` or `EPSG:2163`. */
-export const crsResource = (name: string): Resource =>
-  reader(async ({ catalogue }) => {
+export const crsOperations = [
+  operation(
+    "GET",
+    "/crs/{id}",
+    {
+      id: "getCrs",
+      summary: "Returns a CRS by its EPSG code, such as 2163 or EPSG:2163",
+      answers: { 200: answer("Crs") },
+      failures: [404],
+    },
+    (_, name) => reader(crsAnswer(name)),
+  ),
+];
+
+const crsAnswer =
+  (name: string): Handler["handle"] =>
+  async ({ catalogue }) => {
     const [, digits] = /^(?:EPSG:)?(\d{1,9})$/i.exec(name) ?? [];
     const code = Number(digits);
     const description = digits === undefined ? undefined : describeCrs(code);
@@ -28,7 +44,7 @@ export const crsResource = (name: string): Resource =>
       extent: gridSet === undefined ? null : corners(gridSet.extent),
       proj4: description?.definition ?? null,
     });
-  });
+  };
 
 /** Returns a grid set in a CRS: the first one of a layer, else a built-in one. Undefined if no grid set has the CRS. */
 function gridSetOf(code: number, { layers }: Catalogue): GridSet | undefined {

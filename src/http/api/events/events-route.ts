@@ -3,14 +3,15 @@ import type { Operations } from "../../../coordinator/operations.ts";
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import type { TileChange } from "../../../coordinator/tile-changes.ts";
 import { text } from "../../../lib/document-fields.ts";
+import { onceEach } from "../../../lib/once-each.ts";
 import { refuse } from "../../../lib/result.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
 import { sessionTokenOf } from "../../auth/session-cookie.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
-import { queryReader } from "../api-answer.ts";
-import { id, layer } from "../query-fields.ts";
+import type { Handler, RouteOptions } from "../../resource.ts";
+import { operation } from "../api-operation.ts";
+import { id, layer, readingQuery } from "../query-fields.ts";
 import type { ServerEvents } from "./server-events.ts";
 import { TileChangeFeed } from "./tile-change-feed.ts";
 
@@ -49,7 +50,7 @@ const types = text
   .exactOptional()
   .meta({ description: `A list of ${TYPES.join(", ")}, with commas between them. Absent: job` });
 
-export const eventsQuery = z.object({
+const eventsQuery = z.object({
   types,
   layer,
   job: id("the id of a job"),
@@ -59,21 +60,39 @@ export const eventsQuery = z.object({
 });
 type Wanted = z.output<typeof eventsQuery>;
 
+/** One handler serves all requests of a server, because its streams share the requests for changes of tiles. */
+const handlerOf = onceEach((parts: EventParts) => eventsHandler(parts));
+
+export const eventsOperations = [
+  operation(
+    "GET",
+    "/events",
+    {
+      id: "listenToJobs",
+      summary:
+        "Streams server-sent events: snapshot (the first), job (a change), forgotten (removed from the history), and other types",
+      query: eventsQuery,
+      answers: { 200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } } },
+      failures: [400, 404],
+    },
+    handlerOf,
+  ),
+];
+
 /**
  * `events`: server-sent events (HTML, 9.2). The stream begins with a snapshot of the unfinished jobs; each change
  * follows. A client that reconnects with its Last-Event-ID gets the events after that id. If the server has discarded
  * these events, the client gets a snapshot again. The stream ends when the caller has lost its account, its API token,
- * its session or the right to read. One resource serves all requests, because its streams share the requests for
- * changes of tiles.
+ * its session or the right to read.
  */
-export function eventsResource({ operations, events }: EventParts): Resource {
+export function eventsHandler({ operations, events }: EventParts): Handler {
   const tiles = new TileChangeFeed(
     (signal) => operations.tileChanges(signal),
     () => events.wake(),
   );
   let streams = 0;
   const ofAccounts = new Map<string, number>();
-  return queryReader(eventsQuery, async (wanted, { headers, signal, caller, isStillPermitted }) => {
+  return readingQuery(eventsQuery, async (wanted, { headers, signal, caller, isStillPermitted }) => {
     if (streams >= MOST_STREAMS)
       return refuse({ code: "too_many_requests", message: `${MOST_STREAMS} streams of events are open already.` });
     const account = caller.kind === "user" ? caller.user.name : undefined;

@@ -2,47 +2,70 @@ import { batchOf } from "../../../jobs/view/batch-view.ts";
 import { conflict, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { BatchView, JobView } from "../../../plan/job/job-documents.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
-import { doing, queryReader, viewAnswer } from "../api-answer.ts";
-import { jobAction } from "./jobs-route.ts";
+import { operating, type RouteOptions } from "../../resource.ts";
+import { viewAnswer } from "../api-answer.ts";
+import { type ApiOperation, numberedOperation } from "../api-operation.ts";
+import { answer } from "../openapi/openapi-parts.ts";
+import { readingQuery } from "../query-fields.ts";
+import { JOB_ACTIONS, type JobAction } from "./jobs-route.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
 
 /** One more than the most jobs of one request, so that a list of this length is complete. */
 const ALL = 1001;
 
-/**
- * `batches/ID`: the jobs of one request as one document. With `wait=SECONDS` the answer is sent when all jobs have
- * ended, or after that time.
- * @param id the id of any job of the batch
- */
-export function batchResource(parts: RouteOptions, id: number): Resource {
-  return queryReader(waitQuery, async ({ wait }, { signal }) => {
-    const waitMs = wait * 1_000;
-    const deadline = performance.now() + waitMs;
-    const jobs = await jobsOf(parts, id);
-    const unended = waitMs === 0 ? [] : jobs.filter(isLive);
-    for (const job of unended) {
-      const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || signal.aborted) break;
-      await waitForJob(job.id, leftMs, parts, signal);
-    }
-    return viewAnswer("Batch", viewOf(id, unended.length === 0 ? jobs : await jobsOf(parts, id)));
-  });
-}
+type Parts = Pick<RouteOptions, "operations" | "events">;
 
-/** Returns the resource `batches/ID/cancel`, `/pause` or `/resume`. Undefined for another action. */
-export function batchActionResource(parts: RouteOptions, id: number, action: string): Resource | undefined {
-  const act = jobAction(parts.operations, action);
-  if (act === undefined) return undefined;
+const keyDescription = "The id of any job of the batch";
+
+export const batchOperations = [
+  numberedOperation(
+    "GET",
+    "/batches/{id}",
+    {
+      id: "getBatch",
+      summary:
+        "Returns the jobs of one request as one document; with wait, when all have ended or after that many seconds",
+      keyDescription,
+      query: waitQuery,
+      answers: { 200: answer("Batch") },
+      failures: [400, 404],
+    },
+    (parts: Parts, id) =>
+      readingQuery(waitQuery, async ({ wait }, { signal }) => {
+        const waitMs = wait * 1_000;
+        const deadline = performance.now() + waitMs;
+        const jobs = await jobsOf(parts, id);
+        const unended = waitMs === 0 ? [] : jobs.filter(isLive);
+        for (const job of unended) {
+          const leftMs = deadline - performance.now();
+          if (leftMs <= 0 || signal.aborted) break;
+          await waitForJob(job.id, leftMs, parts, signal);
+        }
+        return viewAnswer("Batch", viewOf(id, unended.length === 0 ? jobs : await jobsOf(parts, id)));
+      }),
+  ),
+  actionOperation("cancel", "Ends all jobs of the batch that have not ended"),
+  actionOperation("pause", "Pauses all jobs of the batch that have not ended"),
+  actionOperation("resume", "Resumes the paused jobs of the batch"),
+];
+
+function actionOperation(action: JobAction, summary: string): ApiOperation {
+  const answers = { 200: answer("Batch") };
+  const about = { id: `${action}Batch`, summary, keyDescription, answers, failures: [404, 409] };
   const wanted = action === "cancel" ? "aborted" : undefined;
-  return doing(async ({ by }) => viewAnswer("Batch", await toAll(parts, id, (job) => act(job, by), wanted)));
+  return numberedOperation("POST", `/batches/{id}/${action}`, about, (parts: Parts, id) =>
+    operating(async ({ by }) => {
+      const act = (job: number) => parts.operations[JOB_ACTIONS[action]](job, by);
+      return viewAnswer("Batch", await toAll(parts, id, act, wanted));
+    }),
+  );
 }
 
 /**
  * Returns the jobs of a batch, newest first. In this order an action reaches waiting jobs before running ones, so no
  * job starts because an older one was cancelled or paused.
  */
-const jobsOf = ({ operations }: RouteOptions, id: number): Promise<readonly JobView[]> =>
+const jobsOf = ({ operations }: Pick<RouteOptions, "operations">, id: number): Promise<readonly JobView[]> =>
   operations.jobs({ requestedWith: id, limit: ALL });
 
 const isLive = ({ outcome }: JobView): boolean => outcome === null;
@@ -57,7 +80,7 @@ function viewOf(id: number, jobs: readonly JobView[]): Result<BatchView, Refusal
  * @param wanted a batch that ended with this outcome is not refused, because the action has already had its effect
  */
 async function toAll(
-  parts: RouteOptions,
+  parts: Pick<RouteOptions, "operations">,
   id: number,
   act: (job: number) => Promise<Result<JobView, Refusal>>,
   wanted?: BatchView["outcome"],

@@ -8,7 +8,7 @@ import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
 import { ClientGone } from "../../request.ts";
 import type { Exchange } from "../../resource.ts";
-import { type EstimateParts, estimateResource } from "./estimate-route.ts";
+import { type EstimateParts, estimateHandler } from "./estimate-route.ts";
 
 /** Estimates that run until the test ends them. */
 class Endless implements Pick<Operations, "estimate" | "estimateAll"> {
@@ -26,7 +26,7 @@ class Endless implements Pick<Operations, "estimate" | "estimateAll"> {
 }
 
 function routeOf(operations: EstimateParts["operations"], longestMs?: number) {
-  const resource = estimateResource({ operations, jobOptions: () => JOB_OPTIONS }, longestMs);
+  const post = estimateHandler({ operations, jobOptions: () => JOB_OPTIONS }, longestMs);
   return async (signal: AbortSignal, fields: object = {}): Promise<Answer> => {
     const exchange: Exchange = {
       target: { mount: "", path: "/api/v1/estimate", query: "" },
@@ -42,8 +42,6 @@ function routeOf(operations: EstimateParts["operations"], longestMs?: number) {
       isStillPermitted: () => true,
       body: async (decode) => decode(Buffer.from(JSON.stringify({ layer: "a", zoomStop: 1, ...fields }))),
     };
-    const post = resource.methods.POST;
-    if (post === undefined) throw new Error("no POST");
     const reply = await post.handle(exchange);
     return "ok" in reply ? refusalProblem(reply.error) : reply;
   };

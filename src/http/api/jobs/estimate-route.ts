@@ -5,9 +5,11 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
 import { ClientGone } from "../../request.ts";
-import { type Exchange, type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { type Exchange, type Handler, type RouteOptions, reading } from "../../resource.ts";
 import { json } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
+import { answer } from "../openapi/openapi-parts.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 import { planRequested } from "./jobs-route.ts";
 
@@ -23,25 +25,33 @@ export interface EstimateParts extends Pick<RouteOptions, "jobOptions"> {
   readonly operations: Pick<Operations, "estimate" | "estimateAll">;
 }
 
-/**
- * `estimate`: the size and duration of a job. The body is that of the POST that would make the job. An estimate changes
- * nothing, so it needs only the right to read.
- */
-export function estimateResource(parts: EstimateParts, longestMs = LONGEST_MS): Resource {
-  const bounded = limitConcurrency(MOST_AT_ONCE, "estimates are being worked out");
-  return {
-    methods: {
-      POST: reading(async (exchange) => {
-        const bytes = await exchange.body(ok);
-        if (!bytes.ok) return bytes;
-        const estimated = await bounded(() =>
-          withinTime(exchange.signal, longestMs, (signal) => estimateOf(parts, exchange, bytes.value, signal)),
-        );
-        return estimated.ok ? json(estimated.value) : estimated;
-      }),
+const bounded = limitConcurrency(MOST_AT_ONCE, "estimates are being worked out");
+
+export const estimateOperations = [
+  operation(
+    "POST",
+    "/estimate",
+    {
+      id: "estimateJob",
+      summary: "Estimates the tiles, bytes and time of a job, or the space that a truncate frees; null: unknown",
+      body: "JobRequest",
+      answers: { 200: answer("Estimate", "Estimates") },
+      failures: [400, 404, 409, 413, 422, 503],
     },
-  };
-}
+    (parts) => estimateHandler(parts),
+  ),
+];
+
+/** Returns the handler. An estimate changes nothing, so it needs only the right to read. */
+export const estimateHandler = (parts: EstimateParts, longestMs = LONGEST_MS): Handler =>
+  reading(async (exchange) => {
+    const bytes = await exchange.body(ok);
+    if (!bytes.ok) return bytes;
+    const estimated = await bounded(() =>
+      withinTime(exchange.signal, longestMs, (signal) => estimateOf(parts, exchange, bytes.value, signal)),
+    );
+    return estimated.ok ? json(estimated.value) : estimated;
+  });
 
 async function estimateOf(
   { operations, jobOptions }: EstimateParts,

@@ -8,14 +8,16 @@ import { badField, unknownJob } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
-import type { Reply, Resource, RouteOptions } from "../../resource.ts";
-import { documentAnswer, queryReader } from "../api-answer.ts";
-import { page } from "../query-fields.ts";
+import type { Handler, Reply, RouteOptions } from "../../resource.ts";
+import { documentAnswer } from "../api-answer.ts";
+import { numberedOperation } from "../api-operation.ts";
+import { answer } from "../openapi/openapi-parts.ts";
+import { page, readingQuery } from "../query-fields.ts";
 import { crsOf, ringOf } from "./job-parts-route.ts";
 
 const GEOJSON_TYPE = "application/geo+json";
 
-export const failuresQuery = z.object({
+const failuresQuery = z.object({
   ...page(10_000, 1_000, "what next of the page before says"),
   format: z.enum(["json", "geojson"], { error: "json or geojson" }).exactOptional(),
   crs: z
@@ -24,9 +26,29 @@ export const failuresQuery = z.object({
     .meta({ description: "Of GeoJSON. native: the CRS of the grid set; absent: longitude and latitude" }),
 });
 
-/** `jobs/ID/failures`: the failed tiles of a job, page by page. `format` or Accept selects JSON or GeoJSON. */
-export function failuresResource({ operations }: RouteOptions, id: number): Resource {
-  return queryReader(failuresQuery, async ({ limit, after = 0, format, crs }, exchange) => {
+export const failureOperations = [
+  numberedOperation(
+    "GET",
+    "/jobs/{id}/failures",
+    {
+      id: "listFailures",
+      summary:
+        "Lists the failed tiles of a job in the order of their failures, y from the bottom; as GeoJSON with format=geojson or by Accept",
+      query: failuresQuery,
+      answers: {
+        200: {
+          description: "OK",
+          content: { ...answer("Failures").content, [GEOJSON_TYPE]: { schema: { type: "object" } } },
+        },
+      },
+      failures: [400, 404],
+    },
+    (parts, id) => failuresHandler(parts, id),
+  ),
+];
+
+function failuresHandler({ operations }: Pick<RouteOptions, "operations">, id: number): Handler {
+  return readingQuery(failuresQuery, async ({ limit, after = 0, format, crs }, exchange) => {
     const job = await operations.job(id);
     const failures = await operations.failedTiles(id, after, limit);
     if (job === undefined || failures === undefined) return refuse(unknownJob(id));

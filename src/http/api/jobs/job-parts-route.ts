@@ -2,35 +2,64 @@ import { findSubset, type GridSubset, subsetExtent } from "../../../layer/layer.
 import { unknownJob } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
+import type { RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
+import { numberedOperation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
+import { answer } from "../openapi/openapi-parts.ts";
 
-/** Returns the resource `jobs/ID/timeline`, `/levels` or `/area`. Undefined for another path segment. */
-export function jobPartResource({ operations }: RouteOptions, id: number, part: string): Resource | undefined {
-  switch (part) {
-    case "timeline":
-      return reader(async () => {
+type Parts = Pick<RouteOptions, "operations">;
+
+export const jobPartOperations = [
+  numberedOperation(
+    "GET",
+    "/jobs/{id}/timeline",
+    {
+      id: "getJobTimeline",
+      summary: "Lists the events of a job, the oldest first",
+      answers: { 200: answer("JobTimeline") },
+      failures: [404],
+    },
+    ({ operations }: Parts, id) =>
+      reader(async () => {
         const timeline = await operations.jobTimeline(id);
         return timeline === undefined ? refuse(unknownJob(id)) : documentAnswer("JobTimeline", { timeline });
-      });
-    case "levels":
-      return reader(async () => {
+      }),
+  ),
+  numberedOperation(
+    "GET",
+    "/jobs/{id}/levels",
+    {
+      id: "getJobLevels",
+      summary: "Returns the progress of each level of a job",
+      answers: { 200: answer("JobLevels") },
+      failures: [404],
+    },
+    ({ operations }: Parts, id) =>
+      reader(async () => {
         const job = await operations.jobZooms(id);
         return job === undefined ? refuse(unknownJob(id)) : documentAnswer("JobLevels", { levels: levelsOf(job) });
-      });
-    case "area":
-      return reader(async ({ catalogue }) => {
+      }),
+  ),
+  numberedOperation(
+    "GET",
+    "/jobs/{id}/area",
+    {
+      id: "getJobArea",
+      summary: "Returns the area of a job, in the CRS of its grid set",
+      answers: { 200: answer("JobArea") },
+      failures: [404],
+    },
+    ({ operations }: Parts, id) =>
+      reader(async ({ catalogue }) => {
         const job = await operations.job(id);
         if (job === undefined) return refuse(unknownJob(id));
         const layer = catalogue.layers.get(job.layer);
         const subset = layer === undefined ? undefined : findSubset(layer, job.gridSet ?? "");
         return documentAnswer("JobArea", areaOf(job, subset));
-      });
-    default:
-      return undefined;
-  }
-}
+      }),
+  ),
+];
 
 /** Returns the progress of each level of a job. */
 const levelsOf = ({ type, zooms = [] }: Pick<JobView, "type" | "zooms">): Documents["JobLevels"]["levels"] =>

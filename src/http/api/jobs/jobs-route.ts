@@ -22,19 +22,19 @@ import { planBatch } from "../../../plan/plan-batch.ts";
 import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { differences, jobDetail, withDetail } from "../../activity-detail.ts";
-import { type Exchange, operating, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
-import { documentAnswer, doing, json, viewAnswer } from "../api-answer.ts";
+import { type Exchange, operating, type Reply, type RouteOptions } from "../../resource.ts";
+import { documentAnswer, json, viewAnswer } from "../api-answer.ts";
+import { type ApiOperation, numberedOperation, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
+import { answer, created, gone } from "../openapi/openapi-parts.ts";
 import { id, layer, moment, page, readingQuery, yesOrNo } from "../query-fields.ts";
-import { failuresResource } from "./failures-route.ts";
-import { jobPartResource } from "./job-parts-route.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
 
 const LONGEST_KEY = 255;
 
-export const jobsQuery = z.object({
+const jobsQuery = z.object({
   layer,
   state: z.enum(JOB_STATES).exactOptional(),
   outcome: z.enum(JOB_OUTCOMES).exactOptional(),
@@ -55,12 +55,58 @@ export const jobsQuery = z.object({
   ...page(1_000, 100, "the id of a job"),
 });
 
-/** `jobs`: GET lists jobs, POST makes one or several. */
-export function jobsResource(parts: RouteOptions): Resource {
+type Parts = Pick<RouteOptions, "operations" | "jobOptions">;
+
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "A second request with the same key and the same body returns the job of the first one, as long as the history has it.",
+  schema: { type: "string", minLength: 1, maxLength: LONGEST_KEY },
+};
+
+/** Returns the answer to a request that makes jobs, for the OpenAPI document. */
+export function createdJobs(...names: readonly string[]): object {
+  const { headers, ...rest } = created(...names);
   return {
-    methods: {
-      GET: readingQuery(jobsQuery, async (query) => documentAnswer("Jobs", await listJobs(parts, query))),
-      POST: operating(async (exchange) => {
+    ...rest,
+    description: "Created now, or by an earlier request with this key",
+    headers: {
+      ...headers,
+      "Idempotency-Replayed": {
+        description: "true: an earlier request with this key created the job",
+        schema: { type: "string" },
+      },
+    },
+  };
+}
+
+export const jobOperations = [
+  operation(
+    "GET",
+    "/jobs",
+    {
+      id: "listJobs",
+      summary: "Lists jobs, the newest first",
+      query: jobsQuery,
+      answers: { 200: answer("Jobs") },
+      failures: [400, 404],
+    },
+    (parts: Parts) => readingQuery(jobsQuery, async (query) => documentAnswer("Jobs", await listJobs(parts, query))),
+  ),
+  operation(
+    "POST",
+    "/jobs",
+    {
+      id: "createJob",
+      summary: "Creates a seed, a reseed or a truncate. A request with a plural field creates all of its jobs or none",
+      headers: [idempotencyKey],
+      body: "JobRequest",
+      answers: { 201: createdJobs("Job", "Jobs") },
+      failures: [400, 404, 409, 413, 422],
+    },
+    (parts: Parts) =>
+      operating(async (exchange) => {
         const body = await exchange.body(ok);
         if (!body.ok) return body;
         const slices = new Slices();
@@ -72,13 +118,75 @@ export function jobsResource(parts: RouteOptions): Resource {
         const submitted = await submit(parts, exchange, requested.value, origin.value);
         return submittedAnswer(parts, exchange, submitted, "many" in requested.value);
       }),
+  ),
+  numberedOperation(
+    "GET",
+    "/jobs/{id}",
+    {
+      id: "getJob",
+      summary: "Returns one job; with wait, when it has ended or after that many seconds",
+      query: waitQuery,
+      answers: { 200: answer("Job") },
+      failures: [400, 404],
     },
-  };
-}
+    (parts, jobId) =>
+      readingQuery(waitQuery, async ({ wait }, { signal }) => {
+        const job = await waitForJob(jobId, wait * 1_000, parts, signal);
+        return job === undefined ? refuse(unknownJob(jobId)) : documentAnswer("Job", job);
+      }),
+  ),
+  numberedOperation(
+    "PATCH",
+    "/jobs/{id}",
+    {
+      id: "changeJob",
+      summary: "Changes the terms of a job that has not ended. Absent fields stay as they are, null is the default",
+      body: "JobTerms",
+      answers: { 200: answer("Job") },
+      failures: [400, 404, 409, 413],
+    },
+    (parts: Parts, jobId) =>
+      operating(async (exchange) => {
+        const terms = await exchange.body(decodeTermsChange);
+        return terms.ok ? changeAnswer(parts, jobId, terms.value) : terms;
+      }),
+  ),
+  numberedOperation(
+    "DELETE",
+    "/jobs/{id}",
+    { id: "forgetJob", summary: "Removes an ended job from the history", answers: gone, failures: [404, 409] },
+    ({ operations }: Parts, jobId) =>
+      operating(async () => {
+        const job = await operations.job(jobId);
+        const deleted = await operations.deleteJob(jobId);
+        return deleted.ok ? withDetail({ status: 204, body: "" }, job && jobDetail(job)) : deleted;
+      }),
+  ),
+  actionOperation("cancel", "Ends a job. Once answered, no tile is fetched, written or deleted for it"),
+  actionOperation("pause", "Pauses a job until it is resumed. It stays paused over restarts"),
+  actionOperation("resume", "Resumes a paused job"),
+  numberedOperation(
+    "POST",
+    "/jobs/{id}/retry",
+    {
+      id: "retryJob",
+      summary: "Creates a job over the failed tiles of a job, and over the tiles that an aborted job did not reach",
+      headers: [idempotencyKey],
+      answers: { 201: createdJobs("Job") },
+      failures: [404, 409, 422],
+    },
+    (parts: Parts, jobId) =>
+      operating(async (exchange) => {
+        const origin = originOf(exchange, () => `retry of job ${jobId}`);
+        if (!origin.ok) return origin;
+        return submittedAnswer(parts, exchange, await parts.operations.retry(jobId, origin.value), false);
+      }),
+  ),
+];
 
 /** Returns a page of jobs. Includes the counts of the whole list if they are requested. */
 async function listJobs(
-  { operations }: RouteOptions,
+  { operations }: Pick<RouteOptions, "operations">,
   { state, outcome, paused, since, until, q, counts, limit, after, ...rest }: z.output<typeof jobsQuery>,
 ): Promise<Documents["Jobs"]> {
   const counted = { ...rest, ...defined({ sinceMs: since, untilMs: until, text: q }) };
@@ -94,7 +202,7 @@ async function listJobs(
  * reconfigured since the first request.
  */
 async function submit(
-  { operations, jobOptions }: RouteOptions,
+  { operations, jobOptions }: Parts,
   { catalogue }: Exchange,
   requested: RequestedJob | RequestedJobs,
   origin: JobOrigin,
@@ -130,32 +238,12 @@ export async function planRequested(
   return planned;
 }
 
-/**
- * `jobs/ID`: GET returns a job; with `wait=SECONDS` the answer is sent when the job has ended, or after that time.
- * PATCH changes its terms. DELETE removes an ended job from the history.
- */
-export function jobResource(parts: RouteOptions, jobId: number): Resource {
-  return {
-    methods: {
-      GET: readingQuery(waitQuery, async ({ wait }, { signal }) => {
-        const job = await waitForJob(jobId, wait * 1_000, parts, signal);
-        return job === undefined ? refuse(unknownJob(jobId)) : documentAnswer("Job", job);
-      }),
-      PATCH: operating(async (exchange) => {
-        const terms = await exchange.body(decodeTermsChange);
-        return terms.ok ? changeAnswer(parts, jobId, terms.value) : terms;
-      }),
-      DELETE: operating(async () => {
-        const job = await parts.operations.job(jobId);
-        const deleted = await parts.operations.deleteJob(jobId);
-        return deleted.ok ? withDetail({ status: 204, body: "" }, job && jobDetail(job)) : deleted;
-      }),
-    },
-  };
-}
-
 /** Changes the terms of a job. The detail lists the changed terms. */
-async function changeAnswer({ operations }: RouteOptions, jobId: number, terms: JobChange): Promise<Reply> {
+async function changeAnswer(
+  { operations }: Pick<RouteOptions, "operations">,
+  jobId: number,
+  terms: JobChange,
+): Promise<Reply> {
   const before = await operations.job(jobId);
   return viewAnswer(
     "Job",
@@ -172,35 +260,17 @@ const termsOf = ({ priority, rateLimit, runWindow, threadCount, maxFailures }: J
   maxFailures,
 });
 
-/** Returns the resource `jobs/ID/failures`, `/cancel`, `/pause` and so on. Undefined for another path segment. */
-export function jobActionResource(parts: RouteOptions, jobId: number, action: string): Resource | undefined {
-  if (action === "failures") return failuresResource(parts, jobId);
-  const part = jobPartResource(parts, jobId, action);
-  if (part !== undefined) return part;
-  if (action === "retry")
-    return doing(async (exchange) => {
-      const origin = originOf(exchange, () => `retry of job ${jobId}`);
-      if (!origin.ok) return origin;
-      return submittedAnswer(parts, exchange, await parts.operations.retry(jobId, origin.value), false);
-    });
-  const act = jobAction(parts.operations, action);
-  return act && doing(async ({ by }) => viewAnswer("Job", await act(jobId, by), jobDetail));
-}
+/** The actions on a job and on the jobs of a batch, by the last segment of the path. */
+export const JOB_ACTIONS = { cancel: "cancel", pause: "pause", resume: "unpause" } as const satisfies Readonly<
+  Record<string, keyof Operations>
+>;
+export type JobAction = keyof typeof JOB_ACTIONS;
 
-type JobAction = (jobId: number, by: string | null) => Promise<Result<JobView, Refusal>>;
-
-/** Returns the action `cancel`, `pause` or `resume` on a job. Undefined for another action. */
-export function jobAction(operations: Operations, action: string): JobAction | undefined {
-  switch (action) {
-    case "cancel":
-      return (jobId, by) => operations.cancel(jobId, by);
-    case "pause":
-      return (jobId, by) => operations.pause(jobId, by);
-    case "resume":
-      return (jobId, by) => operations.unpause(jobId, by);
-    default:
-      return undefined;
-  }
+function actionOperation(action: JobAction, summary: string): ApiOperation {
+  const about = { id: `${action}Job`, summary, answers: { 200: answer("Job") }, failures: [404, 409] };
+  return numberedOperation("POST", `/jobs/{id}/${action}`, about, ({ operations }: Parts, jobId) =>
+    operating(async ({ by }) => viewAnswer("Job", await operations[JOB_ACTIONS[action]](jobId, by), jobDetail)),
+  );
 }
 
 /**
@@ -209,7 +279,7 @@ export function jobAction(operations: Operations, action: string): JobAction | u
  * the first answer must get the same status.
  */
 export async function submittedAnswer(
-  { operations }: RouteOptions,
+  { operations }: Pick<RouteOptions, "operations">,
   { base }: Exchange,
   submitted: Result<SubmittedJob, Refusal>,
   isMany: boolean,

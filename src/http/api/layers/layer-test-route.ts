@@ -10,10 +10,12 @@ import { decodeBy } from "../../../lib/schema.ts";
 import type { TestOrder, TestRender } from "../../../render/renderer/test-render.ts";
 import { upstreamIdOf } from "../../../render/upstream/upstream-limits.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import type { Exchange, Reply, Resource, RouteOptions } from "../../resource.ts";
+import { operating, type RouteOptions } from "../../resource.ts";
 import { findFormat } from "../../tiles/tile-parts.ts";
-import { documentAnswer, doing } from "../api-answer.ts";
+import { documentAnswer } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
+import { answer } from "../openapi/openapi-parts.ts";
 
 const index = z.int().min(0).exactOptional();
 
@@ -35,22 +37,33 @@ const MOST_AT_ONCE = 2;
 /** A larger tile is not included in the answer. */
 const MOST_SHOWN_BYTES = 1024 * 1024;
 
-/** Returns `layers/NAME/test`: POST renders one tile of the layer, does not store it, and returns the result. */
-export function layerTests({ testLayer }: RouteOptions): (name: string) => Resource {
-  const bounded = limitConcurrency(MOST_AT_ONCE, "tests of layers are running");
-  const answerTo = async (exchange: Exchange, name: string): Promise<Reply> => {
-    const layer = exchange.catalogue.layers.get(name);
-    if (layer === undefined) return refuse(unknownLayer(name, exchange.catalogue.layers));
-    const order = await exchange.body((bytes) => decodeTest(bytes, layer));
-    if (!order.ok) return order;
-    return bounded(async () => {
-      const tested = await testLayer(order.value.order, exchange.signal);
-      if (tested === undefined) return refuse(unknownLayer(name, exchange.catalogue.layers));
-      return documentAnswer("LayerTest", testDocument(order.value, tested));
-    });
-  };
-  return (name) => doing((exchange) => answerTo(exchange, name));
-}
+const bounded = limitConcurrency(MOST_AT_ONCE, "tests of layers are running");
+
+export const layerTestOperations = [
+  operation(
+    "POST",
+    "/layers/{layer}/test",
+    {
+      id: "testLayer",
+      summary: "Renders one tile now without storing it, and returns the request to the upstream and its answer",
+      body: "LayerTestRequest",
+      answers: { 200: answer("LayerTest") },
+      failures: [400, 404, 413, 503],
+    },
+    ({ testLayer }: Pick<RouteOptions, "testLayer">, name) =>
+      operating(async ({ catalogue: { layers }, body, signal }) => {
+        const layer = layers.get(name);
+        if (layer === undefined) return refuse(unknownLayer(name, layers));
+        const order = await body((bytes) => decodeTest(bytes, layer));
+        if (!order.ok) return order;
+        return bounded(async () => {
+          const tested = await testLayer(order.value.order, signal);
+          if (tested === undefined) return refuse(unknownLayer(name, layers));
+          return documentAnswer("LayerTest", testDocument(order.value, tested));
+        });
+      }),
+  ),
+];
 
 interface Test {
   readonly order: TestOrder;

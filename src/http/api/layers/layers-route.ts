@@ -9,28 +9,26 @@ import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fixedLayer } from "../../configuration/layers-route.ts";
-import { type Resource, type RouteOptions, reading } from "../../resource.ts";
-import { documentAnswer, queryReader } from "../api-answer.ts";
-import { type ChangedKind, isEditable, locationOf, objectChanges } from "../configured/object-changes.ts";
-import { wholeNumber, withoutQuery } from "../query-fields.ts";
+import type { Handler, RouteOptions } from "../../resource.ts";
+import { documentAnswer } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
+import { type ChangedKind, isEditable, locationOf, objectOperations } from "../configured/object-changes.ts";
+import { answer } from "../openapi/openapi-parts.ts";
+import { readingQuery, wholeNumber } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
 
 /** The default limit, which is more than the layers of any configuration. */
 const MOST_LAYERS = 100_000;
 
-export const layersQuery = z.object({
+const layersQuery = z.object({
   q: text.exactOptional().meta({ description: "A part of the name or the title, in any case" }),
   limit: wholeNumber(1, MOST_LAYERS, MOST_LAYERS),
   after: text.exactOptional().meta({ description: "The name of the last layer of the page before" }),
   fields: z.enum(["summary"]).exactOptional(),
 });
 
-/**
- * `layers`: the layers and grid sets that jobs can be requested for, in the order of the configuration. The first
- * format and grid set of a layer are its defaults.
- */
-export const layersResource = (): Resource =>
-  queryReader(layersQuery, async (query, exchange) => {
+const listHandler = (): Handler =>
+  readingQuery(layersQuery, async (query, exchange) => {
     const found = pageOf([...exchange.catalogue.layers.values()], query);
     if (!found.ok) return found;
     const { layers, total, next } = found.value;
@@ -45,10 +43,9 @@ export const layersResource = (): Resource =>
     });
   });
 
-/** `layers/NAME`: GET returns one layer; PUT and PATCH change one that was made over HTTP, DELETE removes it. */
-export function layerResource(parts: RouteOptions, name: string): Resource {
+function layerKind(parts: Pick<RouteOptions, "operations" | "layerOrigin" | "configured">): ChangedKind {
   const { operations, layerOrigin, configured } = parts;
-  const kind: ChangedKind = {
+  return {
     kind: "layer",
     what: "layer",
     nameKey: "name",
@@ -81,13 +78,29 @@ export function layerResource(parts: RouteOptions, name: string): Resource {
     },
     inUse: () => undefined,
   };
-  return {
-    methods: {
-      GET: reading(withoutQuery((exchange) => kind.answer(exchange, name, 200))),
-      ...objectChanges(parts, kind, name),
-    },
-  };
 }
+
+export const layerOperations = [
+  operation(
+    "GET",
+    "/layers",
+    {
+      id: "listLayers",
+      summary:
+        "Lists the layers with their grid sets, formats and parameters; the first grid set and format are the defaults",
+      query: layersQuery,
+      answers: { 200: answer("Layers", "LayerSummaries") },
+      failures: [400],
+    },
+    listHandler,
+  ),
+  ...objectOperations(
+    "/layers/{layer}",
+    "Layer",
+    { summary: "Returns one layer, without its secrets", keys: "LayerConfiguration" },
+    layerKind,
+  ),
+];
 
 interface Page {
   readonly layers: readonly Layer[];

@@ -1,8 +1,5 @@
-import { int64Json } from "../../../lib/document-fields.ts";
 import { componentUri } from "./openapi-json.ts";
 
-export const id = { name: "id", in: "path", required: true, schema: int64Json };
-export const name = { name: "name", in: "path", required: true, schema: { type: "string" } };
 export const gone = { 204: { description: "Done; the answer has no body" } };
 
 export const ref = (document: string) => ({ $ref: componentUri(document) });

@@ -13,8 +13,7 @@ import { truncationRequestSchema } from "../truncations/truncation-document.ts";
 import { userChangeSchema, userRequestSchema } from "../users/user-document.ts";
 import { documentsJson, requestJson } from "./openapi-json.ts";
 import { operation, ref } from "./openapi-parts.ts";
-import { paths } from "./openapi-paths.ts";
-import { tilePaths } from "./openapi-tiles.ts";
+import { pathsOf } from "./openapi-paths.ts";
 
 const scheduleRequest = requestJson(scheduleRequestSchema);
 
@@ -87,5 +86,5 @@ export const openApi = (base: string): unknown => ({
   components: { schemas, securitySchemes },
   security: [{ basic: [] }, { token: [] }, { session: [] }, {}],
   webhooks,
-  paths: { ...paths, ...tilePaths },
+  paths: pathsOf(),
 });

@@ -7,43 +7,48 @@ import type { QuotaChange } from "../../../quota/quota-configuration.ts";
 import { checkQuotaSize } from "../../../quota/quota-validation.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
 import { changeQuota, previewQuota } from "../../quota-change.ts";
-import { administering, type Exchange, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
-import { documentAnswer, viewAnswer } from "../api-answer.ts";
+import { administering, type Reply, type RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader, viewAnswer } from "../api-answer.ts";
+import { type ApiOperation, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
-import { decodeStrictQuery, withoutQuery, yesOrNo } from "../query-fields.ts";
+import { answer } from "../openapi/openapi-parts.ts";
+import { decodeStrictQuery, yesOrNo } from "../query-fields.ts";
 import { quotaChangeSchema } from "./quota-document.ts";
 
-export const quotaQuery = z.object({
+const quotaQuery = z.object({
   dryRun: yesOrNo
     .default(false)
     .meta({ default: false, description: "true: changes nothing, and returns what the change would evict" }),
 });
 
-/**
- * `quota`: GET returns the disk quota. PUT and PATCH change the given fields, as the classic PUT does. DELETE returns
- * to the quota of the configuration file.
- */
-export function quotaResource({ operations }: Pick<RouteOptions, "operations">): Resource {
-  const change = administering(async (exchange: Exchange): Promise<Reply> => {
-    const query = decodeStrictQuery(quotaQuery, exchange);
-    if (!query.ok) return query;
-    const decoded = await exchange.body((bytes) => decodeQuota(bytes, exchange.catalogue.layers));
-    if (!decoded.ok) return decoded;
-    if (!query.value.dryRun) {
-      const changed = await changeQuota(operations, decoded.value, exchange.by);
-      if (!changed.ok) return changed;
-      return withDetail(documentAnswer("Quota", changed.value.quota), changed.value.detail);
-    }
-    const preview = await previewQuota(operations, decoded.value);
-    return preview.ok ? { ...documentAnswer("QuotaPreview", preview.value), isPreview: true } : preview;
-  });
-  return {
-    methods: {
-      GET: reading(withoutQuery(async () => documentAnswer("Quota", await quotaDocument(operations)))),
-      PUT: change,
-      PATCH: change,
-      DELETE: administering(async (exchange: Exchange): Promise<Reply> => {
+type Parts = Pick<RouteOptions, "operations">;
+
+export const quotaOperations = [
+  operation(
+    "GET",
+    "/quota",
+    {
+      id: "getQuota",
+      summary: "Returns the configuration of the disk quota",
+      answers: { 200: answer("Quota") },
+    },
+    ({ operations }: Parts) => reader(async () => documentAnswer("Quota", await quotaDocument(operations))),
+  ),
+  changeOperation("PUT", "putQuota", "Changes the given fields of the disk quota, as the classic PUT does"),
+  changeOperation("PATCH", "changeQuota", "Changes the given fields of the disk quota"),
+  operation(
+    "DELETE",
+    "/quota",
+    {
+      id: "resetQuota",
+      summary: "Returns to the disk quota of the configuration file",
+      query: quotaQuery,
+      answers: { 200: answer("Quota") },
+      failures: [409],
+    },
+    ({ operations }: Parts) =>
+      administering(async (exchange): Promise<Reply> => {
         const query = decodeStrictQuery(quotaQuery, exchange);
         if (!query.ok) return query;
         if (!query.value.dryRun) {
@@ -53,8 +58,27 @@ export function quotaResource({ operations }: Pick<RouteOptions, "operations">):
         const preview = await operations.previewQuotaReset();
         return preview.ok ? { ...documentAnswer("QuotaPreview", preview.value), isPreview: true } : preview;
       }),
-    },
-  };
+  ),
+];
+
+function changeOperation(method: "PUT" | "PATCH", id: string, summary: string): ApiOperation {
+  const answers = { 200: answer("Quota", "QuotaPreview") };
+  const about = { id, summary, query: quotaQuery, body: "QuotaChange", answers, failures: [400, 404, 413] };
+  return operation(method, "/quota", about, ({ operations }: Parts) =>
+    administering(async (exchange): Promise<Reply> => {
+      const query = decodeStrictQuery(quotaQuery, exchange);
+      if (!query.ok) return query;
+      const decoded = await exchange.body((bytes) => decodeQuota(bytes, exchange.catalogue.layers));
+      if (!decoded.ok) return decoded;
+      if (!query.value.dryRun) {
+        const changed = await changeQuota(operations, decoded.value, exchange.by);
+        if (!changed.ok) return changed;
+        return withDetail(documentAnswer("Quota", changed.value.quota), changed.value.detail);
+      }
+      const preview = await previewQuota(operations, decoded.value);
+      return preview.ok ? { ...documentAnswer("QuotaPreview", preview.value), isPreview: true } : preview;
+    }),
+  );
 }
 
 /** Returns the quota in force, and the quota of the configuration file if it is overruled. */

@@ -5,16 +5,30 @@ import { isoTime } from "../../../lib/time/iso-time.ts";
 import { openTimes } from "../../../plan/run-window.ts";
 import { parseCron, timesAfter } from "../../../schedule/cron.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import { type Exchange, type Reply, type Resource, reading } from "../../resource.ts";
+import { type Exchange, type Reply, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
-import { schedulePreviewSchema } from "./schedule-document.ts";
+import { answer } from "../openapi/openapi-parts.ts";
+import { PREVIEW, schedulePreviewSchema } from "./schedule-document.ts";
 
 /** The concurrent previews of one process. A thousand times of a rare expression take a third of a second. */
 const bounded = limitConcurrency(4, "previews are being worked out");
 
-/** `schedules/preview`: POST returns the next times and open windows of a schedule that is not stored. */
-export const previewResource: Resource = { methods: { POST: reading(preview) } };
+export const schedulePreviewOperations = [
+  operation(
+    "POST",
+    `/schedules/${PREVIEW}`,
+    {
+      id: "previewSchedule",
+      summary: "Returns the next times and windows of a schedule without creating it",
+      body: "SchedulePreviewRequest",
+      answers: { 200: answer("SchedulePreview") },
+      failures: [400, 413, 503],
+    },
+    () => reading(preview),
+  ),
+];
 
 async function preview(exchange: Exchange): Promise<Reply> {
   const requested = await exchange.body((bytes) => {

@@ -5,10 +5,12 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
-import { type Exchange, operating, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
-import { documentAnswer, doing } from "../api-answer.ts";
+import { type Exchange, operating, type Reply, type RouteOptions } from "../../resource.ts";
+import { documentAnswer } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
 import type { Decoding } from "../jobs/decoding.ts";
-import { submittedAnswer } from "../jobs/jobs-route.ts";
+import { createdJobs, submittedAnswer } from "../jobs/jobs-route.ts";
+import { answer, created, gone } from "../openapi/openapi-parts.ts";
 import { readingQuery, wholeNumber } from "../query-fields.ts";
 import {
   decodeSchedule,
@@ -19,24 +21,47 @@ import {
 } from "./schedule-codec.ts";
 
 /** The query of schedules. */
-export const schedulesQuery = z.object({
+const schedulesQuery = z.object({
   runs: wholeNumber(0, MOST_RUNS, 0).meta({
     description: "So many of the last runs of each, with the outcomes of their jobs. 0: as without the field",
   }),
 });
 
-/** `schedules`: GET lists schedules, POST makes one. */
-export function schedulesResource({ operations }: RouteOptions): Resource {
-  return {
-    methods: {
-      GET: readingQuery(schedulesQuery, async ({ runs }) => {
+type Parts = Pick<RouteOptions, "operations">;
+
+export const scheduleOperations = [
+  operation(
+    "GET",
+    "/schedules",
+    {
+      id: "listSchedules",
+      summary: "Lists schedules by name",
+      query: schedulesQuery,
+      answers: { 200: answer("Schedules") },
+      failures: [400],
+    },
+    ({ operations }: Parts) =>
+      readingQuery(schedulesQuery, async ({ runs }) => {
         const schedules = await operations.schedules(Math.max(1, runs));
         const shown = runs === 0 ? "in a list" : "with outcomes";
         return documentAnswer("Schedules", {
           schedules: schedules.map((schedule) => scheduleDocument(schedule, shown)),
         });
       }),
-      POST: operating(async (exchange) => {
+  ),
+  operation(
+    "POST",
+    "/schedules",
+    {
+      id: "createSchedule",
+      summary:
+        "Creates a schedule, which creates jobs at the times of a cron expression in a time zone. name is required",
+      body: "ScheduleRequest",
+      answers: { 201: created("Schedule") },
+      failures: [400, 409, 413],
+    },
+    ({ operations }: Parts) =>
+      operating(async (exchange) => {
         const requested = await scheduleOf(exchange);
         if (!requested.ok) return requested;
         const { name, plan } = requested.value;
@@ -45,32 +70,60 @@ export function schedulesResource({ operations }: RouteOptions): Resource {
           ? withDetail(madeAnswer(exchange, made.value), scheduleDetail(undefined, made.value))
           : refuse(ofJob(made.error));
       }),
+  ),
+  operation(
+    "GET",
+    "/schedules/{name}",
+    {
+      id: "getSchedule",
+      summary: "Returns one schedule with the outcomes of its last runs",
+      query: schedulesQuery,
+      answers: { 200: answer("Schedule") },
+      failures: [400, 404],
     },
-  };
-}
-
-/** `schedules/NAME`: GET returns a schedule, PUT makes or replaces it, PATCH changes it, DELETE removes it. */
-export function scheduleResource({ operations }: RouteOptions, name: string): Resource {
-  return {
-    methods: {
-      GET: readingQuery(schedulesQuery, async ({ runs }) => {
+    ({ operations }: Parts, name) =>
+      readingQuery(schedulesQuery, async ({ runs }) => {
         const view = await operations.schedule(name);
         if (view === undefined) return refuse(unknownSchedule(name));
         if (runs === 0) return scheduleAnswer(ok(view));
         const last = { ...view, runs: view.runs.slice(0, runs) };
         return documentAnswer("Schedule", scheduleDocument(last, "with outcomes"));
       }),
-      PUT: operating(async (exchange) => {
+  ),
+  operation(
+    "PUT",
+    "/schedules/{name}",
+    {
+      id: "putSchedule",
+      summary: "Creates a schedule, or replaces the jobs and times of an existing one",
+      body: "ScheduleRequest",
+      answers: { 200: answer("Schedule"), 201: created("Schedule") },
+      failures: [400, 409, 413],
+    },
+    ({ operations }: Parts, name) =>
+      operating(async (exchange) => {
         const requested = await scheduleOf(exchange, name);
         if (!requested.ok) return requested;
         const before = await operations.schedule(name);
         const put = await operations.putSchedule(name, requested.value.plan, exchange.by);
         if (!put.ok) return refuse(ofJob(put.error));
         const { view, isNew } = put.value;
-        const answer = isNew ? madeAnswer(exchange, view) : scheduleAnswer(ok(view));
-        return withDetail(answer, scheduleDetail(isNew ? undefined : before, view));
+        const reply = isNew ? madeAnswer(exchange, view) : scheduleAnswer(ok(view));
+        return withDetail(reply, scheduleDetail(isNew ? undefined : before, view));
       }),
-      PATCH: operating(async (exchange) => {
+  ),
+  operation(
+    "PATCH",
+    "/schedules/{name}",
+    {
+      id: "changeSchedule",
+      summary: "Changes the given fields of a schedule; null is the default of a PUT",
+      body: "ScheduleChange",
+      answers: { 200: answer("Schedule") },
+      failures: [400, 404, 409, 413],
+    },
+    ({ operations }: Parts, name) =>
+      operating(async (exchange) => {
         const change = await decodedInSteps(exchange, (body) => decodeScheduleChange(body, name));
         if (!change.ok) return change;
         const unknown = change.value.job === undefined ? undefined : unknownLayerOf(change.value.job, exchange);
@@ -81,31 +134,55 @@ export function scheduleResource({ operations }: RouteOptions, name: string): Re
           ? withDetail(scheduleAnswer(changed), scheduleDetail(before, changed.value))
           : refuse(ofJob(changed.error));
       }),
-      DELETE: operating(async () => {
+  ),
+  operation(
+    "DELETE",
+    "/schedules/{name}",
+    { id: "removeSchedule", summary: "Removes a schedule. Its jobs stay", answers: gone, failures: [404] },
+    ({ operations }: Parts, name) =>
+      operating(async () => {
         const removed = await operations.removeSchedule(name);
         return removed.ok ? { status: 204, body: "", detail: `schedule ${name}: removed` } : removed;
       }),
+  ),
+  operation(
+    "POST",
+    "/schedules/{name}/pause",
+    {
+      id: "pauseSchedule",
+      summary: "Pauses a schedule until it is resumed. It stays paused over restarts",
+      answers: { 200: answer("Schedule") },
+      failures: [404],
     },
-  };
-}
-
-/** Returns the resource `schedules/NAME/pause`, `/resume` or `/run`. Undefined for another action. */
-export function scheduleActionResource(parts: RouteOptions, name: string, action: string): Resource | undefined {
-  const { operations } = parts;
-  switch (action) {
-    case "pause":
-      return doing(async () => scheduleAnswer(await operations.pauseSchedule(name)));
-    case "resume":
-      return doing(async () => scheduleAnswer(await operations.resumeSchedule(name)));
-    case "run":
-      return doing(async (exchange) => {
-        const run = await operations.runSchedule(name, exchange.by);
+    ({ operations }: Parts, name) => operating(async () => scheduleAnswer(await operations.pauseSchedule(name))),
+  ),
+  operation(
+    "POST",
+    "/schedules/{name}/resume",
+    {
+      id: "resumeSchedule",
+      summary: "Resumes a schedule at its next time",
+      answers: { 200: answer("Schedule") },
+      failures: [404],
+    },
+    ({ operations }: Parts, name) => operating(async () => scheduleAnswer(await operations.resumeSchedule(name))),
+  ),
+  operation(
+    "POST",
+    "/schedules/{name}/run",
+    {
+      id: "runSchedule",
+      summary: "Creates the jobs of a schedule now; 409 while an earlier job of the schedule has not ended",
+      answers: { 201: createdJobs("Job", "Jobs") },
+      failures: [400, 404, 409],
+    },
+    (parts: Parts, name) =>
+      operating(async (exchange) => {
+        const run = await parts.operations.runSchedule(name, exchange.by);
         return run.ok ? submittedAnswer(parts, exchange, ok(run.value.submitted), run.value.isMany) : run;
-      });
-    default:
-      return undefined;
-  }
-}
+      }),
+  ),
+];
 
 /**
  * Decodes the body and checks that its layers exist. The coordinator validates the jobs against their layers, now and

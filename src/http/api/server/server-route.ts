@@ -1,19 +1,38 @@
+import { onceEach } from "../../../lib/once-each.ts";
 import { ownVersion } from "../../../lib/process/version.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { ServerMetrics } from "../../metrics/metrics-sample.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
+import type { Handler, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
+import { answer } from "../openapi/openapi-parts.ts";
 import type { Peak, RecentTraffic, TrafficRatesView } from "../stats/traffic-rates.ts";
 import { ServerPlaces } from "./server-places.ts";
 
 type ServerDocument = Documents["Server"];
 type ServerParts = Pick<RouteOptions, "installation" | "metrics" | "trafficRates">;
 
-/** `server`: the start of the server, the number of answered requests, its memory tier and its storage locations. */
-export function serverResource({ installation, metrics, trafficRates }: ServerParts): Resource {
-  const places = new ServerPlaces(installation);
-  return reader(async () => {
+/** The places of a server, whose requests share one question for the free space of the disks. */
+const placesOf = onceEach(({ installation }: Pick<RouteOptions, "installation">) => new ServerPlaces(installation));
+
+export const serverOperations = [
+  operation(
+    "GET",
+    "/server",
+    {
+      id: "getServer",
+      summary: "Returns the requests since the start, their rates, the memory tier, and the storage places",
+      answers: { 200: answer("Server") },
+    },
+    (parts) => reader(serverAnswer(parts)),
+  ),
+];
+
+const serverAnswer = (parts: ServerParts): Handler["handle"] => {
+  const { installation, metrics, trafficRates } = parts;
+  return async () => {
+    const places = placesOf(parts);
     const [rates, server, listed] = await Promise.all([trafficRates(), metrics(), places.list()]);
     return documentAnswer("Server", {
       version: ownVersion(),
@@ -26,8 +45,8 @@ export function serverResource({ installation, metrics, trafficRates }: ServerPa
       memoryTier: memoryOf(server),
       places: listed,
     });
-  });
-}
+  };
+};
 
 function requestsOf({ total }: TrafficRatesView, { maps }: ServerMetrics): ServerDocument["requests"] {
   const { hits, misses, failed, notCached, bytes } = total;

@@ -4,49 +4,71 @@ import { decodeBy } from "../../../lib/schema.ts";
 import { accountOf } from "../../auth/caller.ts";
 import { type Caller, permissionsOf, refusalOfCheck } from "../../auth/rights.ts";
 import { sessionCookie, sessionTokenOf } from "../../auth/session-cookie.ts";
-import { anybody, type Resource, type RouteOptions } from "../../resource.ts";
+import { anybody, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
+import { type ApiOperation, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import { parseSecretObject } from "../json-body.ts";
+import { answer, gone } from "../openapi/openapi-parts.ts";
 import { withoutQuery } from "../query-fields.ts";
 import { signInSchema } from "./session-document.ts";
 
 type SessionParts = Pick<RouteOptions, "operations" | "authenticator" | "users">;
 
-/**
- * `session`: POST signs in with a name and a password, GET returns the signed-in account, DELETE signs out. The session
- * is a cookie. A change with this cookie must have the CSRF token.
- */
-export const sessionResource = ({ operations, authenticator, users }: SessionParts): Resource => ({
-  account: "optional",
-  methods: {
-    GET: anybody(withoutQuery(async ({ caller }) => documentAnswer("Session", sessionOf(caller, users)))),
-
-    POST: anybody(async ({ body, base, address, signal }) => {
-      const pair = await body((bytes) => {
-        const object = parseSecretObject(bytes, "sign-in");
-        return object.ok ? decodeBy(signInSchema, object.value) : object;
-      });
-      if (!pair.ok) return pair;
-      if (!authenticator.usersConfigured())
-        return refuse({ code: "conflict", message: "No users are configured, so no sign-in is needed." });
-      const checked = await authenticator.checkPair(pair.value, address, signal);
-      if (checked.kind !== "user") return refuse(refusalOfCheck(checked, pair.value.name));
-      const { user } = checked;
-      const { token, csrfToken } = await operations.openSession(user.name, accountOf(user));
-      const opened = documentAnswer("Session", sessionOf({ kind: "user", user, csrfToken }, users), 200, {
-        "Set-Cookie": sessionCookie(base, token),
-      });
-      return { ...opened, signedIn: user.name };
-    }),
-
-    DELETE: anybody(async ({ headers, base }) => {
-      const token = sessionTokenOf(headers.cookie);
-      if (token !== undefined) await operations.closeSession(token);
-      return { status: 204, body: "", headers: { "Set-Cookie": sessionCookie(base, undefined) } };
-    }),
-  },
-});
+/** A session is a cookie. A change with this cookie must have the CSRF token. */
+export const sessionOperations: readonly ApiOperation[] = [
+  operation(
+    "GET",
+    "/session",
+    {
+      id: "getSession",
+      summary: "Returns the account that is signed in. Needs no account",
+      answers: { 200: answer("Session") },
+    },
+    ({ users }: SessionParts) =>
+      anybody(withoutQuery(async ({ caller }) => documentAnswer("Session", sessionOf(caller, users)))),
+  ),
+  operation(
+    "POST",
+    "/session",
+    {
+      id: "signIn",
+      summary: "Opens a session. Its token is a cookie",
+      body: "SignIn",
+      answers: { 200: answer("Session") },
+      failures: [400, 401, 409, 413, 429],
+    },
+    ({ operations, authenticator, users }: SessionParts) =>
+      anybody(async ({ body, base, address, signal }) => {
+        const pair = await body((bytes) => {
+          const object = parseSecretObject(bytes, "sign-in");
+          return object.ok ? decodeBy(signInSchema, object.value) : object;
+        });
+        if (!pair.ok) return pair;
+        if (!authenticator.usersConfigured())
+          return refuse({ code: "conflict", message: "No users are configured, so no sign-in is needed." });
+        const checked = await authenticator.checkPair(pair.value, address, signal);
+        if (checked.kind !== "user") return refuse(refusalOfCheck(checked, pair.value.name));
+        const { user } = checked;
+        const { token, csrfToken } = await operations.openSession(user.name, accountOf(user));
+        const opened = documentAnswer("Session", sessionOf({ kind: "user", user, csrfToken }, users), 200, {
+          "Set-Cookie": sessionCookie(base, token),
+        });
+        return { ...opened, signedIn: user.name };
+      }),
+  ),
+  operation(
+    "DELETE",
+    "/session",
+    { id: "signOut", summary: "Ends the session, if there is one", answers: gone, failures: [403] },
+    ({ operations }: SessionParts) =>
+      anybody(async ({ headers, base }) => {
+        const token = sessionTokenOf(headers.cookie);
+        if (token !== undefined) await operations.closeSession(token);
+        return { status: 204, body: "", headers: { "Set-Cookie": sessionCookie(base, undefined) } };
+      }),
+  ),
+].map((one) => ({ ...one, account: "optional" }));
 
 /** Returns the account and the permissions of a caller. Omits the version for a caller that must sign in. */
 function sessionOf(caller: Caller, users: RouteOptions["users"]): Documents["Session"] {

@@ -1,23 +1,39 @@
 import * as z from "zod";
 import { quantileSeconds } from "../../../lib/histogram.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
+import type { Handler, RouteOptions } from "../../resource.ts";
 import { BOUNDS_SECONDS } from "../../tiles/tile-times.ts";
 import type { TrafficCounts } from "../../tiles/tile-traffic.ts";
-import { documentAnswer, queryReader } from "../api-answer.ts";
-import { layer, wholeNumber } from "../query-fields.ts";
+import { documentAnswer } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
+import { answer } from "../openapi/openapi-parts.ts";
+import { layer, readingQuery, wholeNumber } from "../query-fields.ts";
 import { TRAFFIC_WINDOWS } from "./traffic-history.ts";
 
-export const statsQuery = z.object({
+const statsQuery = z.object({
   window: z.enum(TRAFFIC_WINDOWS).default("PT1H").meta({ default: "PT1H" }),
   by: z.enum(["layer"]).exactOptional().meta({ description: "Also the layers, the most requested first" }),
   layer: layer.meta({ description: "Only this layer" }),
   limit: wholeNumber(1, 1_000, 100).meta({ description: "The most layers of the answer" }),
 });
 
-/** `stats`: how users' requests for tiles were answered in the last minutes or hours. */
-export const statsResource = ({ traffic }: RouteOptions): Resource =>
-  queryReader(statsQuery, async ({ window, by, layer: name, limit }) => {
+export const statsOperations = [
+  operation(
+    "GET",
+    "/stats",
+    {
+      id: "getStats",
+      summary: "Returns how users' requests for tiles were answered: hits, misses, bytes and latency",
+      query: statsQuery,
+      answers: { 200: answer("Stats") },
+      failures: [400, 404],
+    },
+    (parts) => statsHandler(parts),
+  ),
+];
+
+const statsHandler = ({ traffic }: Pick<RouteOptions, "traffic">): Handler =>
+  readingQuery(statsQuery, async ({ window, by, layer: name, limit }) => {
     const { sinceMs, total, layers, series } = await traffic({ window, layer: name });
     const listed = [...layers].sort(([, a], [, b]) => requestsOf(b) - requestsOf(a)).slice(0, limit);
     return documentAnswer("Stats", {

@@ -1,7 +1,9 @@
 import { ownVersion } from "../../../lib/process/version.ts";
 import { unlessDiskFault } from "../../errors.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
+import type { Handler, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
+import { answer } from "../openapi/openapi-parts.ts";
 import { attentionOf } from "./attention.ts";
 
 /** The most jobs of each state that the status reads. */
@@ -9,18 +11,27 @@ const MOST_JOBS = 100;
 /** A failed job needs attention for this time. */
 const FAILED_MS = 86_400_000;
 
-/**
- * `status`: the state of the server in a few numbers. The HTTP status is 200 even if the server is not ready. Probes
- * use `/readyz`.
- */
-export function statusResource({
+/** The HTTP status of `/status` is 200 even if the server is not ready. Probes use `/readyz`. */
+export const statusOperations = [
+  operation(
+    "GET",
+    "/status",
+    {
+      id: "getStatus",
+      summary: "Returns the version, readiness, jobs, usage, and the problems that need attention",
+      answers: { 200: answer("Status") },
+    },
+    (parts) => statusHandler(parts),
+  ),
+];
+
+function statusHandler({
   operations,
   readiness,
   upstreams: upstreamsNow,
   node,
   nodes: nodesNow,
-}: RouteOptions): Resource {
-  const version = ownVersion();
+}: Pick<RouteOptions, "operations" | "readiness" | "upstreams" | "node" | "nodes">): Handler {
   return reader(async ({ catalogue }) => {
     const [{ jobs, stateLoss }, usage, quotaNow, overruled, upstreams, nodes, schedules, ...lists] = await Promise.all([
       operations.jobMetrics(),
@@ -40,7 +51,7 @@ export function statusResource({
     const countOf = (name: (typeof jobs)[number]["state"]): number =>
       jobs.find((each) => each.state === name)?.count ?? 0;
     return documentAnswer("Status", {
-      version,
+      version: ownVersion(),
       node: node?.name ?? null,
       ready: state.ready,
       reason: state.ready ? null : state.reason,

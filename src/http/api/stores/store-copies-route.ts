@@ -2,9 +2,11 @@ import * as z from "zod";
 import { type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { administering, type Resource, type RouteOptions, reading } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
+import { administering, type RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
+import { answer } from "../openapi/openapi-parts.ts";
 import { withoutQuery } from "../query-fields.ts";
 
 const id = z.string().min(1);
@@ -18,27 +20,50 @@ export const storeCopyRequestSchema = z.strictObject({
     .meta({ description: "Absent: all layers of the store `from`" }),
 });
 
-/** `stores/copies`: GET lists copies of layers to other stores, POST starts copies. */
-export function storeCopiesResource({ operations }: Pick<RouteOptions, "operations">): Resource {
-  return {
-    methods: {
-      GET: reading(withoutQuery(async () => documentAnswer("StoreCopies", { copies: await operations.storeCopies() }))),
-      POST: administering(async (exchange) => {
+type Parts = Pick<RouteOptions, "operations">;
+
+export const storeCopyOperations = [
+  operation(
+    "GET",
+    "/stores/copies",
+    {
+      id: "getStoreCopies",
+      summary: "Copies of layers to other stores: those that run, and those ended since the start",
+      answers: { 200: answer("StoreCopies") },
+    },
+    ({ operations }: Parts) =>
+      reader(async () => documentAnswer("StoreCopies", { copies: await operations.storeCopies() })),
+  ),
+  operation(
+    "POST",
+    "/stores/copies",
+    {
+      id: "copyStore",
+      summary: "Copies layers to another store while they are in use",
+      body: "StoreCopyRequest",
+      answers: { 202: answer("StoreCopies") },
+      failures: [400, 404, 409, 413, 422],
+    },
+    ({ operations }: Parts) =>
+      administering(async (exchange) => {
         const requested = await exchange.body(decodeRequest);
         if (!requested.ok) return requested;
         const { from, to, layers } = requested.value;
         const begun = await operations.copyStore({ from, to, layers });
         return begun.ok ? documentAnswer("StoreCopies", { copies: begun.value }, 202) : begun;
       }),
+  ),
+  operation(
+    "DELETE",
+    "/stores/copies/{layer}",
+    {
+      id: "cancelStoreCopy",
+      summary: "Ends the copy of a layer; what was copied stays",
+      answers: { 200: answer("StoreCopy") },
+      failures: [404],
     },
-  };
-}
-
-/** `stores/copies/LAYER`: DELETE cancels the copy of a layer. */
-export function storeCopyResource({ operations }: Pick<RouteOptions, "operations">, layer: string): Resource {
-  return {
-    methods: {
-      DELETE: administering(
+    ({ operations }: Parts, layer) =>
+      administering(
         withoutQuery(async ({ catalogue }) => {
           const ended = await operations.cancelStoreCopy(layer);
           if (ended !== undefined) return documentAnswer("StoreCopy", ended);
@@ -47,9 +72,8 @@ export function storeCopyResource({ operations }: Pick<RouteOptions, "operations
             : refuse(unknownLayer(layer, catalogue.layers));
         }),
       ),
-    },
-  };
-}
+  ),
+];
 
 function decodeRequest(body: Uint8Array): Result<z.output<typeof storeCopyRequestSchema>, Refusal> {
   const document = parseObject(body, "store copy");

@@ -7,12 +7,13 @@ import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import { type Exchange, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { type Exchange, type Reply, type RouteOptions, reading } from "../../resource.ts";
+import { operation } from "../api-operation.ts";
 import { jobRequestSchema } from "../jobs/job-document.ts";
 import { decodeJobs } from "../jobs/job-request-codec.ts";
 import { planRequested } from "../jobs/jobs-route.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
-import { encodePack, PACK_TYPE, parseTileName } from "./tile-pack.ts";
+import { encodePack, PACK_TYPE, packJson, parseTileName } from "./tile-pack.ts";
 
 /** The limits of one page. */
 const MOST_TILES = 4_096;
@@ -33,16 +34,31 @@ export const tileExportSchema = z.strictObject({
   mostTiles: z.int().min(1).max(MOST_TILES).default(MOST_TILES).meta({ default: MOST_TILES }),
 });
 
-/**
- * `tiles/export`: POST returns a page of the stored tiles of a range, with their content. Renders and changes nothing,
- * so it needs only the right to read.
- */
-export function exportResource(parts: Pick<RouteOptions, "operations" | "jobOptions">): Resource {
-  const bounded = limitConcurrency(MOST_AT_ONCE, "pages are being exported");
-  return { methods: { POST: reading((exchange) => bounded(() => answerTo(exchange, parts))) } };
-}
+type Parts = Pick<RouteOptions, "operations" | "jobOptions">;
 
-async function answerTo(exchange: Exchange, parts: Pick<RouteOptions, "operations" | "jobOptions">): Promise<Reply> {
+const bounded = limitConcurrency(MOST_AT_ONCE, "pages are being exported");
+
+export const exportOperations = [
+  operation(
+    "POST",
+    "/tiles/export",
+    {
+      id: "exportTiles",
+      summary: "Returns a page of the stored tiles of a range, with their bytes. Renders nothing",
+      body: "TileExportRequest",
+      answers: {
+        200: packJson(
+          'A line of JSON, {"tiles": [["z/x/y", bytes], …], "next": "z/x/y" or null, "missing", "complete"}, then the bytes',
+        ),
+      },
+      failures: [400, 404, 413, 422, 503],
+    },
+    // An export changes nothing, so it needs only the right to read.
+    (parts: Parts) => reading((exchange) => bounded(() => answerTo(exchange, parts))),
+  ),
+];
+
+async function answerTo(exchange: Exchange, parts: Parts): Promise<Reply> {
   const body = await exchange.body((bytes) => parseObject(bytes, "tile export"));
   if (!body.ok) return body;
   const planned = await plan(body.value, exchange, parts.jobOptions());

@@ -5,12 +5,14 @@ import { coverageAt } from "../../../layer/layer.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import { administering, type Exchange, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
+import { administering, type Exchange, type Reply, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
 import { type RequestedTileSet, tileSetFields, tileSetOf } from "../coverage/requested-tile-set.ts";
+import { answer } from "../openapi/openapi-parts.ts";
 import { decodeQuery } from "../query-fields.ts";
 import { receivedTile } from "./received-tile.ts";
-import { decodePack, type PackedTile, parseTileName } from "./tile-pack.ts";
+import { decodePack, type PackedTile, packJson, parseTileName } from "./tile-pack.ts";
 
 /** The limits of one request. */
 export const MOST_IMPORTED_TILES = 1_000;
@@ -20,7 +22,7 @@ const MOST_AT_ONCE = 4;
 /** The most reasons in one answer. Further refused tiles are only counted. */
 const MOST_REASONS = 100;
 
-export const importQuery = z.object({
+const importQuery = z.object({
   ...tileSetFields,
   existing: z
     .enum(EXISTING)
@@ -28,16 +30,28 @@ export const importQuery = z.object({
     .meta({ description: "keep: a tile that is stored already stays as it is", default: "replace" }),
 });
 
-/**
- * `tiles/import`: POST stores the tiles of its body in a layer. The answer names each invalid tile; valid tiles are
- * stored.
- */
-export function importResource({ operations }: Pick<RouteOptions, "operations">): Resource {
-  const bounded = limitConcurrency(MOST_AT_ONCE, "imports are being stored");
-  return {
-    methods: { POST: administering((exchange) => bounded(() => answerTo(exchange, operations))) },
-  };
-}
+const bounded = limitConcurrency(MOST_AT_ONCE, "imports are being stored");
+
+/** The answer of an import names each invalid tile; valid tiles are stored. */
+export const importOperations = [
+  operation(
+    "POST",
+    "/tiles/import",
+    {
+      id: "importTiles",
+      summary: "Stores tiles in a layer",
+      query: importQuery,
+      body: {
+        required: true,
+        ...packJson('A line of JSON, {"tiles": [["z/x/y", bytes], …]}, then the bytes; 1,000 tiles and 16 MiB at most'),
+      },
+      answers: { 200: answer("TileImport") },
+      failures: [400, 404, 413, 503, 507],
+    },
+    ({ operations }: Pick<RouteOptions, "operations">) =>
+      administering((exchange) => bounded(() => answerTo(exchange, operations))),
+  ),
+];
 
 async function answerTo(exchange: Exchange, operations: RouteOptions["operations"]): Promise<Reply> {
   const query = decodeQuery(importQuery, exchange);
@@ -52,8 +66,8 @@ async function answerTo(exchange: Exchange, operations: RouteOptions["operations
   const imported = await operations.importTiles({ tileSet, parameters: parameters.values, tiles, existing });
   if (!imported.ok) return imported;
   const reasons = refused.slice(0, MOST_REASONS);
-  const answer = documentAnswer("TileImport", { ...imported.value, refused: refused.length, reasons });
-  return { ...answer, repeats: `import ${tileSet.layer}` };
+  const reply = documentAnswer("TileImport", { ...imported.value, refused: refused.length, reasons });
+  return { ...reply, repeats: `import ${tileSet.layer}` };
 }
 
 function packOf(body: Uint8Array): Result<readonly PackedTile[], Refusal> {

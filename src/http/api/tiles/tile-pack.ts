@@ -8,6 +8,12 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 
 export const PACK_TYPE = "application/octet-stream";
 
+/** Returns the description of a pack in the OpenAPI document. */
+export const packJson = (description: string) => ({
+  description,
+  content: { [PACK_TYPE]: { schema: { type: "string", format: "binary" } } },
+});
+
 export interface PackedTile {
   /** `z/x/y`, y from the top. */
   readonly name: string;

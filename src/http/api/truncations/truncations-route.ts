@@ -4,32 +4,57 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { type MassTruncationRequest, TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
 import { truncationDetail, withDetail } from "../../activity-detail.ts";
-import { operating, type Resource, type RouteOptions, reading } from "../../resource.ts";
-import { documentAnswer, doing, viewAnswer } from "../api-answer.ts";
+import { operating, type RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader, viewAnswer } from "../api-answer.ts";
+import { numberedOperation, operation } from "../api-operation.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
-import { decodeStrictQuery, layer, page, readingQuery, withoutQuery, yesOrNo } from "../query-fields.ts";
+import { answer, created } from "../openapi/openapi-parts.ts";
+import { decodeStrictQuery, layer, page, readingQuery, yesOrNo } from "../query-fields.ts";
 import { truncationRequestSchema } from "./truncation-document.ts";
 
-export const truncationsQuery = z.object({
+const truncationsQuery = z.object({
   layer,
   state: z.enum(TRUNCATION_STATES).exactOptional(),
   ...page(1_000, 100, "the id of a truncation"),
 });
 
-export const truncateQuery = z.object({
+const truncateQuery = z.object({
   dryRun: yesOrNo
     .default(false)
     .meta({ default: false, description: "true: truncates nothing, and returns what the truncation would remove" }),
 });
 
-/** `truncations`: GET lists truncations, POST truncates. */
-export function truncationsResource({ operations }: RouteOptions): Resource {
-  return {
-    methods: {
-      GET: readingQuery(truncationsQuery, async (filter) =>
+type Parts = Pick<RouteOptions, "operations">;
+
+export const truncationOperations = [
+  operation(
+    "GET",
+    "/truncations",
+    {
+      id: "listTruncations",
+      summary: "Lists mass truncations, also those of the classic interface, the newest first",
+      query: truncationsQuery,
+      answers: { 200: answer("Truncations") },
+      failures: [400, 404],
+    },
+    ({ operations }: Parts) =>
+      readingQuery(truncationsQuery, async (filter) =>
         documentAnswer("Truncations", { truncations: await operations.truncations(filter) }),
       ),
-      POST: operating(async (exchange) => {
+  ),
+  operation(
+    "POST",
+    "/truncations",
+    {
+      id: "truncate",
+      summary: "Truncates a layer. Once answered, no reader can see the tiles any more",
+      query: truncateQuery,
+      body: "TruncationRequest",
+      answers: { 200: answer("TruncationPreview"), 201: created("Truncation") },
+      failures: [400, 404, 413],
+    },
+    ({ operations }: Parts) =>
+      operating(async (exchange) => {
         const { body, by, base, catalogue } = exchange;
         const query = decodeStrictQuery(truncateQuery, exchange);
         if (!query.ok) return query;
@@ -42,33 +67,52 @@ export function truncationsResource({ operations }: RouteOptions): Resource {
           return { ...documentAnswer("TruncationPreview", preview), isPreview: true };
         }
         const made = await operations.truncate(requested.value, by);
-        const answer = documentAnswer("Truncation", made, 201, { Location: `${base}/api/v1/truncations/${made.id}` });
-        return withDetail(answer, truncationDetail(made));
+        const Location = `${base}/api/v1/truncations/${made.id}`;
+        return withDetail(documentAnswer("Truncation", made, 201, { Location }), truncationDetail(made));
       }),
+  ),
+  numberedOperation(
+    "GET",
+    "/truncations/{id}",
+    {
+      id: "getTruncation",
+      summary: "Returns one mass truncation",
+      answers: { 200: answer("Truncation") },
+      failures: [404],
     },
-  };
-}
-
-/** `truncations/ID`: GET returns a truncation, DELETE reclaims its space. */
-export function truncationResource({ operations }: RouteOptions, id: number): Resource {
-  return {
-    methods: {
-      GET: reading(
-        withoutQuery(async () => {
-          const view = await operations.truncation(id);
-          return view === undefined ? refuse(unknownTruncation(id)) : documentAnswer("Truncation", view);
-        }),
-      ),
-      DELETE: operating(async ({ by }) =>
+    ({ operations }: Parts, id) =>
+      reader(async () => {
+        const view = await operations.truncation(id);
+        return view === undefined ? refuse(unknownTruncation(id)) : documentAnswer("Truncation", view);
+      }),
+  ),
+  numberedOperation(
+    "DELETE",
+    "/truncations/{id}",
+    {
+      id: "reclaimTruncation",
+      summary: "Deletes the truncated tiles now, which frees their space and ends the time for an undo",
+      answers: { 200: answer("Truncation") },
+      failures: [404, 409],
+    },
+    ({ operations }: Parts, id) =>
+      operating(async ({ by }) =>
         viewAnswer("Truncation", await operations.reclaimTruncation(id, by), truncationDetail),
       ),
+  ),
+  numberedOperation(
+    "POST",
+    "/truncations/{id}/undo",
+    {
+      id: "undoTruncation",
+      summary: "Undoes a truncation: restores its tiles, and discards the tiles that were stored since",
+      answers: { 200: answer("Truncation") },
+      failures: [404, 409],
     },
-  };
-}
-
-/** `truncations/ID/undo`: undoes a truncation. */
-export const undoResource = ({ operations }: RouteOptions, id: number): Resource =>
-  doing(async ({ by }) => viewAnswer("Truncation", await operations.undoTruncation(id, by), truncationDetail));
+    ({ operations }: Parts, id) =>
+      operating(async ({ by }) => viewAnswer("Truncation", await operations.undoTruncation(id, by), truncationDetail)),
+  ),
+];
 
 /** Decodes the body of a POST. Without `type` and `mode` it means `truncateLayer` of the classic interface. */
 function decodeTruncation(body: Uint8Array): Result<MassTruncationRequest, Refusal> {

@@ -6,18 +6,11 @@ import { refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
 import { type Caller, forbiddenTo, refusalOfCheck } from "../../auth/rights.ts";
-import {
-  administering,
-  anybody,
-  type Exchange,
-  type Reply,
-  type Resource,
-  type RouteOptions,
-  reading,
-} from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
+import { administering, anybody, type Exchange, type Handler, type Reply, type RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+import { operation } from "../api-operation.ts";
 import { parseSecretObject, withoutNulls } from "../json-body.ts";
-import { withoutQuery } from "../query-fields.ts";
+import { answer, gone } from "../openapi/openapi-parts.ts";
 import { userChangeSchema, userRequestSchema } from "./user-document.ts";
 
 /**
@@ -28,47 +21,81 @@ const hashing = new PQueue({ concurrency: 1 });
 const hashed = (password: string): Promise<string> => hashing.add(() => hashPassword(password));
 
 type UserParts = Pick<RouteOptions, "users" | "authenticator"> & {
-  readonly operations: Pick<Operations, "addUser" | "changeUser" | "deleteUser">;
+  readonly operations: Pick<Operations, "changeUser" | "deleteUser">;
 };
 
-/** `users`: GET lists the accounts of the server with their roles; POST adds a user to the state database. */
-export const usersResource = ({ users, operations }: Omit<UserParts, "authenticator">): Resource => ({
-  methods: {
-    GET: reading(withoutQuery(async () => documentAnswer("Users", { users: users().map(userDocument) }))),
+export const userOperations = [
+  operation(
+    "GET",
+    "/users",
+    {
+      id: "listUsers",
+      summary: "Lists the accounts of the server with their roles",
+      answers: { 200: answer("Users") },
+    },
+    ({ users }: Pick<RouteOptions, "users">) =>
+      reader(async () => documentAnswer("Users", { users: users().map(userDocument) })),
+  ),
+  operation(
+    "POST",
+    "/users",
+    {
+      id: "addUser",
+      summary: "Adds a user to the state database",
+      body: "UserRequest",
+      answers: { 201: { ...answer("User"), description: "Created" } },
+      failures: [400, 403, 409, 413],
+    },
+    ({ operations }) => addingHandler(operations),
+  ),
+  operation(
+    "PATCH",
+    "/users/{name}",
+    {
+      id: "changeUser",
+      summary: "Changes the password or roles of a user in the state database, and ends the user's sessions",
+      body: "UserChange",
+      answers: { 200: answer("User") },
+      failures: [400, 403, 404, 409, 413, 429],
+    },
+    // Any user may change their own password.
+    (parts: UserParts, name) => anybody((exchange) => changeUser(parts, name, exchange)),
+  ),
+  operation(
+    "DELETE",
+    "/users/{name}",
+    {
+      id: "deleteUser",
+      summary: "Removes a user from the state database, with the user's tokens and sessions",
+      answers: gone,
+      failures: [403, 404, 409],
+    },
+    ({ operations }: Pick<UserParts, "operations">, name) =>
+      administering(async ({ caller }) => {
+        if (isToken(caller)) return refuse(PERSON_NEEDED);
+        const deleted = await operations.deleteUser(name);
+        return deleted.ok ? { status: 204, body: "", detail: `user ${name}: removed` } : deleted;
+      }),
+  ),
+];
 
-    POST: administering(async ({ caller, body }) => {
-      if (isToken(caller)) return refuse(PERSON_NEEDED);
-      const requested = await body((bytes) => {
-        const object = parseSecretObject(bytes, "user");
-        return object.ok ? decodeBy(userRequestSchema, object.value) : object;
-      });
-      if (!requested.ok) return requested;
-      const { name, password, roles } = requested.value;
-      const added = await operations.addUser({ name, roles, passwordHash: await hashed(password) });
-      return added.ok
-        ? withDetail(
-            documentAnswer("User", { name, roles, keptIn: "database" }, 201),
-            `user ${name}: made, roles ${roles.join(", ")}`,
-          )
-        : added;
-    }),
-  },
-});
-
-/**
- * `users/NAME`: PATCH changes a user of the state database, DELETE removes one. Any user may change their own password.
- */
-export const userResource = (parts: UserParts, name: string): Resource => ({
-  methods: {
-    PATCH: anybody((exchange) => changeUser(parts, name, exchange)),
-
-    DELETE: administering(async ({ caller }) => {
-      if (isToken(caller)) return refuse(PERSON_NEEDED);
-      const deleted = await parts.operations.deleteUser(name);
-      return deleted.ok ? { status: 204, body: "", detail: `user ${name}: removed` } : deleted;
-    }),
-  },
-});
+export const addingHandler = (operations: Pick<Operations, "addUser">): Handler =>
+  administering(async ({ caller, body }) => {
+    if (isToken(caller)) return refuse(PERSON_NEEDED);
+    const requested = await body((bytes) => {
+      const object = parseSecretObject(bytes, "user");
+      return object.ok ? decodeBy(userRequestSchema, object.value) : object;
+    });
+    if (!requested.ok) return requested;
+    const { name, password, roles } = requested.value;
+    const added = await operations.addUser({ name, roles, passwordHash: await hashed(password) });
+    return added.ok
+      ? withDetail(
+          documentAnswer("User", { name, roles, keptIn: "database" }, 201),
+          `user ${name}: made, roles ${roles.join(", ")}`,
+        )
+      : added;
+  });
 
 async function changeUser(parts: UserParts, name: string, exchange: Exchange): Promise<Reply> {
   const { caller, body } = exchange;
@@ -103,8 +130,8 @@ async function changeUser(parts: UserParts, name: string, exchange: Exchange): P
     ...(roles === undefined ? [] : [differences({ roles: before?.roles }, { roles: changed.value.roles })]),
     ...(password === undefined ? [] : ["a new password"]),
   ];
-  const answer = documentAnswer("User", { ...changed.value, keptIn: "database" });
-  return withDetail(answer, `user ${name}: ${changes.join("; ")}`);
+  const reply = documentAnswer("User", { ...changed.value, keptIn: "database" });
+  return withDetail(reply, `user ${name}: ${changes.join("; ")}`);
 }
 
 /** Returns the refusal of a caller's wrong password. Undefined if it is right. Wrong ones count as failed log-ins. */
