@@ -29,7 +29,7 @@ import type { Answer } from "./reply.ts";
 import type { Address, Target } from "./request.ts";
 
 /** The methods that a resource can define. HEAD and OPTIONS are derived from them. */
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type Method = (typeof METHODS)[number];
 
 /** The place where a layer is configured: the file as the operator named it, or the variable or flag. */

@@ -1,12 +1,9 @@
 import type * as z from "zod";
 import { parseId } from "../query.ts";
-import type { Handler, Method, Resource, RouteOptions } from "../resource.ts";
+import { type Handler, METHODS, type Method, type Resource, type RouteOptions } from "../resource.ts";
 
 /** The description of an operation in the OpenAPI document. */
 export interface About {
-  /** The name of the operation in generated clients. */
-  readonly id: string;
-  readonly summary: string;
   /** The query fields. The handler decodes them. */
   readonly query?: z.ZodObject;
   /** The headers, and the description of the value in the path if it has one. */
@@ -14,8 +11,8 @@ export interface About {
   readonly keyDescription?: string;
   /** The name of the request document, or the OpenAPI description of another body. */
   readonly body?: string | object;
-  /** The answers by status. */
-  readonly answers: Readonly<Partial<Record<number, object>>>;
+  /** The answers by status, or the name of the document of an answer with the status 200. */
+  readonly answers: string | Readonly<Partial<Record<number, object>>>;
   /** The statuses of problem documents. */
   readonly failures?: readonly number[];
 }
@@ -27,32 +24,38 @@ export interface ApiOperation {
   readonly path: string;
   /** Whether the key is a number. A path with another key has no resource. */
   readonly isNumbered: boolean;
+  /** The name of the operation in generated clients. */
+  readonly id: string;
+  readonly summary: string;
   readonly about: About;
   readonly account?: Resource["account"];
   /** Returns the handler. `key` is empty for a path without braces. */
   readonly handlerOf: (parts: RouteOptions, key: string) => Handler;
 }
 
-/** Describes an operation whose key is a text. */
-export const operation = (
-  method: Method,
-  path: string,
+/** Describes an operation whose key is a text. `route` is the method and the path. */
+export function operation(
+  route: `${Method} /${string}`,
+  id: string,
+  summary: string,
   about: About,
   handlerOf: ApiOperation["handlerOf"],
-): ApiOperation => ({ method, path, isNumbered: false, about, handlerOf });
+): ApiOperation {
+  const [name, path = ""] = route.split(" ");
+  const method = METHODS.find((known) => known === name) ?? "GET";
+  return { method, path, isNumbered: false, id, summary, about, handlerOf };
+}
 
 /** Describes an operation whose key is a number, such as the id of a job. */
 export const numberedOperation = (
-  method: Method,
-  path: string,
+  route: `${Method} /${string}`,
+  id: string,
+  summary: string,
   about: About,
-  handlerOf: (parts: RouteOptions, id: number) => Handler,
+  handlerOf: (parts: RouteOptions, key: number) => Handler,
 ): ApiOperation => ({
-  method,
-  path,
+  ...operation(route, id, summary, about, (parts, key) => handlerOf(parts, Number(key))),
   isNumbered: true,
-  about,
-  handlerOf: (parts, key) => handlerOf(parts, Number(key)),
 });
 
 /** A segment of the paths. A segment of its own comes before the key. */

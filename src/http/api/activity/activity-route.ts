@@ -3,7 +3,6 @@ import { text } from "../../../lib/document-fields.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { page, readingQuery, yesOrNo } from "../query-fields.ts";
 import { activityDocument } from "./activity-document.ts";
 
@@ -19,15 +18,10 @@ const activityQuery = z.object({
 
 export const activityOperations = [
   operation(
-    "GET",
-    "/activity",
-    {
-      id: "listActivity",
-      summary: "Lists changes and refused requests, the newest first",
-      query: activityQuery,
-      answers: { 200: answer("Activity") },
-      failures: [400],
-    },
+    "GET /activity",
+    "listActivity",
+    "Lists changes and refused requests, the newest first",
+    { query: activityQuery, answers: "Activity", failures: [400] },
     ({ operations }: Pick<RouteOptions, "operations">) =>
       readingQuery(activityQuery, async ({ limit, after, q, ...filter }) => {
         const entries = await operations.activity(limit, after, { ...filter, ...(q === undefined ? {} : { text: q }) });

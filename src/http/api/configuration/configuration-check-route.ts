@@ -3,17 +3,15 @@ import type { RouteOptions } from "../../resource.ts";
 import { administering } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 
 export const configurationCheckOperations = [
   operation(
-    "POST",
-    "/configuration/check",
+    "POST /configuration/check",
+    "checkConfiguration",
+    "Lists the problems in the text of a configuration. Reads no variables and no files",
     {
-      id: "checkConfiguration",
-      summary: "Lists the problems in the text of a configuration. Reads no variables and no files",
       body: { required: true, content: { "*/*": { schema: { type: "string" } } } },
-      answers: { 200: answer("ConfigurationCheck") },
+      answers: "ConfigurationCheck",
       failures: [413],
     },
     ({ checkConfiguration }: Pick<RouteOptions, "checkConfiguration">) =>

@@ -11,7 +11,6 @@ import { fixedGridSet, gridSetOf } from "../../configuration/grid-sets-route.ts"
 import type { Handler, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { type ChangedKind, isEditable, locationOf, objectOperations } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
@@ -87,13 +86,10 @@ function gridSetKind(parts: Configured): ChangedKind {
 
 export const gridSetOperations = [
   operation(
-    "GET",
-    "/grid-sets",
-    {
-      id: "listGridSets",
-      summary: "Lists the configured grid sets, then the built-in ones",
-      answers: { 200: answer("GridSets") },
-    },
+    "GET /grid-sets",
+    "listGridSets",
+    "Lists the configured grid sets, then the built-in ones",
+    { answers: "GridSets" },
     listHandler,
   ),
   ...objectOperations(

@@ -89,7 +89,7 @@ const ANY_OBJECT = { required: true, content: { "application/json": { schema: { 
  * @param keys the document of the keys of the configuration. Absent: any object
  */
 export function objectOperations(
-  path: string,
+  path: `/${string}`,
   document: "Layer" | "GridSet" | "Store",
   { summary, keys }: { readonly summary: string; readonly keys?: string },
   kindOf: (parts: RouteOptions) => ChangedKind,
@@ -98,41 +98,31 @@ export function objectOperations(
   const effect = answer(document, "ConfigurationEffect");
   return [
     operation(
-      "GET",
-      path,
-      { id: `get${document}`, summary, answers: { 200: answer(document) }, failures: [404] },
+      `GET ${path}`,
+      `get${document}`,
+      summary,
+      { answers: { 200: answer(document) }, failures: [404] },
       (parts, name) => reader((exchange) => kindOf(parts).answer(exchange, name, 200)),
     ),
     operation(
-      "PUT",
-      path,
-      {
-        id: `put${document}`,
-        summary: "Creates or replaces what was made over HTTP: the keys of the configuration",
-        ...changes,
-        body: keys ?? ANY_OBJECT,
-        answers: { 200: effect, 201: created(document) },
-      },
+      `PUT ${path}`,
+      `put${document}`,
+      "Creates or replaces what was made over HTTP: the keys of the configuration",
+      { ...changes, body: keys ?? ANY_OBJECT, answers: { 200: effect, 201: created(document) } },
       (parts, name) => administering((exchange) => changed(parts, kindOf(parts), exchange, name, "PUT")),
     ),
     operation(
-      "PATCH",
-      path,
-      {
-        id: `change${document}`,
-        summary: "Changes single keys of what was made over HTTP (RFC 7396)",
-        ...changes,
-        body: ANY_OBJECT,
-        answers: { 200: effect },
-      },
+      `PATCH ${path}`,
+      `change${document}`,
+      "Changes single keys of what was made over HTTP (RFC 7396)",
+      { ...changes, body: ANY_OBJECT, answers: { 200: effect } },
       (parts, name) => administering((exchange) => changed(parts, kindOf(parts), exchange, name, "PATCH")),
     ),
     operation(
-      "DELETE",
-      path,
+      `DELETE ${path}`,
+      `remove${document}`,
+      "Removes what was made over HTTP, and the tiles of a layer",
       {
-        id: `remove${document}`,
-        summary: "Removes what was made over HTTP, and the tiles of a layer",
         headers: [ifMatch],
         query: removalQuery,
         answers: { 200: answer("ConfigurationEffect"), ...gone },

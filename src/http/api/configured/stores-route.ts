@@ -8,7 +8,6 @@ import { fixedStore, usersOfStore } from "../../configuration/blob-stores-route.
 import type { Handler, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { type ChangedKind, isEditable, locationOf, objectOperations } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
@@ -84,13 +83,10 @@ function storeKind(parts: Configured): ChangedKind {
 
 export const storeOperations = [
   operation(
-    "GET",
-    "/stores",
-    {
-      id: "listStores",
-      summary: "Lists the stores in the order of the configuration",
-      answers: { 200: answer("Stores") },
-    },
+    "GET /stores",
+    "listStores",
+    "Lists the stores in the order of the configuration",
+    { answers: "Stores" },
     listHandler,
   ),
   ...objectOperations("/stores/{name}", "Store", { summary: "Returns one store, without its secrets" }, storeKind),

@@ -7,7 +7,6 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { type Handler, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { decodeQuery, id } from "../query-fields.ts";
 import { tileSetFields, tileSetOf } from "./requested-tile-set.ts";
 
@@ -29,27 +28,17 @@ type Parts = Pick<RouteOptions, "operations">;
 /** Query fields that are not in a schema are parameters of the layer. */
 export const coverageOperations = [
   operation(
-    "GET",
-    "/coverage",
-    {
-      id: "getCoverage",
-      summary: "Returns which tiles of a box are stored, stale, failed, being rendered or recently evicted",
-      query: coverageQuery,
-      answers: { 200: answer("Coverage") },
-      failures: [400, 404],
-    },
+    "GET /coverage",
+    "getCoverage",
+    "Returns which tiles of a box are stored, stale, failed, being rendered or recently evicted",
+    { query: coverageQuery, answers: "Coverage", failures: [400, 404] },
     (parts) => coverageHandler(parts),
   ),
   operation(
-    "GET",
-    "/coverage/levels",
-    {
-      id: "getCoverageLevels",
-      summary: "Returns how many tiles of each level are stored, stale or failed",
-      query: levelsQuery,
-      answers: { 200: answer("CoverageLevels") },
-      failures: [400, 404],
-    },
+    "GET /coverage/levels",
+    "getCoverageLevels",
+    "Returns how many tiles of each level are stored, stale or failed",
+    { query: levelsQuery, answers: "CoverageLevels", failures: [400, 404] },
     ({ operations }: Parts) =>
       reading(async (exchange) => {
         const query = decodeQuery(levelsQuery, exchange);

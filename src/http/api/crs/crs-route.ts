@@ -7,18 +7,13 @@ import { refuse } from "../../../lib/result.ts";
 import type { Handler } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 
 export const crsOperations = [
   operation(
-    "GET",
-    "/crs/{id}",
-    {
-      id: "getCrs",
-      summary: "Returns a CRS by its EPSG code, such as 2163 or EPSG:2163",
-      answers: { 200: answer("Crs") },
-      failures: [404],
-    },
+    "GET /crs/{id}",
+    "getCrs",
+    "Returns a CRS by its EPSG code, such as 2163 or EPSG:2163",
+    { answers: "Crs", failures: [404] },
     (_, name) => reader(crsAnswer(name)),
   ),
 ];

@@ -65,12 +65,10 @@ const handlerOf = onceEach((parts: EventParts) => eventsHandler(parts));
 
 export const eventsOperations = [
   operation(
-    "GET",
-    "/events",
+    "GET /events",
+    "listenToJobs",
+    "Streams server-sent events: snapshot (the first), job (a change), forgotten (removed from the history), and other types",
     {
-      id: "listenToJobs",
-      summary:
-        "Streams server-sent events: snapshot (the first), job (a change), forgotten (removed from the history), and other types",
       query: eventsQuery,
       answers: { 200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } } },
       failures: [400, 404],

@@ -5,7 +5,6 @@ import type { BatchView, JobView } from "../../../plan/job/job-documents.ts";
 import { operating, type RouteOptions } from "../../resource.ts";
 import { viewAnswer } from "../api-answer.ts";
 import { type ApiOperation, numberedOperation } from "../api-operation.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { readingQuery } from "../query-fields.ts";
 import { JOB_ACTIONS, type JobAction } from "./jobs-route.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
@@ -19,17 +18,10 @@ const keyDescription = "The id of any job of the batch";
 
 export const batchOperations = [
   numberedOperation(
-    "GET",
-    "/batches/{id}",
-    {
-      id: "getBatch",
-      summary:
-        "Returns the jobs of one request as one document; with wait, when all have ended or after that many seconds",
-      keyDescription,
-      query: waitQuery,
-      answers: { 200: answer("Batch") },
-      failures: [400, 404],
-    },
+    "GET /batches/{id}",
+    "getBatch",
+    "Returns the jobs of one request as one document; with wait, when all have ended or after that many seconds",
+    { keyDescription, query: waitQuery, answers: "Batch", failures: [400, 404] },
     (parts: Parts, id) =>
       readingQuery(waitQuery, async ({ wait }, { signal }) => {
         const waitMs = wait * 1_000;
@@ -50,10 +42,9 @@ export const batchOperations = [
 ];
 
 function actionOperation(action: JobAction, summary: string): ApiOperation {
-  const answers = { 200: answer("Batch") };
-  const about = { id: `${action}Batch`, summary, keyDescription, answers, failures: [404, 409] };
+  const about = { keyDescription, answers: "Batch", failures: [404, 409] };
   const wanted = action === "cancel" ? "aborted" : undefined;
-  return numberedOperation("POST", `/batches/{id}/${action}`, about, (parts: Parts, id) =>
+  return numberedOperation(`POST /batches/{id}/${action}`, `${action}Batch`, summary, about, (parts: Parts, id) =>
     operating(async ({ by }) => {
       const act = (job: number) => parts.operations[JOB_ACTIONS[action]](job, by);
       return viewAnswer("Batch", await toAll(parts, id, act, wanted));

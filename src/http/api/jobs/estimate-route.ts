@@ -29,15 +29,10 @@ const bounded = limitConcurrency(MOST_AT_ONCE, "estimates are being worked out")
 
 export const estimateOperations = [
   operation(
-    "POST",
-    "/estimate",
-    {
-      id: "estimateJob",
-      summary: "Estimates the tiles, bytes and time of a job, or the space that a truncate frees; null: unknown",
-      body: "JobRequest",
-      answers: { 200: answer("Estimate", "Estimates") },
-      failures: [400, 404, 409, 413, 422, 503],
-    },
+    "POST /estimate",
+    "estimateJob",
+    "Estimates the tiles, bytes and time of a job, or the space that a truncate frees; null: unknown",
+    { body: "JobRequest", answers: { 200: answer("Estimate", "Estimates") }, failures: [400, 404, 409, 413, 422, 503] },
     (parts) => estimateHandler(parts),
   ),
 ];

@@ -28,12 +28,10 @@ const failuresQuery = z.object({
 
 export const failureOperations = [
   numberedOperation(
-    "GET",
-    "/jobs/{id}/failures",
+    "GET /jobs/{id}/failures",
+    "listFailures",
+    "Lists the failed tiles of a job in the order of their failures, y from the bottom; as GeoJSON with format=geojson or by Accept",
     {
-      id: "listFailures",
-      summary:
-        "Lists the failed tiles of a job in the order of their failures, y from the bottom; as GeoJSON with format=geojson or by Accept",
       query: failuresQuery,
       answers: {
         200: {

@@ -6,20 +6,15 @@ import type { RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { numberedOperation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 
 type Parts = Pick<RouteOptions, "operations">;
 
 export const jobPartOperations = [
   numberedOperation(
-    "GET",
-    "/jobs/{id}/timeline",
-    {
-      id: "getJobTimeline",
-      summary: "Lists the events of a job, the oldest first",
-      answers: { 200: answer("JobTimeline") },
-      failures: [404],
-    },
+    "GET /jobs/{id}/timeline",
+    "getJobTimeline",
+    "Lists the events of a job, the oldest first",
+    { answers: "JobTimeline", failures: [404] },
     ({ operations }: Parts, id) =>
       reader(async () => {
         const timeline = await operations.jobTimeline(id);
@@ -27,14 +22,10 @@ export const jobPartOperations = [
       }),
   ),
   numberedOperation(
-    "GET",
-    "/jobs/{id}/levels",
-    {
-      id: "getJobLevels",
-      summary: "Returns the progress of each level of a job",
-      answers: { 200: answer("JobLevels") },
-      failures: [404],
-    },
+    "GET /jobs/{id}/levels",
+    "getJobLevels",
+    "Returns the progress of each level of a job",
+    { answers: "JobLevels", failures: [404] },
     ({ operations }: Parts, id) =>
       reader(async () => {
         const job = await operations.jobZooms(id);
@@ -42,14 +33,10 @@ export const jobPartOperations = [
       }),
   ),
   numberedOperation(
-    "GET",
-    "/jobs/{id}/area",
-    {
-      id: "getJobArea",
-      summary: "Returns the area of a job, in the CRS of its grid set",
-      answers: { 200: answer("JobArea") },
-      failures: [404],
-    },
+    "GET /jobs/{id}/area",
+    "getJobArea",
+    "Returns the area of a job, in the CRS of its grid set",
+    { answers: "JobArea", failures: [404] },
     ({ operations }: Parts, id) =>
       reader(async ({ catalogue }) => {
         const job = await operations.job(id);

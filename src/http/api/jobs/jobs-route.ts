@@ -26,7 +26,7 @@ import { type Exchange, operating, type Reply, type RouteOptions } from "../../r
 import { documentAnswer, json, viewAnswer } from "../api-answer.ts";
 import { type ApiOperation, numberedOperation, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { answer, created, gone } from "../openapi/openapi-parts.ts";
+import { created, gone } from "../openapi/openapi-parts.ts";
 import { id, layer, moment, page, readingQuery, yesOrNo } from "../query-fields.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
@@ -83,23 +83,17 @@ export function createdJobs(...names: readonly string[]): object {
 
 export const jobOperations = [
   operation(
-    "GET",
-    "/jobs",
-    {
-      id: "listJobs",
-      summary: "Lists jobs, the newest first",
-      query: jobsQuery,
-      answers: { 200: answer("Jobs") },
-      failures: [400, 404],
-    },
+    "GET /jobs",
+    "listJobs",
+    "Lists jobs, the newest first",
+    { query: jobsQuery, answers: "Jobs", failures: [400, 404] },
     (parts: Parts) => readingQuery(jobsQuery, async (query) => documentAnswer("Jobs", await listJobs(parts, query))),
   ),
   operation(
-    "POST",
-    "/jobs",
+    "POST /jobs",
+    "createJob",
+    "Creates a seed, a reseed or a truncate. A request with a plural field creates all of its jobs or none",
     {
-      id: "createJob",
-      summary: "Creates a seed, a reseed or a truncate. A request with a plural field creates all of its jobs or none",
       headers: [idempotencyKey],
       body: "JobRequest",
       answers: { 201: createdJobs("Job", "Jobs") },
@@ -120,15 +114,10 @@ export const jobOperations = [
       }),
   ),
   numberedOperation(
-    "GET",
-    "/jobs/{id}",
-    {
-      id: "getJob",
-      summary: "Returns one job; with wait, when it has ended or after that many seconds",
-      query: waitQuery,
-      answers: { 200: answer("Job") },
-      failures: [400, 404],
-    },
+    "GET /jobs/{id}",
+    "getJob",
+    "Returns one job; with wait, when it has ended or after that many seconds",
+    { query: waitQuery, answers: "Job", failures: [400, 404] },
     (parts, jobId) =>
       readingQuery(waitQuery, async ({ wait }, { signal }) => {
         const job = await waitForJob(jobId, wait * 1_000, parts, signal);
@@ -136,15 +125,10 @@ export const jobOperations = [
       }),
   ),
   numberedOperation(
-    "PATCH",
-    "/jobs/{id}",
-    {
-      id: "changeJob",
-      summary: "Changes the terms of a job that has not ended. Absent fields stay as they are, null is the default",
-      body: "JobTerms",
-      answers: { 200: answer("Job") },
-      failures: [400, 404, 409, 413],
-    },
+    "PATCH /jobs/{id}",
+    "changeJob",
+    "Changes the terms of a job that has not ended. Absent fields stay as they are, null is the default",
+    { body: "JobTerms", answers: "Job", failures: [400, 404, 409, 413] },
     (parts: Parts, jobId) =>
       operating(async (exchange) => {
         const terms = await exchange.body(decodeTermsChange);
@@ -152,9 +136,10 @@ export const jobOperations = [
       }),
   ),
   numberedOperation(
-    "DELETE",
-    "/jobs/{id}",
-    { id: "forgetJob", summary: "Removes an ended job from the history", answers: gone, failures: [404, 409] },
+    "DELETE /jobs/{id}",
+    "forgetJob",
+    "Removes an ended job from the history",
+    { answers: gone, failures: [404, 409] },
     ({ operations }: Parts, jobId) =>
       operating(async () => {
         const job = await operations.job(jobId);
@@ -166,15 +151,10 @@ export const jobOperations = [
   actionOperation("pause", "Pauses a job until it is resumed. It stays paused over restarts"),
   actionOperation("resume", "Resumes a paused job"),
   numberedOperation(
-    "POST",
-    "/jobs/{id}/retry",
-    {
-      id: "retryJob",
-      summary: "Creates a job over the failed tiles of a job, and over the tiles that an aborted job did not reach",
-      headers: [idempotencyKey],
-      answers: { 201: createdJobs("Job") },
-      failures: [404, 409, 422],
-    },
+    "POST /jobs/{id}/retry",
+    "retryJob",
+    "Creates a job over the failed tiles of a job, and over the tiles that an aborted job did not reach",
+    { headers: [idempotencyKey], answers: { 201: createdJobs("Job") }, failures: [404, 409, 422] },
     (parts: Parts, jobId) =>
       operating(async (exchange) => {
         const origin = originOf(exchange, () => `retry of job ${jobId}`);
@@ -267,9 +247,14 @@ export const JOB_ACTIONS = { cancel: "cancel", pause: "pause", resume: "unpause"
 export type JobAction = keyof typeof JOB_ACTIONS;
 
 function actionOperation(action: JobAction, summary: string): ApiOperation {
-  const about = { id: `${action}Job`, summary, answers: { 200: answer("Job") }, failures: [404, 409] };
-  return numberedOperation("POST", `/jobs/{id}/${action}`, about, ({ operations }: Parts, jobId) =>
-    operating(async ({ by }) => viewAnswer("Job", await operations[JOB_ACTIONS[action]](jobId, by), jobDetail)),
+  const about = { answers: "Job", failures: [404, 409] };
+  return numberedOperation(
+    `POST /jobs/{id}/${action}`,
+    `${action}Job`,
+    summary,
+    about,
+    ({ operations }: Parts, jobId) =>
+      operating(async ({ by }) => viewAnswer("Job", await operations[JOB_ACTIONS[action]](jobId, by), jobDetail)),
   );
 }
 

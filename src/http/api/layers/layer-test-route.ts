@@ -15,7 +15,6 @@ import { findFormat } from "../../tiles/tile-parts.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 
 const index = z.int().min(0).exactOptional();
 
@@ -41,15 +40,10 @@ const bounded = limitConcurrency(MOST_AT_ONCE, "tests of layers are running");
 
 export const layerTestOperations = [
   operation(
-    "POST",
-    "/layers/{layer}/test",
-    {
-      id: "testLayer",
-      summary: "Renders one tile now without storing it, and returns the request to the upstream and its answer",
-      body: "LayerTestRequest",
-      answers: { 200: answer("LayerTest") },
-      failures: [400, 404, 413, 503],
-    },
+    "POST /layers/{layer}/test",
+    "testLayer",
+    "Renders one tile now without storing it, and returns the request to the upstream and its answer",
+    { body: "LayerTestRequest", answers: "LayerTest", failures: [400, 404, 413, 503] },
     ({ testLayer }: Pick<RouteOptions, "testLayer">, name) =>
       operating(async ({ catalogue: { layers }, body, signal }) => {
         const layer = layers.get(name);

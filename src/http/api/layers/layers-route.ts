@@ -82,16 +82,10 @@ function layerKind(parts: Pick<RouteOptions, "operations" | "layerOrigin" | "con
 
 export const layerOperations = [
   operation(
-    "GET",
-    "/layers",
-    {
-      id: "listLayers",
-      summary:
-        "Lists the layers with their grid sets, formats and parameters; the first grid set and format are the defaults",
-      query: layersQuery,
-      answers: { 200: answer("Layers", "LayerSummaries") },
-      failures: [400],
-    },
+    "GET /layers",
+    "listLayers",
+    "Lists the layers with their grid sets, formats and parameters; the first grid set and format are the defaults",
+    { query: layersQuery, answers: { 200: answer("Layers", "LayerSummaries") }, failures: [400] },
     listHandler,
   ),
   ...objectOperations(

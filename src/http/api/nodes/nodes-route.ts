@@ -5,19 +5,16 @@ import { administering, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { type ApiOperation, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { answer, gone } from "../openapi/openapi-parts.ts";
+import { gone } from "../openapi/openapi-parts.ts";
 import { withoutQuery } from "../query-fields.ts";
 import type { LeadView } from "./node-view.ts";
 
 export const nodeOperations = [
   operation(
-    "GET",
-    "/nodes",
-    {
-      id: "listNodes",
-      summary: "Lists the nodes of the cluster; a server without a cluster is one",
-      answers: { 200: answer("Nodes") },
-    },
+    "GET /nodes",
+    "listNodes",
+    "Lists the nodes of the cluster; a server without a cluster is one",
+    { answers: "Nodes" },
     ({ nodes, lead, node }: Pick<RouteOptions, "nodes" | "lead" | "node">) =>
       reader(async () => {
         const [listed, led] = await Promise.all([nodes(), lead()]);
@@ -29,9 +26,10 @@ export const nodeOperations = [
       }),
   ),
   operation(
-    "DELETE",
-    "/nodes/{name}",
-    { id: "removeNode", summary: "Removes a lost node from the list", answers: gone, failures: [404, 409] },
+    "DELETE /nodes/{name}",
+    "removeNode",
+    "Removes a lost node from the list",
+    { answers: gone, failures: [404, 409] },
     ({ removeNode }: Pick<RouteOptions, "removeNode">, name) =>
       administering(
         withoutQuery(async () => {
@@ -50,18 +48,23 @@ export const nodeOperations = [
 
 /** A drained node gets no further renders and is not ready. */
 function drainOperation(method: "POST" | "DELETE", id: string, summary: string): ApiOperation {
-  const about = { id, summary, answers: { 200: answer("Node") }, failures: [404, 409] };
-  return operation(method, "/nodes/{name}/drain", about, ({ drainNode }: Pick<RouteOptions, "drainNode">, name) =>
-    administering(
-      withoutQuery(async () => {
-        const outcome = await drainNode(name, method === "POST");
-        if (outcome === "alone") return refuse(conflict("This server is alone: no other node could do its work."));
-        if (outcome === "last") return refuse(conflict("All other nodes are drained: none could do its work."));
-        if (outcome === "leaving") return refuse(conflict("The node ends: it comes back when it is started again."));
-        if (outcome === "unknown") return refuse(unknownNode(name));
-        return documentAnswer("Node", outcome);
-      }),
-    ),
+  const about = { answers: "Node", failures: [404, 409] };
+  return operation(
+    `${method} /nodes/{name}/drain`,
+    id,
+    summary,
+    about,
+    ({ drainNode }: Pick<RouteOptions, "drainNode">, name) =>
+      administering(
+        withoutQuery(async () => {
+          const outcome = await drainNode(name, method === "POST");
+          if (outcome === "alone") return refuse(conflict("This server is alone: no other node could do its work."));
+          if (outcome === "last") return refuse(conflict("All other nodes are drained: none could do its work."));
+          if (outcome === "leaving") return refuse(conflict("The node ends: it comes back when it is started again."));
+          if (outcome === "unknown") return refuse(unknownNode(name));
+          return documentAnswer("Node", outcome);
+        }),
+      ),
   );
 }
 

@@ -2,7 +2,7 @@ import { int64Json } from "../../../lib/document-fields.ts";
 import type { ApiOperation } from "../api-operation.ts";
 import { apiOperations } from "../api-operations.ts";
 import { queryParameters } from "./openapi-json.ts";
-import { operation } from "./openapi-parts.ts";
+import { answer, operation } from "./openapi-parts.ts";
 
 /** Returns the description of the value in the path. */
 function keyParameters({ path, isNumbered, about: { keyDescription } }: ApiOperation): readonly object[] {
@@ -13,13 +13,14 @@ function keyParameters({ path, isNumbered, about: { keyDescription } }: ApiOpera
 }
 
 function describe(one: ApiOperation): object {
-  const { id, summary, headers = [], query, body, answers, failures = [] } = one.about;
+  const { id, summary, about } = one;
+  const { headers = [], query, body, answers, failures = [] } = about;
   const parameters = [...keyParameters(one), ...headers, ...(query === undefined ? [] : queryParameters(query))];
   return {
     ...operation(id, summary, {
       ...(parameters.length === 0 ? {} : { parameters }),
       ...(typeof body === "string" ? { body } : {}),
-      answers,
+      answers: typeof answers === "string" ? { 200: answer(answers) } : answers,
       failures,
     }),
     ...(typeof body === "object" ? { requestBody: body } : {}),

@@ -26,27 +26,19 @@ type Parts = Pick<RouteOptions, "operations">;
 
 export const quotaOperations = [
   operation(
-    "GET",
-    "/quota",
-    {
-      id: "getQuota",
-      summary: "Returns the configuration of the disk quota",
-      answers: { 200: answer("Quota") },
-    },
+    "GET /quota",
+    "getQuota",
+    "Returns the configuration of the disk quota",
+    { answers: "Quota" },
     ({ operations }: Parts) => reader(async () => documentAnswer("Quota", await quotaDocument(operations))),
   ),
   changeOperation("PUT", "putQuota", "Changes the given fields of the disk quota, as the classic PUT does"),
   changeOperation("PATCH", "changeQuota", "Changes the given fields of the disk quota"),
   operation(
-    "DELETE",
-    "/quota",
-    {
-      id: "resetQuota",
-      summary: "Returns to the disk quota of the configuration file",
-      query: quotaQuery,
-      answers: { 200: answer("Quota") },
-      failures: [409],
-    },
+    "DELETE /quota",
+    "resetQuota",
+    "Returns to the disk quota of the configuration file",
+    { query: quotaQuery, answers: "Quota", failures: [409] },
     ({ operations }: Parts) =>
       administering(async (exchange): Promise<Reply> => {
         const query = decodeStrictQuery(quotaQuery, exchange);
@@ -63,8 +55,8 @@ export const quotaOperations = [
 
 function changeOperation(method: "PUT" | "PATCH", id: string, summary: string): ApiOperation {
   const answers = { 200: answer("Quota", "QuotaPreview") };
-  const about = { id, summary, query: quotaQuery, body: "QuotaChange", answers, failures: [400, 404, 413] };
-  return operation(method, "/quota", about, ({ operations }: Parts) =>
+  const about = { query: quotaQuery, body: "QuotaChange", answers, failures: [400, 404, 413] };
+  return operation(`${method} /quota`, id, summary, about, ({ operations }: Parts) =>
     administering(async (exchange): Promise<Reply> => {
       const query = decodeStrictQuery(quotaQuery, exchange);
       if (!query.ok) return query;

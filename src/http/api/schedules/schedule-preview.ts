@@ -9,7 +9,6 @@ import { type Exchange, type Reply, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { PREVIEW, schedulePreviewSchema } from "./schedule-document.ts";
 
 /** The concurrent previews of one process. A thousand times of a rare expression take a third of a second. */
@@ -17,15 +16,10 @@ const bounded = limitConcurrency(4, "previews are being worked out");
 
 export const schedulePreviewOperations = [
   operation(
-    "POST",
-    `/schedules/${PREVIEW}`,
-    {
-      id: "previewSchedule",
-      summary: "Returns the next times and windows of a schedule without creating it",
-      body: "SchedulePreviewRequest",
-      answers: { 200: answer("SchedulePreview") },
-      failures: [400, 413, 503],
-    },
+    `POST /schedules/${PREVIEW}`,
+    "previewSchedule",
+    "Returns the next times and windows of a schedule without creating it",
+    { body: "SchedulePreviewRequest", answers: "SchedulePreview", failures: [400, 413, 503] },
     () => reading(preview),
   ),
 ];

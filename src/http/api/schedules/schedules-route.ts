@@ -31,15 +31,10 @@ type Parts = Pick<RouteOptions, "operations">;
 
 export const scheduleOperations = [
   operation(
-    "GET",
-    "/schedules",
-    {
-      id: "listSchedules",
-      summary: "Lists schedules by name",
-      query: schedulesQuery,
-      answers: { 200: answer("Schedules") },
-      failures: [400],
-    },
+    "GET /schedules",
+    "listSchedules",
+    "Lists schedules by name",
+    { query: schedulesQuery, answers: "Schedules", failures: [400] },
     ({ operations }: Parts) =>
       readingQuery(schedulesQuery, async ({ runs }) => {
         const schedules = await operations.schedules(Math.max(1, runs));
@@ -50,16 +45,10 @@ export const scheduleOperations = [
       }),
   ),
   operation(
-    "POST",
-    "/schedules",
-    {
-      id: "createSchedule",
-      summary:
-        "Creates a schedule, which creates jobs at the times of a cron expression in a time zone. name is required",
-      body: "ScheduleRequest",
-      answers: { 201: created("Schedule") },
-      failures: [400, 409, 413],
-    },
+    "POST /schedules",
+    "createSchedule",
+    "Creates a schedule, which creates jobs at the times of a cron expression in a time zone. name is required",
+    { body: "ScheduleRequest", answers: { 201: created("Schedule") }, failures: [400, 409, 413] },
     ({ operations }: Parts) =>
       operating(async (exchange) => {
         const requested = await scheduleOf(exchange);
@@ -72,15 +61,10 @@ export const scheduleOperations = [
       }),
   ),
   operation(
-    "GET",
-    "/schedules/{name}",
-    {
-      id: "getSchedule",
-      summary: "Returns one schedule with the outcomes of its last runs",
-      query: schedulesQuery,
-      answers: { 200: answer("Schedule") },
-      failures: [400, 404],
-    },
+    "GET /schedules/{name}",
+    "getSchedule",
+    "Returns one schedule with the outcomes of its last runs",
+    { query: schedulesQuery, answers: "Schedule", failures: [400, 404] },
     ({ operations }: Parts, name) =>
       readingQuery(schedulesQuery, async ({ runs }) => {
         const view = await operations.schedule(name);
@@ -91,11 +75,10 @@ export const scheduleOperations = [
       }),
   ),
   operation(
-    "PUT",
-    "/schedules/{name}",
+    "PUT /schedules/{name}",
+    "putSchedule",
+    "Creates a schedule, or replaces the jobs and times of an existing one",
     {
-      id: "putSchedule",
-      summary: "Creates a schedule, or replaces the jobs and times of an existing one",
       body: "ScheduleRequest",
       answers: { 200: answer("Schedule"), 201: created("Schedule") },
       failures: [400, 409, 413],
@@ -113,15 +96,10 @@ export const scheduleOperations = [
       }),
   ),
   operation(
-    "PATCH",
-    "/schedules/{name}",
-    {
-      id: "changeSchedule",
-      summary: "Changes the given fields of a schedule; null is the default of a PUT",
-      body: "ScheduleChange",
-      answers: { 200: answer("Schedule") },
-      failures: [400, 404, 409, 413],
-    },
+    "PATCH /schedules/{name}",
+    "changeSchedule",
+    "Changes the given fields of a schedule; null is the default of a PUT",
+    { body: "ScheduleChange", answers: "Schedule", failures: [400, 404, 409, 413] },
     ({ operations }: Parts, name) =>
       operating(async (exchange) => {
         const change = await decodedInSteps(exchange, (body) => decodeScheduleChange(body, name));
@@ -136,9 +114,10 @@ export const scheduleOperations = [
       }),
   ),
   operation(
-    "DELETE",
-    "/schedules/{name}",
-    { id: "removeSchedule", summary: "Removes a schedule. Its jobs stay", answers: gone, failures: [404] },
+    "DELETE /schedules/{name}",
+    "removeSchedule",
+    "Removes a schedule. Its jobs stay",
+    { answers: gone, failures: [404] },
     ({ operations }: Parts, name) =>
       operating(async () => {
         const removed = await operations.removeSchedule(name);
@@ -146,36 +125,24 @@ export const scheduleOperations = [
       }),
   ),
   operation(
-    "POST",
-    "/schedules/{name}/pause",
-    {
-      id: "pauseSchedule",
-      summary: "Pauses a schedule until it is resumed. It stays paused over restarts",
-      answers: { 200: answer("Schedule") },
-      failures: [404],
-    },
+    "POST /schedules/{name}/pause",
+    "pauseSchedule",
+    "Pauses a schedule until it is resumed. It stays paused over restarts",
+    { answers: "Schedule", failures: [404] },
     ({ operations }: Parts, name) => operating(async () => scheduleAnswer(await operations.pauseSchedule(name))),
   ),
   operation(
-    "POST",
-    "/schedules/{name}/resume",
-    {
-      id: "resumeSchedule",
-      summary: "Resumes a schedule at its next time",
-      answers: { 200: answer("Schedule") },
-      failures: [404],
-    },
+    "POST /schedules/{name}/resume",
+    "resumeSchedule",
+    "Resumes a schedule at its next time",
+    { answers: "Schedule", failures: [404] },
     ({ operations }: Parts, name) => operating(async () => scheduleAnswer(await operations.resumeSchedule(name))),
   ),
   operation(
-    "POST",
-    "/schedules/{name}/run",
-    {
-      id: "runSchedule",
-      summary: "Creates the jobs of a schedule now; 409 while an earlier job of the schedule has not ended",
-      answers: { 201: createdJobs("Job", "Jobs") },
-      failures: [400, 404, 409],
-    },
+    "POST /schedules/{name}/run",
+    "runSchedule",
+    "Creates the jobs of a schedule now; 409 while an earlier job of the schedule has not ended",
+    { answers: { 201: createdJobs("Job", "Jobs") }, failures: [400, 404, 409] },
     (parts: Parts, name) =>
       operating(async (exchange) => {
         const run = await parts.operations.runSchedule(name, exchange.by);

@@ -6,7 +6,6 @@ import type { Handler, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import type { Peak, RecentTraffic, TrafficRatesView } from "../stats/traffic-rates.ts";
 import { ServerPlaces } from "./server-places.ts";
 
@@ -18,13 +17,10 @@ const placesOf = onceEach(({ installation }: Pick<RouteOptions, "installation">)
 
 export const serverOperations = [
   operation(
-    "GET",
-    "/server",
-    {
-      id: "getServer",
-      summary: "Returns the requests since the start, their rates, the memory tier, and the storage places",
-      answers: { 200: answer("Server") },
-    },
+    "GET /server",
+    "getServer",
+    "Returns the requests since the start, their rates, the memory tier, and the storage places",
+    { answers: "Server" },
     (parts) => reader(serverAnswer(parts)),
   ),
 ];

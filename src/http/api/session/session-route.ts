@@ -9,7 +9,7 @@ import { documentAnswer } from "../api-answer.ts";
 import { type ApiOperation, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import { parseSecretObject } from "../json-body.ts";
-import { answer, gone } from "../openapi/openapi-parts.ts";
+import { gone } from "../openapi/openapi-parts.ts";
 import { withoutQuery } from "../query-fields.ts";
 import { signInSchema } from "./session-document.ts";
 
@@ -18,26 +18,18 @@ type SessionParts = Pick<RouteOptions, "operations" | "authenticator" | "users">
 /** A session is a cookie. A change with this cookie must have the CSRF token. */
 export const sessionOperations: readonly ApiOperation[] = [
   operation(
-    "GET",
-    "/session",
-    {
-      id: "getSession",
-      summary: "Returns the account that is signed in. Needs no account",
-      answers: { 200: answer("Session") },
-    },
+    "GET /session",
+    "getSession",
+    "Returns the account that is signed in. Needs no account",
+    { answers: "Session" },
     ({ users }: SessionParts) =>
       anybody(withoutQuery(async ({ caller }) => documentAnswer("Session", sessionOf(caller, users)))),
   ),
   operation(
-    "POST",
-    "/session",
-    {
-      id: "signIn",
-      summary: "Opens a session. Its token is a cookie",
-      body: "SignIn",
-      answers: { 200: answer("Session") },
-      failures: [400, 401, 409, 413, 429],
-    },
+    "POST /session",
+    "signIn",
+    "Opens a session. Its token is a cookie",
+    { body: "SignIn", answers: "Session", failures: [400, 401, 409, 413, 429] },
     ({ operations, authenticator, users }: SessionParts) =>
       anybody(async ({ body, base, address, signal }) => {
         const pair = await body((bytes) => {
@@ -58,9 +50,10 @@ export const sessionOperations: readonly ApiOperation[] = [
       }),
   ),
   operation(
-    "DELETE",
-    "/session",
-    { id: "signOut", summary: "Ends the session, if there is one", answers: gone, failures: [403] },
+    "DELETE /session",
+    "signOut",
+    "Ends the session, if there is one",
+    { answers: gone, failures: [403] },
     ({ operations }: SessionParts) =>
       anybody(async ({ headers, base }) => {
         const token = sessionTokenOf(headers.cookie);

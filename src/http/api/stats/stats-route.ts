@@ -6,7 +6,6 @@ import { BOUNDS_SECONDS } from "../../tiles/tile-times.ts";
 import type { TrafficCounts } from "../../tiles/tile-traffic.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { layer, readingQuery, wholeNumber } from "../query-fields.ts";
 import { TRAFFIC_WINDOWS } from "./traffic-history.ts";
 
@@ -19,15 +18,10 @@ const statsQuery = z.object({
 
 export const statsOperations = [
   operation(
-    "GET",
-    "/stats",
-    {
-      id: "getStats",
-      summary: "Returns how users' requests for tiles were answered: hits, misses, bytes and latency",
-      query: statsQuery,
-      answers: { 200: answer("Stats") },
-      failures: [400, 404],
-    },
+    "GET /stats",
+    "getStats",
+    "Returns how users' requests for tiles were answered: hits, misses, bytes and latency",
+    { query: statsQuery, answers: "Stats", failures: [400, 404] },
     (parts) => statsHandler(parts),
   ),
 ];

@@ -3,7 +3,6 @@ import { unlessDiskFault } from "../../errors.ts";
 import type { Handler, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { attentionOf } from "./attention.ts";
 
 /** The most jobs of each state that the status reads. */
@@ -14,13 +13,10 @@ const FAILED_MS = 86_400_000;
 /** The HTTP status of `/status` is 200 even if the server is not ready. Probes use `/readyz`. */
 export const statusOperations = [
   operation(
-    "GET",
-    "/status",
-    {
-      id: "getStatus",
-      summary: "Returns the version, readiness, jobs, usage, and the problems that need attention",
-      answers: { 200: answer("Status") },
-    },
+    "GET /status",
+    "getStatus",
+    "Returns the version, readiness, jobs, usage, and the problems that need attention",
+    { answers: "Status" },
     (parts) => statusHandler(parts),
   ),
 ];

@@ -24,26 +24,18 @@ type Parts = Pick<RouteOptions, "operations">;
 
 export const storeCopyOperations = [
   operation(
-    "GET",
-    "/stores/copies",
-    {
-      id: "getStoreCopies",
-      summary: "Copies of layers to other stores: those that run, and those ended since the start",
-      answers: { 200: answer("StoreCopies") },
-    },
+    "GET /stores/copies",
+    "getStoreCopies",
+    "Copies of layers to other stores: those that run, and those ended since the start",
+    { answers: "StoreCopies" },
     ({ operations }: Parts) =>
       reader(async () => documentAnswer("StoreCopies", { copies: await operations.storeCopies() })),
   ),
   operation(
-    "POST",
-    "/stores/copies",
-    {
-      id: "copyStore",
-      summary: "Copies layers to another store while they are in use",
-      body: "StoreCopyRequest",
-      answers: { 202: answer("StoreCopies") },
-      failures: [400, 404, 409, 413, 422],
-    },
+    "POST /stores/copies",
+    "copyStore",
+    "Copies layers to another store while they are in use",
+    { body: "StoreCopyRequest", answers: { 202: answer("StoreCopies") }, failures: [400, 404, 409, 413, 422] },
     ({ operations }: Parts) =>
       administering(async (exchange) => {
         const requested = await exchange.body(decodeRequest);
@@ -54,14 +46,10 @@ export const storeCopyOperations = [
       }),
   ),
   operation(
-    "DELETE",
-    "/stores/copies/{layer}",
-    {
-      id: "cancelStoreCopy",
-      summary: "Ends the copy of a layer; what was copied stays",
-      answers: { 200: answer("StoreCopy") },
-      failures: [404],
-    },
+    "DELETE /stores/copies/{layer}",
+    "cancelStoreCopy",
+    "Ends the copy of a layer; what was copied stays",
+    { answers: "StoreCopy", failures: [404] },
     ({ operations }: Parts, layer) =>
       administering(
         withoutQuery(async ({ catalogue }) => {

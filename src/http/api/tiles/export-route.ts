@@ -40,11 +40,10 @@ const bounded = limitConcurrency(MOST_AT_ONCE, "pages are being exported");
 
 export const exportOperations = [
   operation(
-    "POST",
-    "/tiles/export",
+    "POST /tiles/export",
+    "exportTiles",
+    "Returns a page of the stored tiles of a range, with their bytes. Renders nothing",
     {
-      id: "exportTiles",
-      summary: "Returns a page of the stored tiles of a range, with their bytes. Renders nothing",
       body: "TileExportRequest",
       answers: {
         200: packJson(

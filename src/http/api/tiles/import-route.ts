@@ -9,7 +9,6 @@ import { administering, type Exchange, type Reply, type RouteOptions } from "../
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 import { type RequestedTileSet, tileSetFields, tileSetOf } from "../coverage/requested-tile-set.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { decodeQuery } from "../query-fields.ts";
 import { receivedTile } from "./received-tile.ts";
 import { decodePack, type PackedTile, packJson, parseTileName } from "./tile-pack.ts";
@@ -35,17 +34,16 @@ const bounded = limitConcurrency(MOST_AT_ONCE, "imports are being stored");
 /** The answer of an import names each invalid tile; valid tiles are stored. */
 export const importOperations = [
   operation(
-    "POST",
-    "/tiles/import",
+    "POST /tiles/import",
+    "importTiles",
+    "Stores tiles in a layer",
     {
-      id: "importTiles",
-      summary: "Stores tiles in a layer",
       query: importQuery,
       body: {
         required: true,
         ...packJson('A line of JSON, {"tiles": [["z/x/y", bytes], …]}, then the bytes; 1,000 tiles and 16 MiB at most'),
       },
-      answers: { 200: answer("TileImport") },
+      answers: "TileImport",
       failures: [400, 404, 413, 503, 507],
     },
     ({ operations }: Pick<RouteOptions, "operations">) =>

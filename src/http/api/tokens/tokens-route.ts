@@ -17,13 +17,10 @@ type Parts = Pick<RouteOptions, "operations">;
 
 export const tokenOperations = [
   operation(
-    "GET",
-    "/tokens",
-    {
-      id: "listTokens",
-      summary: "Lists the caller's API tokens, for an administrator those of all users",
-      answers: { 200: answer("Tokens") },
-    },
+    "GET /tokens",
+    "listTokens",
+    "Lists the caller's API tokens, for an administrator those of all users",
+    { answers: "Tokens" },
     ({ operations }: Parts) =>
       reader(async ({ caller }) => {
         const tokens = caller.kind === "user" ? await operations.apiTokens(ownerSeenBy(caller)) : [];
@@ -31,11 +28,10 @@ export const tokenOperations = [
       }),
   ),
   operation(
-    "POST",
-    "/tokens",
+    "POST /tokens",
+    "createToken",
+    "Creates an API token of the caller. Only this answer has its text",
     {
-      id: "createToken",
-      summary: "Creates an API token of the caller. Only this answer has its text",
       body: "TokenRequest",
       answers: { 201: { ...answer("NewToken"), description: "Created" } },
       failures: [400, 403, 409, 413],
@@ -67,9 +63,10 @@ export const tokenOperations = [
       }),
   ),
   numberedOperation(
-    "DELETE",
-    "/tokens/{id}",
-    { id: "deleteToken", summary: "Revokes an API token at once", answers: gone, failures: [403, 404, 409] },
+    "DELETE /tokens/{id}",
+    "deleteToken",
+    "Revokes an API token at once",
+    { answers: gone, failures: [403, 404, 409] },
     ({ operations }: Parts, id) =>
       anybody(async ({ caller }) => {
         const person = personOf(caller);

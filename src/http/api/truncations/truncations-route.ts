@@ -28,26 +28,20 @@ type Parts = Pick<RouteOptions, "operations">;
 
 export const truncationOperations = [
   operation(
-    "GET",
-    "/truncations",
-    {
-      id: "listTruncations",
-      summary: "Lists mass truncations, also those of the classic interface, the newest first",
-      query: truncationsQuery,
-      answers: { 200: answer("Truncations") },
-      failures: [400, 404],
-    },
+    "GET /truncations",
+    "listTruncations",
+    "Lists mass truncations, also those of the classic interface, the newest first",
+    { query: truncationsQuery, answers: "Truncations", failures: [400, 404] },
     ({ operations }: Parts) =>
       readingQuery(truncationsQuery, async (filter) =>
         documentAnswer("Truncations", { truncations: await operations.truncations(filter) }),
       ),
   ),
   operation(
-    "POST",
-    "/truncations",
+    "POST /truncations",
+    "truncate",
+    "Truncates a layer. Once answered, no reader can see the tiles any more",
     {
-      id: "truncate",
-      summary: "Truncates a layer. Once answered, no reader can see the tiles any more",
       query: truncateQuery,
       body: "TruncationRequest",
       answers: { 200: answer("TruncationPreview"), 201: created("Truncation") },
@@ -72,14 +66,10 @@ export const truncationOperations = [
       }),
   ),
   numberedOperation(
-    "GET",
-    "/truncations/{id}",
-    {
-      id: "getTruncation",
-      summary: "Returns one mass truncation",
-      answers: { 200: answer("Truncation") },
-      failures: [404],
-    },
+    "GET /truncations/{id}",
+    "getTruncation",
+    "Returns one mass truncation",
+    { answers: "Truncation", failures: [404] },
     ({ operations }: Parts, id) =>
       reader(async () => {
         const view = await operations.truncation(id);
@@ -87,28 +77,20 @@ export const truncationOperations = [
       }),
   ),
   numberedOperation(
-    "DELETE",
-    "/truncations/{id}",
-    {
-      id: "reclaimTruncation",
-      summary: "Deletes the truncated tiles now, which frees their space and ends the time for an undo",
-      answers: { 200: answer("Truncation") },
-      failures: [404, 409],
-    },
+    "DELETE /truncations/{id}",
+    "reclaimTruncation",
+    "Deletes the truncated tiles now, which frees their space and ends the time for an undo",
+    { answers: "Truncation", failures: [404, 409] },
     ({ operations }: Parts, id) =>
       operating(async ({ by }) =>
         viewAnswer("Truncation", await operations.reclaimTruncation(id, by), truncationDetail),
       ),
   ),
   numberedOperation(
-    "POST",
-    "/truncations/{id}/undo",
-    {
-      id: "undoTruncation",
-      summary: "Undoes a truncation: restores its tiles, and discards the tiles that were stored since",
-      answers: { 200: answer("Truncation") },
-      failures: [404, 409],
-    },
+    "POST /truncations/{id}/undo",
+    "undoTruncation",
+    "Undoes a truncation: restores its tiles, and discards the tiles that were stored since",
+    { answers: "Truncation", failures: [404, 409] },
     ({ operations }: Parts, id) =>
       operating(async ({ by }) => viewAnswer("Truncation", await operations.undoTruncation(id, by), truncationDetail)),
   ),

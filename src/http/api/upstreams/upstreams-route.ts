@@ -3,7 +3,6 @@ import { refuse } from "../../../lib/result.ts";
 import { operating, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 
 const unknownUpstream = (id: string): Refusal => ({
   code: "not_found",
@@ -12,20 +11,18 @@ const unknownUpstream = (id: string): Refusal => ({
 
 export const upstreamOperations = [
   operation(
-    "GET",
-    "/upstreams",
-    {
-      id: "listUpstreams",
-      summary: "Lists the upstreams of the layers: health, connections, queues, latency",
-      answers: { 200: answer("Upstreams") },
-    },
+    "GET /upstreams",
+    "listUpstreams",
+    "Lists the upstreams of the layers: health, connections, queues, latency",
+    { answers: "Upstreams" },
     ({ upstreams }: Pick<RouteOptions, "upstreams">) =>
       reader(async () => documentAnswer("Upstreams", { upstreams: await upstreams() })),
   ),
   operation(
-    "GET",
-    "/upstreams/{id}",
-    { id: "getUpstream", summary: "Returns one upstream", answers: { 200: answer("Upstream") }, failures: [404] },
+    "GET /upstreams/{id}",
+    "getUpstream",
+    "Returns one upstream",
+    { answers: "Upstream", failures: [404] },
     ({ upstreams }: Pick<RouteOptions, "upstreams">, id) =>
       reader(async () => {
         const view = (await upstreams()).find((one) => one.id === id);
@@ -33,14 +30,10 @@ export const upstreamOperations = [
       }),
   ),
   operation(
-    "POST",
-    "/upstreams/{id}/probe",
-    {
-      id: "probeUpstream",
-      summary: "Requests one tile from an upstream now, without storing it",
-      answers: { 200: answer("UpstreamProbe") },
-      failures: [404],
-    },
+    "POST /upstreams/{id}/probe",
+    "probeUpstream",
+    "Requests one tile from an upstream now, without storing it",
+    { answers: "UpstreamProbe", failures: [404] },
     ({ probeUpstream }: Pick<RouteOptions, "probeUpstream">, id) =>
       operating(async ({ signal }) => {
         const probe = await probeUpstream(id, signal);

@@ -25,30 +25,20 @@ type Parts = Pick<RouteOptions, "operations">;
 
 export const usageOperations = [
   operation(
-    "GET",
-    "/usage",
-    {
-      id: "getUsage",
-      summary: "Returns the stored tiles and bytes, by layer",
-      query: usageQuery,
-      answers: { 200: answer("Usage") },
-      failures: [400, 404],
-    },
+    "GET /usage",
+    "getUsage",
+    "Returns the stored tiles and bytes, by layer",
+    { query: usageQuery, answers: "Usage", failures: [400, 404] },
     ({ operations }: Parts) =>
       readingQuery(usageQuery, async ({ by, layer: name }) =>
         documentAnswer("Usage", await operations.usage({ tileSets: by !== undefined, layer: name })),
       ),
   ),
   operation(
-    "GET",
-    "/usage/history",
-    {
-      id: "getUsageHistory",
-      summary: "Returns the stored tiles and bytes over the last 30 days, of all layers or one",
-      query: historyQuery,
-      answers: { 200: answer("UsageHistory") },
-      failures: [400, 404],
-    },
+    "GET /usage/history",
+    "getUsageHistory",
+    "Returns the stored tiles and bytes over the last 30 days, of all layers or one",
+    { query: historyQuery, answers: "UsageHistory", failures: [400, 404] },
     ({ operations }: Parts) =>
       readingQuery(historyQuery, async ({ layer: name, step, since = 0 }) => {
         const samples = await operations.usageHistory({ layer: name, sinceMs: since, stepMs: STEPS[step] });
@@ -62,26 +52,17 @@ export const usageOperations = [
       }),
   ),
   operation(
-    "GET",
-    "/usage/verification",
-    {
-      id: "getVerification",
-      summary: "Returns the progress of the comparison of the records with the store, or the result of the last one",
-      answers: { 200: answer("Verification") },
-      failures: [404],
-    },
+    "GET /usage/verification",
+    "getVerification",
+    "Returns the progress of the comparison of the records with the store, or the result of the last one",
+    { answers: "Verification", failures: [404] },
     (parts) => reader(() => verificationAnswer(parts)),
   ),
   operation(
-    "POST",
-    "/usage/verification",
-    {
-      id: "beginVerification",
-      summary: "Begins to compare the records with the store, while both are in use",
-      query: verificationQuery,
-      answers: { 202: answer("Verification") },
-      failures: [400, 404, 409],
-    },
+    "POST /usage/verification",
+    "beginVerification",
+    "Begins to compare the records with the store, while both are in use",
+    { query: verificationQuery, answers: { 202: answer("Verification") }, failures: [400, 404, 409] },
     (parts: Parts) =>
       operating(async (exchange) => {
         const query = decodeStrictQuery(verificationQuery, exchange);
@@ -91,14 +72,10 @@ export const usageOperations = [
       }),
   ),
   operation(
-    "DELETE",
-    "/usage/verification",
-    {
-      id: "cancelVerification",
-      summary: "Ends the running comparison",
-      answers: { 200: answer("Verification") },
-      failures: [404],
-    },
+    "DELETE /usage/verification",
+    "cancelVerification",
+    "Ends the running comparison",
+    { answers: "Verification", failures: [404] },
     (parts: Parts) =>
       operating(async () => {
         await parts.operations.cancelVerification();

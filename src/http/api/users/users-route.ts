@@ -26,22 +26,18 @@ type UserParts = Pick<RouteOptions, "users" | "authenticator"> & {
 
 export const userOperations = [
   operation(
-    "GET",
-    "/users",
-    {
-      id: "listUsers",
-      summary: "Lists the accounts of the server with their roles",
-      answers: { 200: answer("Users") },
-    },
+    "GET /users",
+    "listUsers",
+    "Lists the accounts of the server with their roles",
+    { answers: "Users" },
     ({ users }: Pick<RouteOptions, "users">) =>
       reader(async () => documentAnswer("Users", { users: users().map(userDocument) })),
   ),
   operation(
-    "POST",
-    "/users",
+    "POST /users",
+    "addUser",
+    "Adds a user to the state database",
     {
-      id: "addUser",
-      summary: "Adds a user to the state database",
       body: "UserRequest",
       answers: { 201: { ...answer("User"), description: "Created" } },
       failures: [400, 403, 409, 413],
@@ -49,27 +45,18 @@ export const userOperations = [
     ({ operations }) => addingHandler(operations),
   ),
   operation(
-    "PATCH",
-    "/users/{name}",
-    {
-      id: "changeUser",
-      summary: "Changes the password or roles of a user in the state database, and ends the user's sessions",
-      body: "UserChange",
-      answers: { 200: answer("User") },
-      failures: [400, 403, 404, 409, 413, 429],
-    },
+    "PATCH /users/{name}",
+    "changeUser",
+    "Changes the password or roles of a user in the state database, and ends the user's sessions",
+    { body: "UserChange", answers: "User", failures: [400, 403, 404, 409, 413, 429] },
     // Any user may change their own password.
     (parts: UserParts, name) => anybody((exchange) => changeUser(parts, name, exchange)),
   ),
   operation(
-    "DELETE",
-    "/users/{name}",
-    {
-      id: "deleteUser",
-      summary: "Removes a user from the state database, with the user's tokens and sessions",
-      answers: gone,
-      failures: [403, 404, 409],
-    },
+    "DELETE /users/{name}",
+    "deleteUser",
+    "Removes a user from the state database, with the user's tokens and sessions",
+    { answers: gone, failures: [403, 404, 409] },
     ({ operations }: Pick<UserParts, "operations">, name) =>
       administering(async ({ caller }) => {
         if (isToken(caller)) return refuse(PERSON_NEEDED);
