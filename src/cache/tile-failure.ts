@@ -1,8 +1,8 @@
 import { isNoTileMark } from "../layer/no-tile-mark.ts";
 import { waitSeconds } from "../lib/time/wait-seconds.ts";
-import type { RenderFailure } from "../render/render-order.ts";
+import type { RenderFailure, RenderOutcome } from "../render/render-order.ts";
 import type { PermitRefusal } from "../render/upstream/upstream-limit.ts";
-import type { UserRender } from "../render/user-renders.ts";
+import type { RenderedForUser } from "../render/user-renders.ts";
 import { type Question, UPSTREAM_HAS_NONE } from "../source/source.ts";
 import type { ServedTile, TileFailure, TileOutcome } from "./tile-reader.ts";
 
@@ -41,7 +41,7 @@ const UNDONE: Readonly<Record<"tile" | Question["kind"], string>> = {
 
 /** Returns the user's answer when the upstream did not return what was requested. */
 export function failureOf(
-  rendered: Extract<UserRender, { kind: "refused" | "remembered" | "layer_removed" | "cancelled" }> | RenderFailure,
+  rendered: Exclude<RenderOutcome<RenderedForUser>, { readonly kind: "rendered" | "stored" }>,
   asked: keyof typeof UNDONE = "tile",
 ): TileFailure {
   switch (rendered.kind) {

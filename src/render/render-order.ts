@@ -86,7 +86,16 @@ export interface RenderFailure {
   readonly answeredMsAgo?: number;
 }
 
-export type RenderOutcome =
+/** The outcome of a render for a requester. `Done` are the outcomes of a metatile that was not refused and did not fail. */
+export type RenderOutcome<Done = RenderedForJob> =
+  | Done
+  | RenderFailure
+  /** A reload has removed the layer since the request arrived. */
+  | { readonly kind: "layer_removed" }
+  /** The requester's signal was aborted. */
+  | { readonly kind: "cancelled" };
+
+type RenderedForJob =
   /**
    * `bytes` is the size of the written tiles. `upstreamMs` is the time that the upstream took for the picture.
    * `unchanged` lists the tiles that the store already had unchanged. `written` is present if the order was watched.
@@ -105,9 +114,4 @@ export type RenderOutcome =
   /** The metatile was rendered, but the store had no space for it. */
   | { readonly kind: "full"; readonly reason: string }
   /** The metatile was rendered, but the store, or the layer's part of it, cannot be written at present. */
-  | { readonly kind: "store_away"; readonly reason: string }
-  | RenderFailure
-  /** A reload has removed the layer. */
-  | { readonly kind: "layer_removed" }
-  /** The caller's signal was aborted. */
-  | { readonly kind: "cancelled" };
+  | { readonly kind: "store_away"; readonly reason: string };

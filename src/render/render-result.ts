@@ -10,10 +10,7 @@ import {
 } from "./render-order.ts";
 import type { StoredTiles, StoreFailure } from "./renderer/store-tiles.ts";
 import type { RendererResult } from "./renderers.ts";
-import type { PermitRefusal } from "./upstream/upstream-limit.ts";
-
-/** The result of a render. Only a render for a user can be refused. */
-export type RenderResult = RendererResult | ({ readonly kind: "refused" } & PermitRefusal);
+import type { Refused } from "./user-renders.ts";
 
 export const CANCELLED = { kind: "cancelled" } as const;
 
@@ -56,7 +53,7 @@ export const filledMetatile = ({ tileSet, beside, rect }: RenderOrder): FilledMe
 export function toOutcome(
   { watched, tileSet }: RenderOrder,
   rendered: RenderOrder,
-  result: RenderResult,
+  result: RendererResult | Refused,
 ): RenderOutcome {
   switch (result.kind) {
     case "rendered": {

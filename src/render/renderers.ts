@@ -4,17 +4,26 @@ import type { Question, UpstreamDocument } from "../source/source.ts";
 import type { Leave } from "./admission.ts";
 import type { RenderFailure, RenderOrder } from "./render-order.ts";
 import type { EarlyTiles } from "./renderer/missed-tile-first.ts";
-import type { RenderedMetatile } from "./renderer/render-metatile.ts";
+import type { StoredTiles } from "./renderer/store-tiles.ts";
 import type { TestOrder, TestRender } from "./renderer/test-render.ts";
 
 /** The result of a render. */
 export type RendererResult =
-  /** `processorMs` is the processor time that the renderer has used since its previous report. Absent in a batch. */
-  | ({ readonly kind: "rendered"; readonly processorMs?: number } & RenderedMetatile)
+  | ({
+      readonly kind: "rendered";
+      /** The processor time that the renderer has used since its previous report. Absent in a batch. */
+      readonly processorMs?: number;
+      /** The time in ms that the source took. */
+      readonly upstreamMs: number;
+      /** Set if the upstream has answered that it has no tile, so that marks were stored for all tiles. */
+      readonly hasNoTile?: true;
+    } & StoredTiles)
   | (Omit<RenderFailure, "answeredMsAgo"> & { readonly upstreamMs: number })
   | { readonly kind: "cancelled" }
   /** The renderer died. It is unknown which tiles it wrote last. */
   | { readonly kind: "lost" };
+
+export type Rendered = Extract<RendererResult, { readonly kind: "rendered" }>;
 
 /** The server's side of one render. */
 export interface RenderClient {

@@ -1,18 +1,21 @@
 import type { TileIndex } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Question } from "../source/source.ts";
-import type { RenderFailure, RenderOrder } from "./render-order.ts";
+import type { RenderFailure, RenderOrder, RenderOutcome } from "./render-order.ts";
 import type { RenderedTile } from "./renderer/store-tiles.ts";
 import type { InfoResult } from "./renderers.ts";
 import type { PermitRefusal } from "./upstream/upstream-limit.ts";
 
-export type UserRender =
+/** The upstream takes no further render for a user now. */
+export type Refused = { readonly kind: "refused" } & PermitRefusal;
+
+/** The outcome of a render for a user. */
+export type RenderedForUser =
   /** `isStale`: a newer generation of the layer has begun, so the memory tiers must not take the tiles. */
   | { readonly kind: "rendered"; readonly tiles: readonly RenderedTile[]; readonly isStale?: true }
   /** The tile has just been stored. */
   | { readonly kind: "stored" }
-  | ({ readonly kind: "refused" } & PermitRefusal)
-  | RenderFailure
+  | Refused
   /**
    * The metatile failed, just now or shortly before. The upstream gets no further request for the metatile before
    * `retryAfterSeconds` have passed.
@@ -22,10 +25,7 @@ export type UserRender =
       readonly failure: RenderFailure;
       readonly retryAfterSeconds: number;
       readonly failed: "just now" | "before";
-    }
-  /** A reload has removed the layer since the request arrived. */
-  | { readonly kind: "layer_removed" }
-  | { readonly kind: "cancelled" };
+    };
 
 /** Methods of the server that the tile cache calls for users. */
 export interface UserRenders {
@@ -35,7 +35,12 @@ export interface UserRenders {
    * serve the next request.
    * @param client as in `Requester`
    */
-  renderForUser(order: RenderOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserRender>;
+  renderForUser(
+    order: RenderOrder,
+    missed: TileIndex,
+    client: string,
+    gone: AbortSignal,
+  ): Promise<RenderOutcome<RenderedForUser>>;
   /**
    * Sends a question, which requests something other than tiles, to the upstream. The question takes a connection of
    * the upstream like a user's render, and ends when `gone` fires.
@@ -47,9 +52,7 @@ export interface UserRenders {
 
 export type MetatileAddress = Pick<RenderOrder, "tileSet" | "rect">;
 
-export type UserAnswer =
-  | Extract<InfoResult, { readonly kind: "info" }>
-  | Exclude<UserRender, { readonly kind: "rendered" | "stored" | "remembered" }>;
+export type UserAnswer = Extract<InfoResult, { readonly kind: "info" }> | RenderOutcome<Refused>;
 
 /** The state of the renders of a metatile and its layer. */
 export interface RenderStatus {

@@ -301,7 +301,7 @@ export class Renderer implements RendererMethods {
         },
         signal,
       );
-      return { kind: "rendered", ...rendered };
+      return rendered;
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       return failedRender(error, beganMs);

@@ -14,7 +14,8 @@ import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "
 import { errorMessage } from "../../lib/error-code.ts";
 import { type Channel, localMethods, type Sendings } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
-import type { UserRender } from "../../render/user-renders.ts";
+import type { RenderOutcome } from "../../render/render-order.ts";
+import type { RenderedForUser } from "../../render/user-renders.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 import {
   type CalledByMembers,
@@ -238,7 +239,7 @@ export function methodsForMembers(core: Core, applied: () => Promise<void>): Cal
 }
 
 /** Removes all tiles except the requested one from a render. Processes do not exchange other tiles. */
-const only = (rendered: UserRender, { x, y }: TileIndex): UserRender =>
+const only = (rendered: RenderOutcome<RenderedForUser>, { x, y }: TileIndex): RenderOutcome<RenderedForUser> =>
   rendered.kind === "rendered"
     ? { ...rendered, tiles: rendered.tiles.filter((t) => t.x === x && t.y === y) }
     : rendered;

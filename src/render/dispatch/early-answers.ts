@@ -1,8 +1,8 @@
 import type { TileIndex } from "../../grid/grid-set.ts";
 import type { EarlyTiles } from "../renderer/missed-tile-first.ts";
-import type { UserRender } from "../user-renders.ts";
+import type { RenderedForUser } from "../user-renders.ts";
 
-type EarlyAnswer = Extract<UserRender, { readonly kind: "rendered" | "stored" }>;
+type EarlyAnswer = Extract<RenderedForUser, { readonly kind: "rendered" | "stored" }>;
 
 /** Answers for users from a render in progress: tiles that are stored, and tiles that cannot be stored. */
 export class EarlyAnswers {
@@ -16,7 +16,7 @@ export class EarlyAnswers {
 
   /**
    * Answers the users who wait for one of these tiles, and remembers the answers for later requests.
-   * @param isStale as in `UserRender`
+   * @param isStale as in `RenderedForUser`
    */
   add({ written, tiles }: EarlyTiles, isStale: boolean): void {
     for (const tile of tiles)

@@ -1,9 +1,10 @@
 import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
 import { SharedTurn } from "../../lib/process/fair-line.ts";
 import type { RenderOrder, WrittenTile } from "../render-order.ts";
-import { fills, type RenderResult } from "../render-result.ts";
+import { fills } from "../render-result.ts";
 import type { EarlyTiles } from "../renderer/missed-tile-first.ts";
 import type { RendererResult } from "../renderers.ts";
+import type { Refused } from "../user-renders.ts";
 import { EarlyAnswers } from "./early-answers.ts";
 
 /**
@@ -86,7 +87,7 @@ export class InFlightRender {
   /** The turn of the users who wait for this render, in the fair line for a connection. */
   readonly turn: SharedTurn;
   readonly early = new EarlyAnswers();
-  readonly ended: Promise<RenderResult>;
+  readonly ended: Promise<RendererResult | Refused>;
   /** The tile that the renderer stores first: the tile of the first user. */
   #firstMissed: TileIndex | undefined;
   #notifyRenderer: ((missed: TileIndex) => void) | undefined;
@@ -95,7 +96,7 @@ export class InFlightRender {
   #waiters: number;
 
   /** @param begin begins the render; its promise resolves at the end of the render */
-  constructor(parts: InFlightRenderParts, begin: (render: InFlightRender) => Promise<RenderResult>) {
+  constructor(parts: InFlightRenderParts, begin: (render: InFlightRender) => Promise<RendererResult | Refused>) {
     const { order, beganMs, progress, user, isOfBatch } = parts;
     this.order = order;
     this.beganMs = beganMs;
@@ -159,7 +160,7 @@ export class InFlightRender {
 
   /**
    * Records tiles that the renderer reported before the end, and answers the users who wait for them.
-   * @param isStale as in `UserRender`
+   * @param isStale as in `RenderedForUser`
    */
   report(tiles: EarlyTiles, isStale: boolean): void {
     this.#reported.push(...tiles.written);

@@ -1,6 +1,8 @@
 import type { RenderOrder, RenderOutcome } from "../render-order.ts";
-import { CANCELLED, LAYER_REMOVED, type RenderResult, toOutcome } from "../render-result.ts";
+import { CANCELLED, LAYER_REMOVED, toOutcome } from "../render-result.ts";
+import type { RendererResult } from "../renderers.ts";
 import type { ConnectionPermits } from "../upstream/connection-permits.ts";
+import type { Refused } from "../user-renders.ts";
 import type { InFlightRenders } from "./in-flight-renders.ts";
 import type { LayerStates } from "./layer-states.ts";
 import type { MetatileRenders } from "./metatile-renders.ts";
@@ -42,7 +44,7 @@ export class JobDispatcher {
       return CANCELLED;
     }
     // A job that leaves a render that continues for other waiters does not wait for the end of that render.
-    const left = new Promise<RenderResult>((resolve) => {
+    const left = new Promise<RendererResult | Refused>((resolve) => {
       const onAbort = (): void => {
         if (leave()) resolve(CANCELLED);
       };

@@ -1,10 +1,11 @@
 import type { TileIndex } from "../../grid/grid-set.ts";
 import type { Leave } from "../admission.ts";
 import type { RenderOrder } from "../render-order.ts";
-import { CANCELLED, filledMetatile, type RenderResult, writtenByTileSet } from "../render-result.ts";
+import { CANCELLED, filledMetatile, writtenByTileSet } from "../render-result.ts";
 import type { EarlyTiles } from "../renderer/missed-tile-first.ts";
 import type { RendererResult, Renderers } from "../renderers.ts";
 import type { ConnectionPermits } from "../upstream/connection-permits.ts";
+import type { Refused } from "../user-renders.ts";
 import { InFlightRender, RenderProgress } from "./in-flight-render.ts";
 import type { InFlightRenders } from "./in-flight-renders.ts";
 import type { LayerStates } from "./layer-states.ts";
@@ -66,7 +67,7 @@ export class MetatileRenders {
     return render;
   }
 
-  async #render(render: InFlightRender): Promise<RenderResult> {
+  async #render(render: InFlightRender): Promise<RendererResult | Refused> {
     const { renderers, ledger, layers, permits, reports } = this.#parts;
     const { order, progress, missed } = render;
     const { layer } = order.tileSet;

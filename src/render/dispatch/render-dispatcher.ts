@@ -10,7 +10,7 @@ import { ConnectionPermits } from "../upstream/connection-permits.ts";
 import { sourceName, type UpstreamLimits, upstreamOf } from "../upstream/upstream-limits.ts";
 import type { MeasuredSource, UpstreamMeter } from "../upstream/upstream-meter.ts";
 import { UpstreamQuestions } from "../upstream/upstream-questions.ts";
-import type { MetatileAddress, RenderStatus, UserAnswer, UserRender, UserRenders } from "../user-renders.ts";
+import type { MetatileAddress, RenderedForUser, RenderStatus, UserAnswer, UserRenders } from "../user-renders.ts";
 import type { InFlightRender } from "./in-flight-render.ts";
 import { InFlightRenders } from "./in-flight-renders.ts";
 import { JobDispatcher } from "./job-dispatcher.ts";
@@ -103,7 +103,12 @@ export class RenderDispatcher implements RenderControl, UserRenders {
 
   // ---- for users
 
-  renderForUser(order: RenderOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserRender> {
+  renderForUser(
+    order: RenderOrder,
+    missed: TileIndex,
+    client: string,
+    gone: AbortSignal,
+  ): Promise<RenderOutcome<RenderedForUser>> {
     return this.#forUsers.render(order, missed, client, gone);
   }
 

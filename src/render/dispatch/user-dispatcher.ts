@@ -1,10 +1,11 @@
 import type { TileIndex } from "../../grid/grid-set.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";
+import type { RenderOutcome } from "../render-order.ts";
 import { BATCH_MS, isWanted, type RenderOrder } from "../render-order.ts";
-import { CANCELLED, fills, LAYER_REMOVED, RENDERER_ENDED, type RenderResult, toFailure } from "../render-result.ts";
+import { CANCELLED, fills, LAYER_REMOVED, RENDERER_ENDED, toFailure } from "../render-result.ts";
 import type { RendererResult } from "../renderers.ts";
 import type { ConnectionPermits } from "../upstream/connection-permits.ts";
-import type { MetatileAddress, RenderStatus, UserRender } from "../user-renders.ts";
+import type { MetatileAddress, Refused, RenderedForUser, RenderStatus } from "../user-renders.ts";
 import type { RememberedFailure } from "./failure-memory.ts";
 import type { InFlightRender } from "./in-flight-render.ts";
 import type { InFlightRenders } from "./in-flight-renders.ts";
@@ -37,7 +38,12 @@ export class UserDispatcher {
   }
 
   /** See `UserRenders.renderForUser`. */
-  async render(order: RenderOrder, missed: TileIndex, client: string, gone: AbortSignal): Promise<UserRender> {
+  async render(
+    order: RenderOrder,
+    missed: TileIndex,
+    client: string,
+    gone: AbortSignal,
+  ): Promise<RenderOutcome<RenderedForUser>> {
     const answer = await this.#render({ order, missed, client, gone });
     const isTile = answer.kind === "rendered" || answer.kind === "stored";
     return isTile ? answer : this.unlessRemoved(order.tileSet.layer, answer, gone);
@@ -61,7 +67,7 @@ export class UserDispatcher {
     };
   }
 
-  #render(user: WaitingUser): UserRender | Promise<UserRender> {
+  #render(user: WaitingUser): RenderOutcome<RenderedForUser> | Promise<RenderOutcome<RenderedForUser>> {
     const { layers, inFlight } = this.#parts;
     const { order, gone } = user;
     if (gone.aborted) return CANCELLED;
@@ -70,7 +76,7 @@ export class UserDispatcher {
     return joined === undefined ? this.#start(user) : this.#join(joined, user);
   }
 
-  async #start({ order, missed, client, gone }: WaitingUser): Promise<UserRender> {
+  async #start({ order, missed, client, gone }: WaitingUser): Promise<RenderOutcome<RenderedForUser>> {
     const { layers, permits, metatiles } = this.#parts;
     const { layer } = order.tileSet;
     const remembered = layers.failures.find(layer, layers.keyOf(order));
@@ -95,7 +101,7 @@ export class UserDispatcher {
     }
   }
 
-  async #join(render: InFlightRender, user: WaitingUser): Promise<UserRender> {
+  async #join(render: InFlightRender, user: WaitingUser): Promise<RenderOutcome<RenderedForUser>> {
     const { order, missed, client, gone } = user;
     const { layer, format } = order.tileSet;
     render.turn.join(client);
@@ -118,14 +124,20 @@ export class UserDispatcher {
     return this.#render(user);
   }
 
-  #failed(order: RenderOrder, result: Extract<RendererResult, { readonly kind: "failed" }>): UserRender {
+  #failed(
+    order: RenderOrder,
+    result: Extract<RendererResult, { readonly kind: "failed" }>,
+  ): RenderOutcome<RenderedForUser> {
     const { layers } = this.#parts;
     const remembered = layers.failures.find(order.tileSet.layer, layers.keyOf(order));
     return remembered === undefined ? toFailure(result) : rememberedAnswer(remembered, "just now");
   }
 }
 
-const rememberedAnswer = ({ failure, leftMs }: RememberedFailure, requested: "just now" | "before"): UserRender => ({
+const rememberedAnswer = (
+  { failure, leftMs }: RememberedFailure,
+  requested: "just now" | "before",
+): RenderOutcome<RenderedForUser> => ({
   kind: "remembered",
   failure,
   retryAfterSeconds: waitSeconds(leftMs),
@@ -136,7 +148,7 @@ const rememberedAnswer = ({ failure, leftMs }: RememberedFailure, requested: "ju
  * Waits for the result of a render in a batch, and aborts the batch after `BATCH_MS`: with a slow upstream the user's
  * metatile may be the last of the batch.
  */
-async function endOfBatch({ ended, progress }: InFlightRender): Promise<RenderResult> {
+async function endOfBatch({ ended, progress }: InFlightRender): Promise<RendererResult | Refused> {
   const timer = setTimeout(() => progress.abort("a user waits"), BATCH_MS);
   try {
     return await ended;

@@ -5,10 +5,11 @@ import { withTrace } from "../../lib/http/trace-context.ts";
 import type { Source } from "../../source/source.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import { isWanted, type RenderOrder } from "../render-order.ts";
+import type { Rendered } from "../renderers.ts";
 import { areAllFound, findTiles, foundTileAs, positionKey } from "./found-tiles.ts";
 import { asDecoded, cutOf, frameOf, type PictureParts, pictureRequest, tilesOf } from "./metatile-picture.ts";
 import { keepMissedFirst, type WaitingUser } from "./missed-tile-first.ts";
-import { keepBeside, keepTiles, notStored, type PositionedTile, type StoredTiles } from "./store-tiles.ts";
+import { keepBeside, keepTiles, notStored, type PositionedTile } from "./store-tiles.ts";
 import { mayStoreAll, type TileReservationParts } from "./tile-reservation.ts";
 
 export interface RenderParts extends PictureParts {
@@ -24,26 +25,14 @@ export interface RenderParts extends PictureParts {
   readonly mayStore: TileReservationParts["mayStore"];
 }
 
-/** The result of a render. For a user, `written` excludes the tiles that were reported before. */
-export interface RenderedMetatile extends StoredTiles {
-  /** The time in ms that the source took. */
-  readonly upstreamMs: number;
-  /** Set if the upstream has answered that it has no tile, so that marks were stored for all tiles. */
-  readonly hasNoTile?: true;
-}
-
 type Position = Omit<PositionedTile, "bytes">;
 
 /**
  * Renders a metatile, cuts it into tiles, and encodes and stores them. For a job, the tiles are stored after the last
- * one is encoded. For a user, the missed tile is stored first.
+ * one is encoded. For a user, the missed tile is stored first, and `written` excludes the tiles that were reported before.
  * @throws SourceError
  */
-export async function renderMetatile(
-  order: RenderOrder,
-  parts: RenderParts,
-  signal: AbortSignal,
-): Promise<RenderedMetatile> {
+export async function renderMetatile(order: RenderOrder, parts: RenderParts, signal: AbortSignal): Promise<Rendered> {
   const { layer, subset, format, beside, source } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
@@ -55,6 +44,7 @@ export async function renderMetatile(
       ? undefined
       : await withTrace(order.trace, () => source.render(picture, signal));
   const facts = {
+    kind: "rendered" as const,
     upstreamMs: performance.now() - beganMs,
     ...(image?.kind === "none" && (found?.size ?? 0) === 0 ? ({ hasNoTile: true } as const) : {}),
   };
