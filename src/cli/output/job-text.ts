@@ -1,4 +1,5 @@
 import { jobSums } from "../../plan/job/job-counts.ts";
+import { fieldEntries } from "../../plan/job/job-fields.ts";
 import type { Answer } from "../client/answer.ts";
 import { bytesText, durationText, factList, parametersText, textTable, timeText } from "./text-table.ts";
 
@@ -93,6 +94,15 @@ export function selectionText({
 const combinationsText = ({ combinations }: Answer<"Job">): string =>
   combinations === undefined ? "" : `: ${combinations.length} combinations`;
 
+/** Returns the facts of `jobFields`. */
+function fieldFacts(job: Answer<"Job">): readonly (readonly [string, string | undefined])[] {
+  const values = new Map<string, unknown>(Object.entries(job));
+  return fieldEntries.flatMap(([name, { fact, otherwise }]) => {
+    const value = values.get(name);
+    return fact === undefined ? [] : [[fact, value === otherwise ? undefined : String(value)] as const];
+  });
+}
+
 export function showJob(job: Answer<"Job">): string {
   const { type, tiles, errors, zooms = [] } = job;
   const kinds = KINDS[type];
@@ -105,7 +115,7 @@ export function showJob(job: Answer<"Job">): string {
     ["bounds", job.bounds?.join(",")],
     ["of these", limitText(job)],
     ["only", onlyText(job)],
-    ["order", job.order === "by-zoom" ? undefined : job.order],
+    ...fieldFacts(job),
     ["zoom", zoomText(job)],
     ["state", stateText(job)],
     ["reason", job.reason === stateText(job) ? undefined : (job.reason ?? undefined)],

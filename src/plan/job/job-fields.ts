@@ -67,6 +67,8 @@ interface JobField {
         readonly description: string;
         show(planned: unknown): unknown;
       };
+  /** The name in the facts of a job on the command line, which shows no value of `otherwise`. Absent: no fact, or its own. */
+  readonly fact?: string;
   /** Returns a decoded value in the form in which a client sends it. Absent: both forms are equal. */
   encode?(decoded: unknown): unknown;
 }
@@ -133,6 +135,7 @@ export const jobFields = {
       help: "which tiles come first: those of the first zoom, or the most used (by-zoom)",
       choices: JOB_ORDERS,
     },
+    fact: "order",
   },
   retryCount: {
     group: "renders",

@@ -4,6 +4,7 @@ import { Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
 import { count, dateTime, decimal } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
+import { JOB_OPTIONS } from "../../core/job-options.ts";
 import { hasEnded, type Job } from "../../core/jobs.ts";
 import { jsonText } from "../../core/json.ts";
 import { commandOf, requestOf } from "./job-request.ts";
@@ -56,6 +57,9 @@ const factsOf = (job: Job): readonly (readonly [string, ComponentChildren])[] =>
     job.runWindow === null ? null : `${job.runWindow.from}–${job.runWindow.to} ${job.runWindow.timeZone}`,
   ],
   [t("job.maxFailures"), job.maxFailures === null ? t("job.noLimit") : count(job.maxFailures)],
+  ...JOB_OPTIONS.flatMap(({ name, text, isFact }) =>
+    isFact && text !== undefined ? [[t(text), valueText(job, name)] as const] : [],
+  ),
   [t("job.madeBy"), `${job.createdBy ?? t("job.nobody")}, ${dateTime(job.createdAt)}`],
   [
     t("field.schedule"),
@@ -69,6 +73,12 @@ const factsOf = (job: Job): readonly (readonly [string, ComponentChildren])[] =>
     ),
   ],
 ];
+
+/** Returns the value of an option. Null if the job has none. */
+function valueText(job: Job, name: string): string | null {
+  const value = new Map<string, unknown>(Object.entries(job)).get(name);
+  return value === null || value === undefined ? null : String(value);
+}
 
 function parametersText({ parameters, parameterSets, combinations }: Job): string {
   if (parameters !== null) {

@@ -1,12 +1,12 @@
 import { ChoiceFilter, ClearFilters, TextFilter } from "../../components/filter-field.tsx";
 import { t } from "../../core/i18n.ts";
+import { TYPES } from "../../core/job-options.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place } from "../../core/router.ts";
 import { FILTERS } from "./list-query.ts";
 
 const RESETS = ["after", "open"];
 const AGES = ["PT1H", "P1D", "P7D", "P30D"] as const;
-const TYPES = ["seed", "reseed", "truncate"] as const;
 
 /**
  * The filters of the list. Their values are in the address. With `layer` the list is of one layer, and the filter by

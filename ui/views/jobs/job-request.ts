@@ -1,11 +1,9 @@
 import { nuthatchCommand } from "../../core/command.ts";
+import { JOB_OPTIONS, optionFlags } from "../../core/job-options.ts";
 import type { Job } from "../../core/jobs.ts";
 import { jsonText } from "../../core/json.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const NORMAL_PRIORITY = 10;
-const NORMAL_MAX_FAILURES = 1_000;
 
 /**
  * Returns the body of a POST to `/api/v1/jobs` that repeats a job. Lists of tiles are not in the document of the job.
@@ -22,22 +20,22 @@ export function requestOf(job: Job): Fields {
     parameters: parameters !== null && Object.keys(parameters).length > 0 ? parameters : null,
     parameterSets: parameters === null && type !== "truncate" ? (parameterSets ?? combinations ?? null) : null,
     ...(limit === "area" && area !== null && area !== undefined ? { area, areaCrs: crsOf(gridSet) } : { bounds }),
-    priority: job.priority === NORMAL_PRIORITY ? null : job.priority,
-    rateLimit: job.rateLimit,
-    runWindow: job.runWindow,
-    onlyExisting: job.onlyExisting || null,
-    olderThan: job.olderThan,
-    order: job.order === "by-zoom" ? null : job.order,
-    maxFailurePercent: job.maxFailurePercent,
-    maxFailures: ownMaxFailures(job),
-    threadCount: job.threadCount === 1 ? null : job.threadCount,
+    ...optionsOf(job),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** Returns the number of failures in the request. Null if the request has only a percentage. */
-const ownMaxFailures = ({ type, maxFailures, maxFailurePercent }: Job): number | null =>
-  type === "truncate" || (maxFailurePercent === null && maxFailures === NORMAL_MAX_FAILURES) ? null : maxFailures;
+/** Returns the options with which the request of the job differed from the standard. */
+function optionsOf(job: Job): Fields {
+  const values: ReadonlyMap<string, unknown> = new Map(Object.entries(job));
+  const own = JOB_OPTIONS.filter(
+    ({ name, types, standard }) =>
+      types.includes(job.type) &&
+      // A request with only a percentage of failures has no number of them, which the document shows as null.
+      (values.get(name) !== standard || (name === "maxFailures" && job.maxFailurePercent !== null)),
+  );
+  return Object.fromEntries(own.map(({ name }) => [name, values.get(name) ?? null]));
+}
 
 /** Returns the CRS of an area, if the grid set is named after its CRS. */
 const crsOf = (gridSet: string | null): string | null =>
@@ -64,12 +62,6 @@ export function commandOf(job: Job): string | undefined {
     ...flag("zoom", `${job.zoomStart}-${job.zoomStop}`),
     ...flag("bounds", job.bounds?.join(",")),
     ...Object.entries(job.parameters).flatMap(([key, value]) => flag("parameter", `${key}=${value}`)),
-    ...flag("rate-limit", job.rateLimit),
-    ...flag("priority", job.priority === NORMAL_PRIORITY ? null : job.priority),
-    ...flag("threads", job.threadCount === 1 ? null : job.threadCount),
-    ...flag("max-failures", ownMaxFailures(job)),
-    ...flag("max-failure-percent", job.maxFailurePercent),
-    ...(job.onlyExisting ? ["--only-existing"] : []),
-    ...flag("older-than", job.olderThan),
+    ...optionFlags(optionsOf(job)),
   );
 }

@@ -1,11 +1,9 @@
 import { signal } from "@preact/signals";
 import type { ApiRequest, Doc } from "../../core/api.ts";
 import { nuthatchCommand } from "../../core/command.ts";
+import { asJson, JOB_OPTIONS, type JobType, optionFlags, TYPES } from "../../core/job-options.ts";
 import { type GridSubset, offeredLevels } from "../../map/grid.ts";
 import { parseParameters, type TileSet } from "../../map/tile-set.ts";
-
-export const TYPES = ["seed", "reseed", "truncate"] as const;
-export type JobType = (typeof TYPES)[number];
 
 /** An area that is too long for an address, from a file of the user. */
 export const longArea = signal<string | undefined>(undefined);
@@ -76,55 +74,16 @@ function levelsOf(query: URLSearchParams, subset: GridSubset, type: JobType) {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const asIs = (text: string): unknown => text;
-/** Returns a number. A text that is not a number is sent unchanged, so that the server's refusal names it. */
-const asNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
-const asYes = (text: string): unknown => (text === "true" ? true : undefined);
-function asJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return text;
-  }
-}
-
-interface Field {
-  readonly read: (text: string) => unknown;
-  readonly types: readonly JobType[];
-  /** The option of the command line. Absent if the command has no such option. */
-  readonly option?: string;
-}
-
-const ALL = TYPES;
-const RENDERS = ["seed", "reseed"] as const;
-const RESEED = ["reseed"] as const;
-
-/** The fields that the request takes unchanged from the query. */
-const FIELDS: Readonly<Record<string, Field>> = {
-  parameterSets: { read: asJson, types: ALL },
-  onlyExisting: { read: asYes, types: RESEED, option: "only-existing" },
-  olderThan: { read: asIs, types: RESEED, option: "older-than" },
-  order: { read: asIs, types: RENDERS, option: "order" },
-  priority: { read: asNumber, types: ALL, option: "priority" },
-  rateLimit: { read: asNumber, types: RENDERS, option: "rate-limit" },
-  runWindow: { read: asJson, types: ALL },
-  threadCount: { read: asNumber, types: RENDERS, option: "threads" },
-  tileFailureRetryCount: { read: asNumber, types: RENDERS },
-  tileFailureRetryWaitTime: { read: asNumber, types: RENDERS },
-  maxFailures: { read: asNumber, types: RENDERS, option: "max-failures" },
-  maxFailurePercent: { read: asNumber, types: RENDERS, option: "max-failure-percent" },
-};
-
 /** Returns the body of `POST /api/v1/jobs` and `/api/v1/estimate`. */
 export function bodyOf(layer: string, { subset, format, parameters }: TileSet, draft: Draft): Fields {
   const { type, query, bounds, area } = draft;
   if (draft.isWholeLayer) return { layer, type, parameterSets: "*" };
-  const more = Object.entries(FIELDS).flatMap(([name, field]) => {
+  const more = JOB_OPTIONS.flatMap(({ name, types, read }) => {
     const text = query.get(name) ?? "";
-    const value = text === "" || !field.types.includes(type) ? undefined : field.read(text);
+    const value = text === "" || !types.includes(type) ? undefined : read(text);
     return value === undefined ? [] : [[name, value] as const];
   });
+  const sets = query.get("parameterSets") ?? "";
   const areaCrs = query.get("areaCrs") ?? "";
   return {
     layer,
@@ -139,6 +98,7 @@ export function bodyOf(layer: string, { subset, format, parameters }: TileSet, d
       : { area: area.trimStart().startsWith("{") ? asJson(area) : area, ...(areaCrs === "" ? {} : { areaCrs }) }),
     zoomStart: draft.zoomStart,
     zoomStop: draft.zoomStop,
+    ...(sets === "" ? {} : { parameterSets: asJson(sets) }),
     ...Object.fromEntries(more),
   };
 }
@@ -164,11 +124,7 @@ export function commandOf(layer: string, { subset, format }: TileSet, draft: Dra
   if (draft.isWholeLayer) return nuthatchCommand("truncate", layer);
   const flag = (name: string, value: string | undefined): string[] => (value === undefined ? [] : [`--${name}`, value]);
   const file = area === undefined ? undefined : area.trimStart().startsWith("{") ? "area.json" : "area.wkt";
-  const options = Object.entries(FIELDS).flatMap(([name, { types, option }]) => {
-    const text = query.get(name) ?? "";
-    if (option === undefined || text === "" || !types.includes(type)) return [];
-    return name === "onlyExisting" ? [`--${option}`] : flag(option, text);
-  });
+  const given = JOB_OPTIONS.flatMap(({ name, types }) => (types.includes(type) ? [[name, query.get(name)]] : []));
   return nuthatchCommand(
     type,
     layer,
@@ -183,7 +139,7 @@ export function commandOf(layer: string, { subset, format }: TileSet, draft: Dra
     ),
     ...(query.get("parameterSets") === "*" ? ["--all-parameters"] : []),
     ...windowFlags(query.get("runWindow")),
-    ...options,
+    ...optionFlags(Object.fromEntries(given)),
     ...(isConfirmed ? ["--yes"] : []),
   );
 }

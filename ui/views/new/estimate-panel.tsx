@@ -3,9 +3,10 @@ import { Chip, Panel, ProblemBox } from "../../components/parts.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { bytes, count, decimal, duration } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
+import type { JobType } from "../../core/job-options.ts";
 import { type Count, share } from "../../core/json.ts";
 import type { Posted } from "../../core/posted.ts";
-import type { Estimate, JobType } from "./draft.ts";
+import type { Estimate } from "./draft.ts";
 
 /** Returns the number of tiles that the job renders or removes. A seed renders only missing tiles. */
 export const workOf = ({ tiles, missing }: Estimate, type: JobType): Count =>

@@ -2,48 +2,36 @@ import { Choice } from "../../components/choice.tsx";
 import { CommittedField } from "../../components/committed-field.tsx";
 import { TextField } from "../../components/text-field.tsx";
 import { t } from "../../core/i18n.ts";
+import { JOB_OPTIONS } from "../../core/job-options.ts";
 import { setQuery } from "../../core/router.ts";
 import { type Draft, parseWindow, type RunWindow } from "./draft.ts";
 import { QueryField } from "./what.tsx";
 
-const KEYS = [
-  "priority",
-  "rateLimit",
-  "runWindow",
-  "threadCount",
-  "order",
-  "tileFailureRetryCount",
-  "tileFailureRetryWaitTime",
-  "maxFailures",
-  "maxFailurePercent",
-];
+/** The options of a reseed stand beside its type. */
+const TERMS = JOB_OPTIONS.filter(({ name }) => name !== "onlyExisting" && name !== "olderThan");
 const ORDERS = ["by-zoom", "hot"] as const;
 
 /** The terms of the job: how it runs beside other jobs. All have defaults, so the section is closed at first. */
 export function How({ draft }: { readonly draft: Draft }) {
   const { type, query } = draft;
-  const isOpen = KEYS.some((key) => query.has(key));
+  const isOpen = TERMS.some(({ name }) => query.has(name));
   return (
     <details class="step" open={isOpen}>
       <summary>{t("newJob.how")}</summary>
       <div class="fields">
-        <QueryField name="priority" text="priority" isNumber />
-        {type !== "truncate" && (
-          <>
-            <QueryField name="rateLimit" text="rateLimit" isNumber />
-            <QueryField name="threadCount" text="threads" isNumber />
+        {TERMS.filter(({ types }) => types.includes(type)).map(({ name, text }) =>
+          name === "order" ? (
             <Choice
+              key={name}
               label={t("field.order")}
               value={query.get("order") ?? "by-zoom"}
               values={ORDERS}
               textOf={(order) => t(order === "hot" ? "newJob.order.hot" : "newJob.order.byZoom")}
               onChoose={(order) => setQuery({ order: order === "by-zoom" ? undefined : order })}
             />
-            <QueryField name="tileFailureRetryCount" text="retries" isNumber />
-            <QueryField name="tileFailureRetryWaitTime" text="retryWait" isNumber />
-            <QueryField name="maxFailures" text="maxFailures" isNumber />
-            <QueryField name="maxFailurePercent" text="maxFailurePercent" isNumber />
-          </>
+          ) : (
+            text !== undefined && <QueryField key={name} name={name} text={text} isNumber />
+          ),
         )}
       </div>
       <Window value={parseWindow(query.get("runWindow"))} />

@@ -4,12 +4,13 @@ import { Checkbox } from "../../components/checkbox.tsx";
 import { TextField } from "../../components/text-field.tsx";
 import { type Doc, queryOf } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
+import { type JobOption, type JobType, TYPES } from "../../core/job-options.ts";
 import { filtersOf } from "../../core/layer.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place, setQuery } from "../../core/router.ts";
 import type { TileSet } from "../../map/tile-set.ts";
 import { TileSetChoice } from "../../map/tile-set-choice.tsx";
-import { type Draft, type JobType, longArea, TYPES } from "./draft.ts";
+import { type Draft, longArea } from "./draft.ts";
 
 /** Chooses the layer by its name. Suggests names that contain the typed text. */
 export function LayerField({ name }: { readonly name: string | undefined }) {
@@ -117,7 +118,7 @@ function ReseedOptions({ query }: { readonly query: URLSearchParams }) {
         isChecked={query.get("onlyExisting") === "true"}
         onChange={(isOn) => setQuery({ onlyExisting: isOn ? "true" : undefined })}
       />
-      <QueryField name="olderThan" text="olderThan" />
+      <QueryField name="olderThan" text="newJob.olderThan" />
     </div>
   );
 }
@@ -125,25 +126,16 @@ function ReseedOptions({ query }: { readonly query: URLSearchParams }) {
 interface QueryFieldProps {
   /** The key in the query. */
   readonly name: string;
-  /** The common part of the keys of its label and its hint. */
-  readonly text:
-    | "areaCrs"
-    | "maxFailurePercent"
-    | "maxFailures"
-    | "olderThan"
-    | "priority"
-    | "rateLimit"
-    | "retries"
-    | "retryWait"
-    | "threads";
+  /** Its label. The text of its hint has the same key with `.hint`. */
+  readonly text: NonNullable<JobOption["text"]>;
   readonly isNumber?: boolean;
 }
 
 /** A text or a number in the query. */
 export const QueryField = ({ name, text, isNumber = false }: QueryFieldProps) => (
   <TextField
-    label={t(`newJob.${text}`)}
-    hint={t(`newJob.${text}.hint`)}
+    label={t(text)}
+    hint={t(`${text}.hint`)}
     inputMode={isNumber ? "decimal" : "text"}
     value={place.value.query.get(name) ?? ""}
     onInput={(value) => setQuery({ [name]: value })}

@@ -87,7 +87,7 @@ export function Where({ surface, tileSet, draft }: WhereProps) {
       {area === undefined ? (
         <Bounds subset={subset} bounds={bounds} onTake={takeBox} />
       ) : (
-        <QueryField name="areaCrs" text="areaCrs" />
+        <QueryField name="areaCrs" text="newJob.areaCrs" />
       )}
     </fieldset>
   );

@@ -1,4 +1,5 @@
 import { nuthatchCommand } from "../../core/command.ts";
+import { asJson, asNumber, JOB_OPTIONS } from "../../core/job-options.ts";
 import { jsonText } from "../../core/json.ts";
 import type { Schedule } from "./schedule-actions.tsx";
 
@@ -31,10 +32,10 @@ export interface Draft {
 }
 
 const LARGE = ["area", "areaCrs", "tiles"];
-const NUMBERS =
-  /^(zoomStart|zoomStop|srs|priority|rateLimit|threadCount|maxFailures|maxFailurePercent|tileFailureRetryCount|tileFailureRetryWaitTime|totalFailuresBeforeAborting)$/;
-const TEXTS = /^(layer|layers|type|gridSet|format|areaCrs|boundsCrs|order|olderThan|area)$/;
-const VALUES = /^(parameters|parameterSets|gridSets|formats|tiles|bounds|onlyExisting|runWindow|supersede)$/;
+const NUMBERS = /^(zoomStart|zoomStop|srs|totalFailuresBeforeAborting)$/;
+const TEXTS = /^(layer|layers|type|gridSet|format|areaCrs|boundsCrs|area)$/;
+const VALUES = /^(parameters|parameterSets|gridSets|formats|tiles|bounds|supersede)$/;
+const OPTIONS = new Map(JOB_OPTIONS.map(({ name, read }) => [name, read]));
 
 /** Returns the job in the query of the form: JSON in the key `job`, or single fields as in the form of a new job. */
 export function jobOf(query: URLSearchParams): Fields {
@@ -43,10 +44,12 @@ export function jobOf(query: URLSearchParams): Fields {
   const fields: [string, unknown][] = [];
   for (const [name, text] of query) {
     if (text === "") continue;
-    if (NUMBERS.test(name)) fields.push([name, numberOrText(text)]);
+    const read = OPTIONS.get(name);
+    if (read !== undefined) fields.push([name, read(text)]);
+    else if (NUMBERS.test(name)) fields.push([name, asNumber(text)]);
     else if (name === "bounds") fields.push([name, numbersOf(text)]);
-    else if (TEXTS.test(name)) fields.push([name, name === "area" ? valueIn(text) : text]);
-    else if (VALUES.test(name)) fields.push([name, valueIn(text)]);
+    else if (TEXTS.test(name)) fields.push([name, name === "area" ? asJson(text) : text]);
+    else if (VALUES.test(name)) fields.push([name, asJson(text)]);
   }
   return Object.fromEntries(fields);
 }
@@ -126,8 +129,8 @@ export function jobFieldsOf(draft: Draft): Fields | undefined {
     ...(gridSet === "*" ? { gridSets: "*" } : gridSet === "" ? {} : { gridSet }),
     ...(format === "*" ? { formats: "*" } : format === "" ? {} : { format }),
     ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
-    ...(zoomStart === "" ? {} : { zoomStart: numberOrText(zoomStart) }),
-    ...(zoomStop === "" ? {} : { zoomStop: numberOrText(zoomStop) }),
+    ...(zoomStart === "" ? {} : { zoomStart: asNumber(zoomStart) }),
+    ...(zoomStop === "" ? {} : { zoomStop: asNumber(zoomStop) }),
     ...(bounds.trim() === "" ? {} : { bounds: numbersOf(bounds) }),
     ...kept,
     ...more,
@@ -176,25 +179,13 @@ const isObject = (value: unknown): value is Fields =>
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
 
-/** Returns a number. A text that is not a number is sent unchanged, so that the server's refusal names it. */
-const numberOrText = (text: string): unknown =>
-  text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
 const numbersOf = (text: string): unknown =>
   text
     .split(/[\s,]+/)
     .filter(Boolean)
-    .map(numberOrText);
-
-function valueIn(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return text;
-  }
-}
+    .map(asNumber);
 
 function parseJsonObject(text: string): Fields | undefined {
-  const value = valueIn(text);
+  const value = asJson(text);
   return isObject(value) ? value : undefined;
 }

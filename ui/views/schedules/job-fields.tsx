@@ -3,12 +3,12 @@ import { Field, Panel } from "../../components/parts.tsx";
 import { TextField } from "../../components/text-field.tsx";
 import { type Doc, queryOf } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
+import { TYPES } from "../../core/job-options.ts";
 import { filtersOf, formatsOf } from "../../core/layer.ts";
 import { useDocument } from "../../core/resource.ts";
 import { errorOf } from "./field-errors.ts";
 import type { FieldsProps } from "./time-fields.tsx";
 
-const TYPES = ["seed", "reseed", "truncate"] as const;
 const LEVELS = ["zoomStart", "zoomStop"] as const;
 const MOST_LISTED = 50;
 
