@@ -95,20 +95,26 @@ export type RenderOutcome<Done = RenderedForJob> =
   /** The requester's signal was aborted. */
   | { readonly kind: "cancelled" };
 
+/** The values that a renderer measures, and a job counts. */
+export interface RenderMeasures {
+  /** The time in ms that the upstream took for the picture. */
+  readonly upstreamMs: number;
+}
+export const measuresOf = ({ upstreamMs }: RenderMeasures): RenderMeasures => ({ upstreamMs });
+
 type RenderedForJob =
   /**
-   * `bytes` is the size of the written tiles. `upstreamMs` is the time that the upstream took for the picture.
+   * `bytes` is the size of the written tiles.
    * `unchanged` lists the tiles that the store already had unchanged. `written` is present if the order was watched.
    * `hasNoTile`: the upstream has answered that it has no tile, and the store contains marks of this answer.
    */
-  | {
+  | (RenderMeasures & {
       readonly kind: "stored";
       readonly bytes: number;
-      readonly upstreamMs: number;
       readonly unchanged: readonly { readonly x: number; readonly y: number }[];
       readonly written?: readonly WrittenTile[];
       readonly hasNoTile?: true;
-    }
+    })
   /** The layer was truncated during the render, so the tiles were not stored. */
   | { readonly kind: "stale" }
   /** The metatile was rendered, but the store had no space for it. */

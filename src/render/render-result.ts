@@ -2,6 +2,7 @@ import type { TileSet } from "../layer/tile-set.ts";
 import { defined } from "../lib/defined.ts";
 import {
   type FilledMetatile,
+  measuresOf,
   type RenderFailure,
   type RenderOrder,
   type RenderOutcome,
@@ -64,7 +65,7 @@ export function toOutcome(
       return {
         kind: "stored",
         bytes: written.reduce((sum, tile) => sum + (tile.unchanged === undefined ? tile.bytes : 0), 0),
-        upstreamMs: result.upstreamMs,
+        ...measuresOf(result),
         unchanged: written.flatMap(({ unchanged, x, y }) => (unchanged === undefined ? [] : [{ x, y }])),
         ...(watched === true ? { written } : {}),
         ...(result.hasNoTile === true ? { hasNoTile: true } : {}),

@@ -2,7 +2,7 @@ import type { TileIndex } from "../grid/grid-set.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { Question, UpstreamDocument } from "../source/source.ts";
 import type { Leave } from "./admission.ts";
-import type { RenderFailure, RenderOrder } from "./render-order.ts";
+import type { RenderFailure, RenderMeasures, RenderOrder } from "./render-order.ts";
 import type { EarlyTiles } from "./renderer/missed-tile-first.ts";
 import type { StoredTiles } from "./renderer/store-tiles.ts";
 import type { TestOrder, TestRender } from "./renderer/test-render.ts";
@@ -13,11 +13,10 @@ export type RendererResult =
       readonly kind: "rendered";
       /** The processor time that the renderer has used since its previous report. Absent in a batch. */
       readonly processorMs?: number;
-      /** The time in ms that the source took. */
-      readonly upstreamMs: number;
       /** Set if the upstream has answered that it has no tile, so that marks were stored for all tiles. */
       readonly hasNoTile?: true;
-    } & StoredTiles)
+    } & RenderMeasures &
+      StoredTiles)
   | (Omit<RenderFailure, "answeredMsAgo"> & { readonly upstreamMs: number })
   | { readonly kind: "cancelled" }
   /** The renderer died. It is unknown which tiles it wrote last. */
