@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { expect } from "vitest";
 import { scanBucket } from "./bucket-scan.ts";
 import { prefixOf, S3_OF_ALL } from "./s3-env.ts";
 import { optionsFor } from "./s3-server.ts";
@@ -20,14 +21,16 @@ export async function scanTiles(
  * tiles of a metatile follow the answer to the user who missed one.
  */
 export async function expectExact(server: TestServer): Promise<void> {
-  await until(
+  const { reported, found } = await until(
     "the reported usage equals the tiles in the store",
     async () => {
       const { tiles, bytes, bytesOnDisk } = await scanTiles(server.dataDir);
       const { total, bytesOnDisk: reportedOnDisk } = await usage(server);
-      return isDeepStrictEqual({ ...total, bytesOnDisk: reportedOnDisk }, { tiles, bytes, bytesOnDisk }) || undefined;
+      const looked = { reported: { ...total, bytesOnDisk: reportedOnDisk }, found: { tiles, bytes, bytesOnDisk } };
+      return isDeepStrictEqual(looked.reported, looked.found) ? looked : undefined;
     },
     60_000,
     server,
   );
+  expect(reported).toEqual(found);
 }
