@@ -1,14 +1,13 @@
 import { expect, test } from "vitest";
+import { NO_COUNTS } from "../plan/job/job-counts.ts";
 import { failureLimitReason } from "./failure-limits.ts";
 
 const counts = (stored: bigint, failed: bigint, skipped = 0n) => ({
+  ...NO_COUNTS,
   total: 1000n,
   stored,
   skipped,
-  unchanged: 0n,
   failed,
-  deleted: 0n,
-  bytes: 0n,
 });
 const share = { maxFailures: null, maxFailurePercent: 5 };
 

@@ -1,3 +1,4 @@
+import { sumsOf } from "../../src/plan/job/job-counts.ts";
 import type { JobView } from "../../src/plan/job/job-documents.ts";
 import { showFields } from "../../src/plan/job/job-fields.ts";
 
@@ -35,7 +36,7 @@ export const jobView = (id: number, more: Partial<JobView> = {}): JobView => ({
   runWindow: null,
   limit: null,
   ...showFields({ retryCount: 3, retryWaitMs: 100, maxFailures: 1000 }),
-  bytes: 0n,
+  ...sumsOf(() => 0n),
   secondsWorked: 0,
   tilesPerSecond: null,
   timeLeft: null,

@@ -50,7 +50,7 @@ export const sumsOf = (countOf: (name: SumName) => bigint): JobSums =>
     countOf,
   );
 
-const NOTHING: Counts = recordOf(COUNTERS, () => 0n);
+export const NO_COUNTS: Counts = recordOf(COUNTERS, () => 0n);
 
 function added(to: Counts, change: Partial<Counts>): Counts {
   const sum: Record<Counter, bigint> = { ...to };
@@ -67,7 +67,7 @@ export const processedTiles = (type: JobType, counts: Counts): bigint =>
 /** The counts of a job, by zoom and in total. */
 export class JobCounts {
   readonly #zooms = new Map<number, Counts>();
-  #sum = NOTHING;
+  #sum = NO_COUNTS;
 
   constructor(zooms: readonly ZoomCounts[] = []) {
     for (const { z, ...counts } of zooms) this.#add(z, counts);
@@ -83,7 +83,7 @@ export class JobCounts {
   }
 
   of(z: number): Counts {
-    return this.#zooms.get(z) ?? NOTHING;
+    return this.#zooms.get(z) ?? NO_COUNTS;
   }
 
   add(z: number, change: Partial<Counts>): void {
@@ -91,7 +91,7 @@ export class JobCounts {
   }
 
   #add(z: number, change: Partial<Counts>): void {
-    this.#zooms.set(z, added(this.#zooms.get(z) ?? NOTHING, change));
+    this.#zooms.set(z, added(this.#zooms.get(z) ?? NO_COUNTS, change));
     this.#sum = added(this.#sum, change);
   }
 
