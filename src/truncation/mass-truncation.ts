@@ -1,5 +1,4 @@
 export const MASS_TRUNCATION_TYPES = ["truncateLayer", "truncateParameters", "truncateOrphans"] as const;
-export type MassTruncationType = (typeof MASS_TRUNCATION_TYPES)[number];
 
 /**
  * `hard`: readers no longer see the tiles. `soft`: the tiles have expired, and are served until they are rendered
