@@ -1,12 +1,7 @@
 import type * as z from "zod";
 import { atEveryZoom, type ByZoom } from "../../layer/by-zoom.ts";
-import {
-  DEFAULT_ENCODING,
-  INFO_FORMATS,
-  MAX_METATILE,
-  PNG_COMPRESSIONS,
-  STANDARD_LAYER_JOBS,
-} from "../../layer/layer.ts";
+import { DEFAULT_ENCODING, PNG_COMPRESSIONS } from "../../layer/encoding.ts";
+import { INFO_FORMATS, MAX_METATILE, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import { NOT_STORED } from "../../layer/stored-levels.ts";
 import {
   anyText,
