@@ -10,7 +10,7 @@ import {
   scalarText,
   textOf,
 } from "../gwc/document-node.ts";
-import { contentOf, type Element, type Elements, type Form, type Keys, kept, keysOf } from "../gwc/element.ts";
+import { contentOf, type Elements, type Form, type Keys, kept, keysOf } from "../gwc/element.ts";
 import {
   commaTexts,
   corners,
@@ -35,7 +35,7 @@ import {
   RegexFilterSchema,
   StringFilterSchema,
 } from "./parameter-filter-schema.ts";
-import { CircleFilterSchema, FileFilterSchema, WmsFilterSchema } from "./request-filter-schema.ts";
+import { CircleFilterSchema, FileFilterSchema, RasterSchema, WmsFilterSchema } from "./request-filter-schema.ts";
 import { GeoRssSchema } from "./update-source-schema.ts";
 
 /** The elements of the lists of a layer. */
@@ -129,42 +129,37 @@ export const UPDATE_SOURCES: typeof FEEDS = {
 /** GeoWebCache's time limit of a filter without one, in seconds. */
 const FILTER_TIMEOUT_SECONDS = 120;
 
-/** The last level with a raster. GeoWebCache accepts a file without it, and fails at the first request. */
-function zoomStop<S extends typeof FileFilterSchema | typeof WmsFilterSchema>(schema: S) {
-  const element = keysOf(schema)("zoomStop", integer);
-  return {
-    ...element,
+const ofRaster = keysOf(RasterSchema);
+/** The elements of both kinds of filters with rasters. */
+const RASTER = {
+  name: ofRaster("name", text, { missing: "" }),
+  zoomStart: ofRaster("zoomStart", integer),
+  zoomStop: {
+    ...ofRaster("zoomStop", integer),
+    // GeoWebCache accepts a file without it, and fails at the first request.
     read(part, node) {
       part["zoomStop"] = node === undefined ? (part["zoomStart"] ?? 0) : numberOf(node);
     },
-  } satisfies Element<never>;
-}
+  },
+  resample: ofRaster("resample", flag, { unread: false }),
+  preload: ofRaster("preload", flag, { unread: false }),
+  debug: ofRaster("debug", flag, { unread: false }),
+} satisfies Elements<Keys<typeof RasterSchema>>;
 
-const ofCircle = keysOf(CircleFilterSchema);
 const ofFile = keysOf(FileFilterSchema);
 const ofWms = keysOf(WmsFilterSchema);
 /** The request filters, by the name of their element. A JSON array loses these names. */
 export const REQUEST_FILTERS = kindsOf(
   [
-    kind("circularExtentFilter", CircleFilterSchema, { name: ofCircle("name", text, { missing: "" }) }),
+    kind("circularExtentFilter", CircleFilterSchema, { name: RASTER.name }),
     kind("wmsRasterFilter", WmsFilterSchema, {
-      name: ofWms("name", text, { missing: "" }),
-      zoomStart: ofWms("zoomStart", integer),
-      zoomStop: zoomStop(WmsFilterSchema),
-      resample: ofWms("resample", flag, { unread: false }),
-      preload: ofWms("preload", flag, { unread: false }),
-      debug: ofWms("debug", flag, { unread: false }),
+      ...RASTER,
       wmsLayers: ofWms("layers", commaTexts, { unread: [""] }),
       wmsStyles: ofWms("styles", commaTexts, { unread: [""] }),
       backendTimeout: ofWms("timeoutSeconds", integer, { missing: FILTER_TIMEOUT_SECONDS }),
     }),
     kind("fileRasterFilter", FileFilterSchema, {
-      name: ofFile("name", text, { missing: "" }),
-      zoomStart: ofFile("zoomStart", integer),
-      zoomStop: zoomStop(FileFilterSchema),
-      resample: ofFile("resample", flag, { unread: false }),
-      preload: ofFile("preload", flag, { unread: false }),
-      debug: ofFile("debug", flag, { unread: false }),
+      ...RASTER,
       storagePath: ofFile("directory", text, { missing: "" }),
       fileExtension: ofFile("extension", text, { missing: "" }),
     }),
