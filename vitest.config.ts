@@ -1,6 +1,7 @@
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { NOT_IN_GATE } from "./test/not-in-gate.ts";
 import { hasPostgres } from "./test/support/postgres.ts";
 
@@ -46,6 +47,20 @@ const onPostgres = {
   },
 };
 
+/** The files that take longest, most of it in waits. They begin first, so that the end of a run does not wait for them. */
+const LONGEST = ["engine/cluster-kills", "engine/cluster-failures", "docs/shell-blocks", "engine/s3"].map(
+  (name) => `/test/${name}.test.ts`,
+);
+
+/** Sorts by size, and in later runs by time, but for the longest files. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((name) => moduleId.endsWith(name));
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
+  }
+}
+
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
@@ -56,8 +71,7 @@ export default defineConfig({
       { extends: true, test: { name: "program", include: ["test/**/*.test.ts"], isolate: false } },
       ...(hasPostgres ? [onPostgres] : []),
     ],
-    // Files by size: the longest runs do not begin when all others have ended.
-    sequence: { shuffle: { tests: true, files: false }, seed: Number(seed) },
+    sequence: { sequencer: LongestFirst, shuffle: { tests: true, files: false }, seed: Number(seed) },
     setupFiles: ["test/random-setup.ts"],
     env: { NUTHATCH_TEST_SEED: seed },
     // A test that needs luck is mended.
@@ -68,7 +82,7 @@ export default defineConfig({
     // Tests that run at the same time wait for an upstream's time-outs and pauses, hardly for a core.
     maxConcurrency: 20,
     // A condition that is polled may take its time on a busy machine: a second, vitest's own limit, is too short there.
-    expect: { requireAssertions: true, poll: { timeout: 60_000, interval: 10 } },
+    expect: { requireAssertions: true, poll: { timeout: 60_000, interval: 40 } },
     testTimeout: 240_000,
     hookTimeout: 120_000,
   },

@@ -28,7 +28,7 @@ const RUNS = Number(process.env["NUTHATCH_RUNS"] ?? 3);
 const SEED = testSeed();
 /** So that there are places for all their tasks at once. */
 const MOST_JOBS = 10;
-const SETTLED_MS = 20_000;
+const SETTLED_MS = 60_000;
 
 /** An operation before it is known which jobs there are: `job` counts them round. */
 type Wish =

@@ -66,7 +66,11 @@ export async function startCutProxy(
     const behind = typeof to === "string" ? connect(to) : connect(to, "127.0.0.1");
     const pair: Pair = { client, behind, owner, sent: 0 };
     pairs.add(pair);
-    client.on("data", () => pair.sent++);
+    client.on("data", () => {
+      pair.sent++;
+      // The owner of a new connection may not have been found yet.
+      if (isCut !== NOBODY && known === undefined) obey(pair);
+    });
     for (const [from, other] of [
       [client, behind],
       [behind, client],

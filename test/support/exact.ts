@@ -5,6 +5,7 @@ import { prefixOf, S3_OF_ALL } from "./s3-env.ts";
 import { optionsFor } from "./s3-server.ts";
 import { type TestServer, usage } from "./server.ts";
 import { scanStore } from "./store-scan.ts";
+import { until } from "./until.ts";
 
 /** Counts the tiles of a server's store, wherever it is. */
 export async function scanTiles(
@@ -15,14 +16,21 @@ export async function scanTiles(
   return { tiles, bytes, bytesOnDisk: bytes };
 }
 
-/** Expects the reported usage to equal the store's tiles, their bytes, and their blocks on the disk exactly. */
+/**
+ * Waits until the reported usage equals the store's tiles, their bytes, and their blocks on the disk exactly: the other
+ * tiles of a metatile follow the answer to the user who missed one.
+ */
 export async function expectExact(server: TestServer): Promise<void> {
-  // The other tiles of a metatile follow the answer to the user who missed one.
-  await expect
-    .poll(async () => {
+  const { reported, found } = await until(
+    "the reported usage equals the tiles in the store",
+    async () => {
       const { tiles, bytes, bytesOnDisk } = await scanTiles(server.dataDir);
       const { total, bytesOnDisk: reportedOnDisk } = await usage(server);
-      return { reported: { ...total, bytesOnDisk: reportedOnDisk }, found: { tiles, bytes, bytesOnDisk } };
-    })
-    .toSatisfy(({ reported, found }) => isDeepStrictEqual(reported, found));
+      const looked = { reported: { ...total, bytesOnDisk: reportedOnDisk }, found: { tiles, bytes, bytesOnDisk } };
+      return isDeepStrictEqual(looked.reported, looked.found) ? looked : undefined;
+    },
+    60_000,
+    server,
+  );
+  expect(reported).toEqual(found);
 }

@@ -1,5 +1,10 @@
 import type { TestServer } from "./test-server.ts";
 
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 250;
+/** A pause takes this share of the time that has passed: who waits long takes little from the server it waits for. */
+const SHARE = 0.1;
+
 /** Polls until `look` returns a value, at growing intervals. The deadline only ends a hopeless wait. */
 export async function until<T>(
   what: string,
@@ -7,12 +12,14 @@ export async function until<T>(
   deadlineMs = 120_000,
   server?: TestServer,
 ): Promise<T> {
-  const end = Date.now() + deadlineMs;
-  for (let pauseMs = 20; ; pauseMs = Math.min(80, pauseMs * 1.2)) {
+  const start = Date.now();
+  for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > end)
+    const passedMs = Date.now() - start;
+    if (passedMs > deadlineMs)
       throw new Error(`still not so after ${deadlineMs} ms: ${what}\n${server?.log().slice(-2000) ?? ""}`);
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, SHARE * passedMs));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

@@ -1,6 +1,7 @@
 import type { Layer } from "../../../layer/layer.ts";
 import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { elapsedMs } from "../../../lib/time/elapsed.ts";
 import type { EarlyTiles } from "../../../render/renderer/missed-tile-first.ts";
 import type { RendererMethods, RendererNotes } from "../../renderer/renderer-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
@@ -8,6 +9,11 @@ import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host
 
 /** A renderer ends after this time without work, which frees all its memory. */
 const IDLE_MS = 60_000;
+/**
+ * A renderer of jobs is new for this time after its code is loaded: about the processor time that V8 needs to compile
+ * the code. A user waits for each render, a job for all of them: a job that ends within this time needs no other renderer.
+ */
+const NEW_MS = { user: 0, map: 0, job: 2_000 } as const;
 /** A renderer that does not end within this time after a request to end is killed. */
 const CLOSE_MS = 5_000;
 
@@ -61,7 +67,8 @@ export class PooledRenderer {
   #isRetiring = false;
   #isClosing = false;
   #hasEnded = false;
-  #isStarting = true;
+  /** When the process had loaded its code, ms of the monotonic clock. */
+  #loadedMs: number | undefined;
 
   constructor(parts: PooledRendererParts) {
     const { who, host, layers, reserve, serverHealth, log } = parts;
@@ -111,7 +118,7 @@ export class PooledRenderer {
     void this.channel
       .call("alive")
       .then(() => {
-        this.#isStarting = false;
+        this.#loadedMs = elapsedMs();
       })
       // `ended` reports the end of the process.
       .catch(() => undefined);
@@ -128,9 +135,9 @@ export class PooledRenderer {
     return this.#lost.size;
   }
 
-  /** Whether the process is still loading its code. */
-  get isStarting(): boolean {
-    return this.#isStarting;
+  /** Whether the process is still loading its code, or V8 has not compiled it. */
+  get isNew(): boolean {
+    return this.#loadedMs === undefined || elapsedMs() - this.#loadedMs < NEW_MS[this.who];
   }
 
   /** Whether the renderer gets no further work, because it ends. */

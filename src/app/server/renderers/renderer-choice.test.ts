@@ -12,7 +12,7 @@ const hostOf = (node: string): RendererHost => ({
 });
 const [a, b] = [hostOf("a"), hostOf("b")];
 const of = (host: RendererHost, ...renders: readonly number[]) =>
-  renders.map((n) => ({ host, renders: n, isStarting: false }));
+  renders.map((n) => ({ host, renders: n, isNew: false }));
 const choose = (renderers: ReturnType<typeof of>, near?: string, hosts = [a, b]) => {
   const choice = chooseRenderer(hosts, renderers, ({ most }) => most, near);
   if (choice === undefined) return undefined;
@@ -28,10 +28,10 @@ test("a renderer without work comes first, then a new one, then the one with the
   expect(choose([...of(a, 3, 2), ...of(b, 4, 1)])).toBe("b 1");
 });
 
-test("a renderer that is starting gets some work before another one is started beside it", () => {
-  const onlyOne = (renders: number) => choose([{ host: a, renders, isStarting: true }], undefined, [a]);
+test("a new renderer gets some work before another one is started beside it", () => {
+  const onlyOne = (renders: number) => choose([{ host: a, renders, isNew: true }], undefined, [a]);
   expect([0, 1, 3, 4].map(onlyOne)).toEqual(["a 0", "a 1", "a 3", "start at a"]);
-  expect(choose([{ host: a, renders: 1, isStarting: true }])).toBe("start at b");
+  expect(choose([{ host: a, renders: 1, isNew: true }])).toBe("start at b");
 });
 
 test("among equals the node of the user comes first, then the machine with the smallest part at work", () => {

@@ -5,24 +5,24 @@ export interface ChosenFrom {
   readonly host: RendererHost;
   /** The number of its renders in progress. */
   readonly renders: number;
-  /** Whether its process is still loading its code. */
-  readonly isStarting: boolean;
+  /** Whether its process is still loading its code, or V8 has not compiled it. */
+  readonly isNew: boolean;
 }
 
 /** The cost of a new renderer: more than an idle renderer (0), less than waiting for a busy one (1). */
 const START = 0.5;
 /**
- * A starting renderer gets this many renders before another one is started beside it, because a start takes longer than
- * some renders.
+ * A new renderer gets this many renders before another one is started beside it, because a start takes longer than some
+ * renders.
  */
-const MOST_FOR_STARTING = 4;
+const MOST_FOR_NEW = 4;
 
 /** A running renderer, or a host that should start one. */
 export type Choice<R> = { readonly renderer: R } | { readonly start: RendererHost };
 
 /**
  * Chooses where the next work is done: by a renderer without work, else by a new one if a host may have more, else by the
- * one with the least work. A host starts no other renderer beside one that is starting and has little work. Among equals
+ * one with the least work. A host starts no other renderer beside a new one that has little work. Among equals
  * the node of the user comes first, then the host with the smallest part of its renderers at work.
  *
  * @param most the number of renderers for this kind of work that a host may have
@@ -42,7 +42,7 @@ export function chooseRenderer<R extends ChosenFrom>(
       (least, one) => (least === undefined || one.renders < least.renders ? one : least),
       undefined,
     );
-    const enough = own.some(({ isStarting }) => isStarting) ? MOST_FOR_STARTING : 1;
+    const enough = own.some(({ isNew }) => isNew) ? MOST_FOR_NEW : 1;
     const mayStart = own.length < limit && (idlest === undefined || idlest.renders >= enough);
     if (idlest === undefined && !mayStart) continue;
     const choice: Choice<R> = idlest === undefined || mayStart ? { start: host } : { renderer: idlest };

@@ -30,8 +30,12 @@ class Machine implements RendererHost {
       port: {
         postMessage: (message: Message) => {
           if (message.kind === "note" && message.method === "close") ended({ kind: "exited", code: 0, signal: null });
-          if (message.kind !== "call" || message.method === "alive") return;
+          if (message.kind !== "call") return;
           const { id, method } = message;
+          if (method === "alive") {
+            receive({ kind: "answer", id, value: undefined });
+            return;
+          }
           this.calls.push({ method, answer: (value) => receive({ kind: "answer", id, value }) });
         },
         on: (_: "message", listener: (message: Message) => void) => {
@@ -73,8 +77,8 @@ function poolOf(local: Machine) {
     reserve: async () => true,
     log,
   });
-  const render = () => {
-    const rendered = pool.renderMetatile(order, 1, client, new AbortController().signal);
+  const render = (who: RenderClient["who"] = "user") => {
+    const rendered = pool.renderMetatile(order, 1, { ...client, who }, new AbortController().signal);
     void rendered.then(({ kind }) => events.push(kind));
     return rendered;
   };
@@ -119,4 +123,32 @@ test("a machine that leaves finishes its renders, and gets no others", async () 
   await leaving;
   expect(events).toEqual(["rendered"]);
   expect(pool.workOf(b)).toEqual({ renders: 0, metatiles: 1 });
+});
+
+test("a job of two seconds has one renderer for up to four renders at once, and a longer one has more", async () => {
+  const a = new Machine("a");
+  const { render } = poolOf(a);
+  for (let renders = 0; renders < 4; renders++) {
+    void render("job");
+    await vi.advanceTimersByTimeAsync(480);
+  }
+  expect(a.ends).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(100);
+  void render("job");
+  expect(a.ends).toHaveLength(2);
+  // A user waits for each render.
+  void render();
+  await vi.advanceTimersByTimeAsync(10);
+  void render();
+  expect(a.ends).toHaveLength(4);
+});
+
+test("the fifth render at once starts another renderer for jobs", async () => {
+  const a = new Machine("a");
+  const { render } = poolOf(a);
+  for (let renders = 0; renders < 5; renders++) {
+    void render("job");
+    await vi.advanceTimersByTimeAsync(10);
+  }
+  expect(a.ends).toHaveLength(2);
 });
