@@ -131,14 +131,15 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Elements of a layer that GeoWebCache's documents omit if their values are those of all layers, by key. */
-const NETWORK = { username: "httpUsername", password: "httpPassword", proxy: "proxyUrl" } as const;
+/** Keys of a source whose elements GeoWebCache's documents omit if their values are those of all layers. */
+const NETWORK = ["username", "password", "proxy"];
 
 /** Returns the document of a layer with the credentials and the proxy in force. */
 function withNetwork({ root, node }: RootedDocument, source: unknown): RootedDocument {
   if (root !== "wmsLayer" || !isMap(source)) return { root, node };
-  const added = Object.entries(NETWORK).flatMap(([key, element]): NamedNode[] => {
+  const added = NETWORK.flatMap((key): NamedNode[] => {
     const value = source[key];
+    const element = OBJECTS.layer.pathOf(`source.${key}`);
     return typeof value === "string" && fieldOf(node, element) === undefined ? [[element, value]] : [];
   });
   return { root, node: { ...node, fields: [...node.fields, ...added] } };

@@ -11,8 +11,8 @@ import {
   type Keys,
   kept,
   keysOf,
+  onlyWritten,
   rankOf,
-  unread,
 } from "../gwc/element.ts";
 import { commaTexts, filled, flag, integer, integers, text, texts } from "../gwc/forms.ts";
 import {
@@ -253,11 +253,11 @@ export const WMS_LAYER = {
 /** The elements of layers whose tiles are on a disk. They have no effect on the request of a tile. */
 const TILES_HEAD = {
   ...HEAD,
-  infoMimeFormats: unread(HEAD.infoMimeFormats),
-  formatModifiers: unread(HEAD.formatModifiers),
-  metaWidthHeight: unread(HEAD.metaWidthHeight),
+  infoMimeFormats: onlyWritten(HEAD.infoMimeFormats),
+  formatModifiers: onlyWritten(HEAD.formatModifiers),
+  metaWidthHeight: onlyWritten(HEAD.metaWidthHeight),
   backendTimeout: derived("integer", () => BACKEND_TIMEOUT_SECONDS, TIMEOUT),
-  queryable: unread(HEAD.queryable),
+  queryable: onlyWritten(HEAD.queryable),
 };
 
 const MBTILES_LAYER = {
@@ -270,10 +270,10 @@ const MBTILES_LAYER = {
 /** GeoWebCache takes the formats and grid sets of such a layer from its cache alone. */
 const ARCGIS_LAYER = {
   ...TILES_HEAD,
-  mimeFormats: unread(HEAD.mimeFormats),
-  gridSubsets: unread(HEAD.gridSubsets),
+  mimeFormats: onlyWritten(HEAD.mimeFormats),
+  gridSubsets: onlyWritten(HEAD.gridSubsets),
   // GeoWebCache shows no default of it.
-  metaWidthHeight: unread(of("metatile", metatile)),
+  metaWidthHeight: onlyWritten(of("metatile", metatile)),
   tilingScheme: inSource(ofArcgis("path", text, { missing: "" })),
   tileCachePath: inSource(ofArcgis("tilesPath", filled)),
   hexZoom: inSource(ofArcgis("hexZoom", flag, { unread: false, shown: false })),

@@ -157,7 +157,7 @@ export const inSection = <K extends string, T>(
 });
 
 /** Returns an element that is written but not read. */
-export const unread = <T>({ read: _, ...element }: Element<T>): Element<T> => element;
+export const onlyWritten = <T>({ read: _, ...element }: Element<T>): Element<T> => element;
 
 /** Describes an element that is kept, and has no effect. */
 export const kept = (type: FieldType, facts: ElementFacts = {}): Element<unknown> => ({ type, ...facts });
