@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { type Extent, type TileIndex, type TileRect, tileExtent } from "../grid/grid-set.ts";
 import type { Colour, Composed, Composition } from "../image/compose.ts";
+import { encodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import { defined } from "../lib/defined.ts";
 import type { MapRefused, Renderers } from "../render/renderers.ts";
@@ -117,8 +118,7 @@ export class MapRenderer {
       width: request.width,
       height: request.height,
       format,
-      jpegQuality: layer.jpegQuality,
-      pngCompression: layer.pngCompression,
+      ...encodingOptions(layer),
       ...defined({ background: request.background }),
     };
     let composed: Composed | MapRefused;

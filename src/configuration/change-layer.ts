@@ -13,9 +13,9 @@ import {
   overriddenKey,
   settingsOf,
 } from "./gwc/configured-object.ts";
-import { layerContent } from "./gwc/content/layer-content.ts";
 import type { Content } from "./gwc/content.ts";
 import { effectiveLayer, replacedVariables } from "./gwc/effective.ts";
+import { layerContent } from "./gwc/layer-object.ts";
 import { originOfObject } from "./gwc/object-origin.ts";
 import { ownContent } from "./gwc/own-document.ts";
 import { buildOneLayer, type Directories } from "./internal/build/build-layers.ts";

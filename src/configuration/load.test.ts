@@ -10,6 +10,7 @@ import { atEveryZoom } from "../layer/by-zoom.ts";
 import type { Configuration } from "./configuration.ts";
 import { configurationDocument } from "./configuration-document.ts";
 import type { RunningConfiguration } from "./configuration-input.ts";
+import { LayerSchema } from "./fields/layer-schema.ts";
 import { loadConfiguration } from "./load.ts";
 import { problemText } from "./problem.ts";
 
@@ -175,7 +176,7 @@ jobs: 7
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
     '3:11: layers[0].name: expected a name that does not end in .json or .xml, as addresses end in these, got "a.JSON"',
-    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, enabled, advertised, title, description, keywords, metadataUrls, attribution, source, tilesOnDisk, store, gridSubsets, formats, formatsTogether, metatile, gutter, parameterFilters, requestFilters, updateSources, cacheBypassAllowed, legends, jpegQuality, pngCompression, formatModifiers, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, jobs, expireClientSeconds, staleClientSeconds, expireCdnSeconds, queryable, infoFormats, fullWms, secured)",
+    `5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: ${Object.keys(LayerSchema.shape).join(", ")})`,
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
     '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, arcgisCache, mbtiles, pmtiles, demo, none, got "wmsx"',
     expect.stringMatching(/^11:15: layers\[2\]\.formats\[0\]: expected one of image\/png, .*got "image\/pgn"$/),

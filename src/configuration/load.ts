@@ -6,8 +6,6 @@ import type { ConfigurationInput } from "./configuration-input.ts";
 import { DEMO_CONFIGURATION } from "./demo-configuration.ts";
 import { type GeoWebCacheDirectory, lineKey, readDirectory } from "./geowebcache/directory.ts";
 import type { ConfiguredObject } from "./gwc/configured-object.ts";
-import { elementPath, gridSetElementPath } from "./gwc/content/layer-content.ts";
-import { storeElementPath } from "./gwc/content/store-content.ts";
 import { replacedVariables } from "./gwc/effective.ts";
 import { inObject, originOfObject } from "./gwc/object-origin.ts";
 import { build } from "./internal/build/build-configuration.ts";
@@ -154,14 +152,10 @@ const originText = (object: ConfiguredObject, directory: GeoWebCacheDirectory | 
   );
 
 /** Returns a problem of an object of GeoWebCache's file with paths of its elements. */
-function inElements(problem: ConfigurationProblem): ConfigurationProblem {
-  const elementPathOf = /^layers/.test(problem.path)
-    ? elementPath
-    : /^gridSets/.test(problem.path)
-      ? gridSetElementPath
-      : storeElementPath;
-  return { ...problem, ...inObject(problem, elementPathOf) };
-}
+const inElements = (problem: ConfigurationProblem): ConfigurationProblem => ({
+  ...problem,
+  ...inObject(problem, "elements"),
+});
 
 async function loadWith(
   base: unknown,

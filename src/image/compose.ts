@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { EncodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
-import type { EncodingOptions } from "../layer/layer.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import { loadSharp } from "./load-sharp.ts";

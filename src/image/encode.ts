@@ -1,5 +1,5 @@
+import { DEFAULT_ENCODING, type EncodingOptions, encodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
-import { DEFAULT_ENCODING, type EncodingOptions } from "../layer/layer.ts";
 import { loadSharp } from "./load-sharp.ts";
 import { madeOnce, oneColourKey, onlyColour } from "./one-colour.ts";
 import { beginPalettePng, beginPng, isOpaque, onThisThread, onThreadPool, type PngCompressor } from "./png-encode.ts";
@@ -46,7 +46,7 @@ async function encodeTile(
   }
   const colour = onlyColour(raster, cut);
   if (colour === undefined) return encodeBySharp(raster, cut, encoding, options);
-  const key = oneColourKey(encoding === "jpeg" ? `jpeg ${options.jpegQuality}` : encoding, cut, colour);
+  const key = oneColourKey(`${encoding} ${JSON.stringify(encodingOptions(options))}`, cut, colour);
   return madeOnce(key, () => encodeBySharp(raster, cut, encoding, options));
 }
 

@@ -1,3 +1,4 @@
+import { type EncodingOptions, encodingOptions } from "./encoding.ts";
 import type { TileFormat } from "./format.ts";
 
 /**
@@ -25,10 +26,7 @@ export const modifierOf = ({ formatModifiers }: Modified, { mimeType }: TileForm
   formatModifiers.find(({ format }) => format === mimeType);
 
 /** Returns how the tiles of a format of a layer are encoded. */
-export function encodingOf<P>(
-  layer: Modified & { readonly jpegQuality: number; readonly pngCompression: P },
-  format: TileFormat,
-): { readonly jpegQuality: number; readonly pngCompression: P } {
+export function encodingOf(layer: Modified & EncodingOptions, format: TileFormat): EncodingOptions {
   const { jpegQuality = layer.jpegQuality } = modifierOf(layer, format) ?? {};
-  return { jpegQuality, pngCompression: layer.pngCompression };
+  return { ...encodingOptions(layer), jpegQuality };
 }

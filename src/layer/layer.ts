@@ -2,6 +2,7 @@ import type { Extent, GridSet, GridSetId, TileRect, Zoom } from "../grid/grid-se
 import { matrixRect, rectOf } from "../grid/grid-set.ts";
 import { defined } from "../lib/defined.ts";
 import type { ByZoom } from "./by-zoom.ts";
+import type { EncodingOptions } from "./encoding.ts";
 import { formatOf, type TileFormat } from "./format.ts";
 import type { FormatModifier } from "./format-modifier.ts";
 import type { Legend } from "./legend.ts";
@@ -222,19 +223,6 @@ export interface SeedGuardOptions {
    */
   readonly unlikePercent?: number;
 }
-
-/** The goal of PNG encoding: little CPU time, or few bytes. Both are lossless. */
-export const PNG_COMPRESSIONS = ["fast", "small"] as const;
-export type PngCompression = (typeof PNG_COMPRESSIONS)[number];
-
-/** Encoding options of formats that allow a choice. A change does not affect stored tiles. */
-export interface EncodingOptions {
-  /** The quality of JPEG tiles, including those of hybrid formats: 1 to 100. */
-  readonly jpegQuality: number;
-  readonly pngCompression: PngCompression;
-}
-
-export const DEFAULT_ENCODING: EncodingOptions = { jpegQuality: 85, pngCompression: "fast" };
 
 /** Returns whether a source offers only single tiles in its grid. Its layers then have no metatiles and no gutter. */
 export function rendersSingleTiles(source: SourceOptions): boolean {

@@ -1,6 +1,6 @@
 import { etagOf } from "../lib/http/etag.ts";
 import { masked } from "../lib/text/masked.ts";
-import type { StoreOptions } from "./store-options.ts";
+import type { S3StoreConfiguration, StoreOptions } from "./store-options.ts";
 
 type Configuration = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,11 @@ export const storeConfiguration = (store: StoreOptions): Configuration =>
  * Returns a store as the configuration file describes it, including secrets. No answer and no message may contain it.
  */
 export function storeConfigurationWithSecrets(store: StoreOptions): Configuration {
-  if (store.type !== "s3") return { ...store };
+  return store.type === "s3" ? s3Configuration(store) : { ...store };
+}
+
+/** Returns a store in S3 as the configuration file describes it, including secrets. */
+export function s3Configuration(store: S3StoreConfiguration) {
   const { namesFile: _, timeoutMs, credentials, caFile, diskTier, serverSideEncryption, ...plain } = store;
   return {
     ...plain,

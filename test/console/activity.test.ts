@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { massTruncate, startServer, type TestServer } from "../support/server.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 // Without Debian's Chromium: a loud skip.
 describe.skipIf(!hasChromium)("the console's activity, in Chromium (Debian package chromium-headless-shell)", () => {
@@ -9,13 +9,12 @@ describe.skipIf(!hasChromium)("the console's activity, in Chromium (Debian packa
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
     await massTruncate(server, "topp:states");
     await fetch(`${server.url}/api/v1/jobs`, { method: "POST", body: '{"layer":"topp:states","zoomStop":1}' });
     await fetch(`${server.url}/api/v1/jobs`, { method: "POST", body: '{"layer":"nowhere"}' });
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
   });
 

@@ -5,7 +5,7 @@ import { freePort } from "../clients/tinyproxy.ts";
 import { seed, startServer } from "../support/server.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
-import { type ConsolePage, startConsoleBrowser } from "./console-page.ts";
+import { type ConsolePage, consoleBrowser } from "./console-page.ts";
 
 const reason = hasChromium ? "" : " (skipped: needs Debian's chromium-headless-shell)";
 if (!hasChromium) console.warn("SKIPPED: test/console/connection.test.ts needs Debian's chromium-headless-shell");
@@ -91,8 +91,7 @@ describe.skipIf(!hasChromium)(`the console's connection to its server, in Chromi
       onTestFinished(() => server.close());
       const nginx = await startNginx(server.port);
       onTestFinished(() => nginx.close());
-      const browser = await startConsoleBrowser();
-      onTestFinished(() => browser[Symbol.asyncDispose]());
+      const browser = await consoleBrowser();
       await using console = await browser.page({ url: `${nginx.origin}/tiles` });
       const { page } = console;
       await console.open("/");
@@ -112,8 +111,7 @@ describe.skipIf(!hasChromium)(`the console's connection to its server, in Chromi
   test("the console says that the server is away, reconnects by itself, and shows what happened meanwhile", async () => {
     const env = { NUTHATCH_PORT: String(await freePort()) };
     const first = await startServer({ env });
-    const browser = await startConsoleBrowser();
-    onTestFinished(() => browser[Symbol.asyncDispose]());
+    const browser = await consoleBrowser();
     await using console = await browser.page(first);
     const { page } = console;
     await console.open("/");
@@ -130,8 +128,7 @@ describe.skipIf(!hasChromium)(`the console's connection to its server, in Chromi
   test("while the coordinator is busy all the time, the views come, and a job is started and seen to end", async () => {
     const server = await startServer();
     onTestFinished(() => server.close());
-    const browser = await startConsoleBrowser();
-    onTestFinished(() => browser[Symbol.asyncDispose]());
+    const browser = await consoleBrowser();
     await using console = await browser.page(server);
     const { page } = console;
     await console.open("/");

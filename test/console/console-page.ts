@@ -34,20 +34,21 @@ export interface ConsolePage extends AsyncDisposable {
   expectAccessible(): Promise<void>;
 }
 
-export interface ConsoleBrowser extends AsyncDisposable {
+export interface ConsoleBrowser {
   page(server: Pick<TestServer, "url">, look?: Look): Promise<ConsolePage>;
 }
 
+/** Chromium of this process, for all its files: each page has cookies and a cache of its own. It ends with the process. */
+let chromium: Promise<Browser> | undefined;
+
 /**
- * Starts Chromium for pages of the console. A page fails its test when it logs an error, asks another origin, or
- * breaks its Content-Security-Policy.
+ * Starts Chromium for pages of the console, if it does not run yet. A page fails its test when it logs an error, asks
+ * another origin, or breaks its Content-Security-Policy.
  */
-export async function startConsoleBrowser(): Promise<ConsoleBrowser> {
-  const browser = await launchChromium({ webGl: false });
-  return {
-    page: (server, look = ALL_LOOKS[0]) => consolePage(browser, server.url, look),
-    [Symbol.asyncDispose]: () => browser.close(),
-  };
+export async function consoleBrowser(): Promise<ConsoleBrowser> {
+  chromium ??= launchChromium({ webGl: false });
+  const browser = await chromium;
+  return { page: (server, look = ALL_LOOKS[0]) => consolePage(browser, server.url, look) };
 }
 
 async function consolePage(browser: Browser, url: string, look: Look): Promise<ConsolePage> {

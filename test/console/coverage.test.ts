@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { hasChromium } from "../clients/chromium.ts";
 import { job, startServer, type TestServer } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
-import { type ConsoleBrowser, type ConsolePage, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, type ConsolePage, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
@@ -24,11 +24,10 @@ describe.skipIf(!hasChromium)("the console's coverage, in Chromium (Debian packa
     server = await startServer({
       configuration: `layers:${["stored", "failing", "empty", "live"].map(layer).join("")}`,
     });
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
     await seed("stored", { zoomStop: 3 });
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
     await upstream.close();
   });

@@ -4,7 +4,7 @@ import { hasChromium } from "../clients/chromium.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 describe.skipIf(!hasChromium)("the console's editor, in Chromium (Debian package chromium-headless-shell)", () => {
   let browser: ConsoleBrowser;
@@ -24,10 +24,9 @@ describe.skipIf(!hasChromium)("the console's editor, in Chromium (Debian package
     server = await startServer({ configuration: smallTiles(upstream.url, [{ name: "ws:file" }]) });
     await put("grid-sets/own", gridSet);
     await put("layers/ws:made", layer());
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
     await upstream.close();
   });

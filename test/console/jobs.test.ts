@@ -5,7 +5,7 @@ import { ended, job, startServer, type TestServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const HOSTILE = "<img src=x onerror=document.title='hostile'>";
 
@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)("the console's jobs, in Chromium (Debian package c
       () => `layers: [${names.next().value}]`,
     );
     server = await startServer({ configuration });
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
     ids.failed = await makeJob(server, { layer: "ws:bad", zoomStop: 1 });
     ids.some = await makeJob(server, { layer: "ws:some", zoomStop: 2 });
     ids.done = await makeJob(server, { layer: "ws:good", zoomStop: 1 });
@@ -77,7 +77,6 @@ describe.skipIf(!hasChromium)("the console's jobs, in Chromium (Debian package c
     for (const id of [ids.failed, ids.some, ids.done, ids.batch, ids.batch + 1]) await ended(server, id);
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
     await faulty.close();
   });

@@ -4,7 +4,7 @@ import { hasChromium } from "../clients/chromium.ts";
 import { startHeldUpstream } from "../support/held-upstream.ts";
 import { startServer } from "../support/server.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
-import { startConsoleBrowser } from "./console-page.ts";
+import { consoleBrowser } from "./console-page.ts";
 
 const MOST_TABS = 120;
 
@@ -71,8 +71,7 @@ test.skipIf(!hasChromium)(
       env: { NUTHATCH_ADMIN_PASSWORD: "administrator" },
     });
     onTestFinished(() => server.close());
-    const browser = await startConsoleBrowser();
-    onTestFinished(() => browser[Symbol.asyncDispose]());
+    const browser = await consoleBrowser();
     await using console = await browser.page(server);
     const { page } = console;
     const keyboard = new Keyboard(page);

@@ -10,7 +10,7 @@ import { hasChromium, launchChromium } from "../clients/chromium.ts";
 import { hasMapServer, type MapServer, startMapServer } from "../clients/mapserver.ts";
 import { pixels } from "../clients/pixels.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const hasQgis = existsSync("/usr/lib/python3/dist-packages/qgis");
 const hasGdal = existsSync("/usr/bin/gdal_translate");
@@ -43,11 +43,10 @@ gridSets:
   - { id: upwards, srs: EPSG:4326, extent: [-180, -75, 180, 85], resolutions: [0.7, 0.25, 0.125], tileSize: [300, 200], alignTopLeft: true }
 `,
       });
-      browser = await startConsoleBrowser();
+      browser = await consoleBrowser();
       plain = await launchChromium({ webGl: true });
     });
     afterAll(async () => {
-      await browser[Symbol.asyncDispose]();
       await plain.close();
       await server.close();
       await upstream.close();

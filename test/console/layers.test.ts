@@ -5,7 +5,7 @@ import { isFull } from "../support/full.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 import { manyLayers } from "./many-layers.ts";
 
 const HOSTILE = "<img src=x onerror=alert(1)>";
@@ -33,10 +33,9 @@ layers:
 `,
     });
     await ended(server, await seed(server, "ws:roads", ROADS_SEED));
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
     await upstream.close();
   });
@@ -180,10 +179,9 @@ describe.skipIf(!hasChromium || !isFull).each([300, 10_000])("the console's list
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ configuration: manyLayers(count) });
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
   });
 

@@ -3,7 +3,7 @@ import { hasChromium } from "../clients/chromium.ts";
 import { hasMapServer, type MapServer, startMapServer } from "../clients/mapserver.ts";
 import { colours, difference, pixels, rendered } from "../clients/pixels.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { type ConsoleBrowser, type ConsolePage, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, type ConsolePage, consoleBrowser } from "./console-page.ts";
 
 /** A part of the map without its buttons, in CSS pixels. Its middle is that of the map. */
 const PART = { width: 400, height: 300 };
@@ -37,10 +37,9 @@ gridSets:
   - { id: upwards, srs: EPSG:4326, extent: [-180, -75, 180, 85], resolutions: [0.7, 0.25, 0.125], tileSize: [300, 200], alignTopLeft: true }
 `,
       });
-      browser = await startConsoleBrowser();
+      browser = await consoleBrowser();
     });
     afterAll(async () => {
-      await browser[Symbol.asyncDispose]();
       await server.close();
       await upstream.close();
     });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
-import { type ConsoleBrowser, type ConsolePage, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, type ConsolePage, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
@@ -31,10 +31,9 @@ layers:
     gridSubsets: [{ gridSet: EPSG:900913 }]
 `,
       });
-      browser = await startConsoleBrowser();
+      browser = await consoleBrowser();
     });
     afterAll(async () => {
-      await browser[Symbol.asyncDispose]();
       await server.close();
       await upstream.close();
     });

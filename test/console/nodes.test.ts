@@ -6,7 +6,7 @@ import { hasPostgres } from "../support/postgres.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { isReady, until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 if (!hasPostgres) console.warn("SKIPPED: test/console/nodes.test.ts needs Debian's package postgresql");
 if (!hasChromium) console.warn("SKIPPED: test/console/nodes.test.ts needs Debian's chromium-headless-shell");
@@ -25,10 +25,9 @@ describe.skipIf(!hasChromium || !hasPostgres)("the console's nodes, in Chromium,
     await isReady(a);
     b = await cluster.start("b");
     await isReady(b);
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
   });
   afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]();
     await cluster?.close();
     await upstream?.close();
   });

@@ -3,7 +3,7 @@ import { hasChromium } from "../clients/chromium.ts";
 import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
 import { ended, startServer, type TestServer } from "../support/server.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const HOSTILE = "<img src=x onerror=document.title='hostile'>";
 
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)(
           () => `layers: [${names.next().value}]`,
         ),
       });
-      browser = await startConsoleBrowser();
+      browser = await consoleBrowser();
       failed = await post(server, "jobs", { layer: "ws:bad", zoomStop: 1, tileFailureRetryCount: 0 });
       await ended(server, failed);
       const job = { layer: "ws:good", zoomStop: 1 };
@@ -58,7 +58,6 @@ describe.skipIf(!hasChromium)(
       waiting = await post(server, "jobs", { ...job, zoomStop: 3 });
     });
     afterAll(async () => {
-      await browser[Symbol.asyncDispose]();
       await server.close();
       await held.upstream.close();
     });

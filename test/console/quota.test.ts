@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { ended, putQuota, seed, startServer, type TestServer } from "../support/server.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const LAYER = "topp:states";
 
@@ -11,13 +11,12 @@ describe.skipIf(!hasChromium)("the console's quota, in Chromium (Debian package 
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ env: { NUTHATCH_DISK_QUOTA: '{"count":"content"}' } });
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
     await ended(server, await seed(server, LAYER, { zoomStop: 3, gridSetId: "EPSG:900913" }));
     await fetch(`${server.url}/xyz/${LAYER}/1/0/0.png`);
     await putQuota(server, { enabled: true, globalQuota: { value: 100, units: "MiB" } });
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
   });
 

@@ -4,7 +4,7 @@ import { ended, startServer, type TestServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const NIGHTLY = {
   name: "nightly",
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)("the console's schedules, in Chromium (Debian pack
   beforeAll(async () => {
     upstream = await startUpstream();
     server = await startServer({ configuration: smallTiles(upstream.url, [{ name: "ws:roads" }]) });
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
     await send("PUT", "schedules/nightly", NIGHTLY);
     await send("PUT", "schedules/new", { cron: "*/5 * * * *", job: { layers: "ws:*", type: "truncate" } });
     await send("POST", "schedules/new/pause");
@@ -48,7 +48,6 @@ describe.skipIf(!hasChromium)("the console's schedules, in Chromium (Debian pack
     await ended(server, made.id);
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
     await upstream.close();
   });

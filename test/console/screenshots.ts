@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { ended, massTruncate, seed, startServer, type TestServer } from "../support/server.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { ALL_LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { ALL_LOOKS, consoleBrowser } from "./console-page.ts";
 
 const FOLDER = fileURLToPath(new URL("../../docs/images/", import.meta.url));
 const LAYER = "/ui/layers/topp%3Astates";
@@ -45,7 +45,7 @@ layers:
 });
 try {
   await fill(server);
-  await using browser = await startConsoleBrowser();
+  const browser = await consoleBrowser();
   for (const [name, path] of Object.entries(VIEWS))
     for (const look of ALL_LOOKS.filter(({ look }) => SHOWN.includes(look) || name === "overview")) {
       await using shown = await browser.page(server, look);
@@ -63,6 +63,8 @@ try {
   await server.close();
   await upstream.close();
 }
+// Chromium ends with the process.
+process.exit();
 
 /** Gives every view something to show. */
 async function fill({ url }: TestServer): Promise<void> {

@@ -5,7 +5,7 @@ import { hasChromium } from "../clients/chromium.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
-import { type ConsoleBrowser, type ConsolePage, LOOKS, type Look, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, type ConsolePage, consoleBrowser, LOOKS, type Look } from "./console-page.ts";
 
 const ADMIN = "administrator";
 const PARTS = ["users", "tokens", "configuration", "storage", "about"] as const;
@@ -22,10 +22,9 @@ describe.skipIf(!hasChromium)("the console's settings, in Chromium (Debian packa
     server = await startServer({ env: { NUTHATCH_ADMIN_PASSWORD: ADMIN } });
     open = await startServer({ configuration: smallTiles(upstream.url, [{ name: "ws:a" }, { name: "ws:b" }]) });
     for (const layer of ["ws:a", "ws:b"]) await ended(open, await seed(open, layer, { zoomStop: 1 }));
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
     await open.close();
     await upstream.close();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 // Without Debian's Chromium: a loud skip.
 describe.skipIf(!hasChromium)("the console's sign-in, in Chromium (Debian package chromium-headless-shell)", () => {
@@ -9,10 +9,9 @@ describe.skipIf(!hasChromium)("the console's sign-in, in Chromium (Debian packag
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ env: { NUTHATCH_ADMIN_PASSWORD: "administrator" } });
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
   });
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { ended, seed, startServer } from "../support/server.ts";
-import { startConsoleBrowser } from "./console-page.ts";
+import { consoleBrowser } from "./console-page.ts";
 
 const FOLDER = fileURLToPath(new URL("../../dist/ui/", import.meta.url));
 /** The limits of what is sent, compressed, in bytes. */
@@ -24,8 +24,7 @@ describe.skipIf(!hasChromium)("in Chromium (Debian package chromium-headless-she
   test("the first view, the list of jobs and a job without a map need few bytes", async () => {
     const server = await startServer();
     onTestFinished(() => server.close());
-    const browser = await startConsoleBrowser();
-    onTestFinished(() => browser[Symbol.asyncDispose]());
+    const browser = await consoleBrowser();
     await ended(server, await seed(server, "topp:states", { type: "truncate" }));
     // OpenLayers alone has more bytes.
     for (const path of ["/", "/ui/jobs", "/ui/jobs/1"]) {

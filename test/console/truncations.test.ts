@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { ended, massTruncate, seed, startServer, type TestServer, usage } from "../support/server.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 // Without Debian's Chromium: a loud skip.
 describe.skipIf(!hasChromium)("the console's truncations, in Chromium (Debian package chromium-headless-shell)", () => {
@@ -9,13 +9,12 @@ describe.skipIf(!hasChromium)("the console's truncations, in Chromium (Debian pa
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
     for (const layer of ["topp:states", "nurc:Arc_Sample"])
       await ended(server, await seed(server, layer, { zoomStop: 2, gridSetId: "EPSG:4326" }));
     await massTruncate(server, "topp:states");
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
   });
 

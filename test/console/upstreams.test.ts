@@ -4,7 +4,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
-import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const HOSTILE = "<img src=x onerror=document.title='hostile'>";
 
@@ -19,10 +19,9 @@ describe.skipIf(!hasChromium)("the console's upstreams, in Chromium (Debian pack
     ({ origin } = new URL(upstream.url));
     const layers = Array.from({ length: 10 }, (_, n) => ({ name: `ws:layer${n}` }));
     server = await startServer({ configuration: wmsConfiguration(upstream.url, layers) });
-    browser = await startConsoleBrowser();
+    browser = await consoleBrowser();
   });
   afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
     await server.close();
     await upstream.close();
   });

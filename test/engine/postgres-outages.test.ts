@@ -1,17 +1,18 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test as base, describe, expect } from "vitest";
+import { describe, expect } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { hold } from "../support/held-upstream.ts";
 import { giveToPostgres, hasPostgres, removePostgres, startStandby } from "../support/postgres.ts";
+import { type PostgresPlace, withPostgres } from "../support/postgres-place.ts";
 import { random } from "../support/random.ts";
 import { clientOf, type Ended } from "../support/run-program.ts";
 import { ended, job, massTruncate, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { canMount, mountSmallDisk } from "../support/small-disk.ts";
-import { readiness, type StateInPostgres, startStateInPostgres } from "../support/state-in-postgres.ts";
+import { readiness } from "../support/state-in-postgres.ts";
 import { testSeed } from "../support/test-seed.ts";
 import { until } from "../support/until.ts";
-import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { renderAfter } from "../support/upstream.ts";
 import { smallTiles, wmsConfiguration } from "../support/wms-configuration.ts";
 
 // The rows of the table of failures for one server and PostgreSQL. What is left of a row is what the next one begins with.
@@ -19,33 +20,7 @@ import { smallTiles, wmsConfiguration } from "../support/wms-configuration.ts";
 const LAYER = "ws:roads";
 const request = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", threadCount: 2 };
 
-/** What each test has of its own: the tests run at the same time, as they mostly wait. */
-interface Place {
-  readonly state: StateInPostgres;
-  readonly upstream: Upstream;
-  /** The server that was started last. The end of the test closes it. */
-  server: TestServer | undefined;
-  /** What the end of the test undoes, the last first, when all else is closed. */
-  readonly cleanUps: (() => void)[];
-}
-
-const withPlace = base.extend<{ place: Place }>({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from the pattern.
-  place: async ({}, use) => {
-    const place: Place = {
-      state: await startStateInPostgres(),
-      upstream: await startUpstream(),
-      server: undefined,
-      cleanUps: [],
-    };
-    await use(place);
-    await place.server?.close();
-    await place.upstream.close();
-    await place.state.close();
-    for (const cleanUp of place.cleanUps.reverse()) cleanUp();
-  },
-});
-const test = hasPostgres ? withPlace.concurrent : withPlace.skip;
+const test = hasPostgres ? withPostgres.concurrent : withPostgres.skip;
 
 interface Outage {
   readonly begin: () => void | Promise<void>;
@@ -55,7 +30,7 @@ interface Outage {
 }
 
 async function start(
-  place: Place,
+  place: PostgresPlace,
   env = place.state.env(),
   configuration = smallTiles(place.upstream.url, [{ name: LAYER }]),
 ): Promise<TestServer> {
@@ -71,7 +46,7 @@ const verification = async (on: TestServer) => {
 };
 
 /** Lets an outage begin in the middle of a job, and expects that nothing is lost and all goes on by itself. */
-async function expectSurvived(place: Place, on: TestServer, { begin, end, reason }: Outage): Promise<void> {
+async function expectSurvived(place: PostgresPlace, on: TestServer, { begin, end, reason }: Outage): Promise<void> {
   const { upstream } = place;
   await ended(on, await seed(on, LAYER, { ...request, zoomStop: 3 }));
   const held = hold(upstream);
@@ -218,7 +193,7 @@ describe("an outage of another kind than a stop", () => {
     });
   });
 
-  (canMount() ? test : withPlace.skip)("the disk of PostgreSQL is full", async ({ place }) => {
+  (canMount() ? test : withPostgres.skip)("the disk of PostgreSQL is full", async ({ place }) => {
     const { state, cleanUps } = place;
     const disk = mountSmallDisk(32, 10_000);
     if (disk === undefined) throw new Error("no disk");
@@ -291,7 +266,7 @@ describe("an outage in the middle of other work than jobs", () => {
     place.server = on;
     await readiness(on, "ready");
     writeFileSync(join(on.dataDir, "nuthatch.yaml"), configuration("other", LAYER));
-    const adopting = state.proxy.refuseAt("INSERT INTO adoption");
+    const adopting = state.proxy.refuseAt("SELECT z, after FROM adoption");
     const reloading = fetch(`${on.url}/rest/reload`, { method: "POST", body: "reload_configuration=1" });
     await adopting;
     await readiness(on, "not ready");

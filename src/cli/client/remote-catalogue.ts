@@ -1,8 +1,9 @@
 import { corners, gridSetOfDocument } from "../../grid/grid-set-document.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
+import { DEFAULT_ENCODING } from "../../layer/encoding.ts";
 import { formatOf } from "../../layer/format.ts";
-import { DEFAULT_ENCODING, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
+import { gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import type { Answer } from "./answer.ts";

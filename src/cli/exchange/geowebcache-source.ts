@@ -1,14 +1,16 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { KeptUser } from "../../account/user.ts";
-import { type FieldTypes, GLOBAL_ROOTS } from "../../configuration/fields/gwc-elements.ts";
 import { readDirectory, readWithNames } from "../../configuration/geowebcache/directory.ts";
-import { CONTAINERS, inForce } from "../../configuration/geowebcache/read-file.ts";
+import { inForce } from "../../configuration/geowebcache/read-file.ts";
 import { decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
 import { type ConfiguredObject, SETTINGS } from "../../configuration/gwc/configured-object.ts";
 import type { Content } from "../../configuration/gwc/content.ts";
 import { fieldOf, type NamedNode, type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
+import type { MapType } from "../../configuration/gwc/element.ts";
+import { OBJECTS } from "../../configuration/gwc/object-kinds.ts";
 import { ownDocument } from "../../configuration/gwc/own-document.ts";
+import { GLOBAL_ROOTS } from "../../configuration/gwc/settings.ts";
 import { builtInGridSetIds } from "../../grid/built-in.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { readWholeFile } from "../../lib/file/read-whole-file.ts";
@@ -82,15 +84,15 @@ export async function readServer(
   client: ServerClient,
   form: "configurations" | "documents" = "documents",
 ): Promise<GeoWebCacheSource> {
-  const settings = await documentOf(client, join("/rest", `${SETTINGS}.xml`), GLOBAL_ROOTS, []);
+  const settings = await documentOf(client, join("/rest", `${SETTINGS}.xml`), GLOBAL_ROOTS);
   const objects: ConfiguredObject[] = [{ kind: "settings", name: SETTINGS, document: settings }];
   for (const [kind, segment] of SEGMENTS) {
-    const { roots, nameField } = CONTAINERS[kind];
+    const { roots, nameField } = OBJECTS[kind];
     const names: unknown = JSON.parse(await client.request("GET", `/rest/${segment}.json`));
     for (const name of Array.isArray(names) ? names.map(String) : []) {
       if (kind === "gridSet" && builtInGridSetIds.includes(name)) continue;
       const path = `/rest/${segment}/${encodeURIComponent(name)}.xml`;
-      const document = await documentOf(client, path, roots, kind === "store" ? ["default"] : []);
+      const document = await documentOf(client, path, roots);
       const own = kind === "layer" ? await configurationOf(client, name) : undefined;
       objects.push({
         kind,
@@ -129,27 +131,23 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Elements of a layer that GeoWebCache's documents omit if their values are those of all layers, by key. */
-const NETWORK = { username: "httpUsername", password: "httpPassword", proxy: "proxyUrl" } as const;
+/** Keys of a source whose elements GeoWebCache's documents omit if their values are those of all layers. */
+const NETWORK = ["username", "password", "proxy"];
 
 /** Returns the document of a layer with the credentials and the proxy in force. */
 function withNetwork({ root, node }: RootedDocument, source: unknown): RootedDocument {
   if (root !== "wmsLayer" || !isMap(source)) return { root, node };
-  const added = Object.entries(NETWORK).flatMap(([key, element]): NamedNode[] => {
+  const added = NETWORK.flatMap((key): NamedNode[] => {
     const value = source[key];
+    const element = OBJECTS.layer.pathOf(`source.${key}`);
     return typeof value === "string" && fieldOf(node, element) === undefined ? [[element, value]] : [];
   });
   return { root, node: { ...node, fields: [...node.fields, ...added] } };
 }
 
-async function documentOf(
-  client: ServerClient,
-  path: string,
-  roots: Readonly<Record<string, FieldTypes>>,
-  attributes: readonly string[],
-) {
+async function documentOf(client: ServerClient, path: string, roots: Readonly<Record<string, MapType>>) {
   const text = await client.request("GET", path);
-  const decoded = decodeDocument(Buffer.from(text), "xml", { what: path, roots, attributes, keepsMasks: true });
+  const decoded = decodeDocument(Buffer.from(text), "xml", { what: path, roots, keepsMasks: true });
   if (!decoded.ok) throw new CommandFailure(`${path}: ${refusalMessage(decoded.error)}`, EXIT.failure);
   return decoded.value;
 }

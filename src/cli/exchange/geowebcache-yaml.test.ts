@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { realisticFile } from "../../../test/support/geowebcache-file.ts";
 import { inForce, readFile } from "../../configuration/geowebcache/read-file.ts";
-import { gridSetContent, unitWarning } from "../../configuration/gwc/content/layer-content.ts";
+import { gridSetContent, unitWarning } from "../../configuration/gwc/grid-set-object.ts";
 import { changesOf, elementReports } from "../../configuration/gwc/honoured.ts";
 import { geoWebCacheFileOf } from "./geowebcache-file-of.ts";
 import { readGeoWebCache } from "./geowebcache-source.ts";

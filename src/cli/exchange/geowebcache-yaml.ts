@@ -1,15 +1,16 @@
 import { resolve } from "node:path";
 import { Document, isMap, isSeq } from "yaml";
-import { LAYER_ROOTS } from "../../configuration/fields/gwc-elements.ts";
 import { withoutUnknown } from "../../configuration/geowebcache/directory.ts";
 import { type ConfiguredObject, isDefaultStore, settingsOf } from "../../configuration/gwc/configured-object.ts";
-import { gridSetContent, layerContent } from "../../configuration/gwc/content/layer-content.ts";
-import { serverContent } from "../../configuration/gwc/content/service-content.ts";
-import { isUsable, storeContent } from "../../configuration/gwc/content/store-content.ts";
 import type { Content } from "../../configuration/gwc/content.ts";
 import { effectiveLayer } from "../../configuration/gwc/effective.ts";
+import { gridSetContent } from "../../configuration/gwc/grid-set-object.ts";
 import { type ElementReport, elementReports } from "../../configuration/gwc/honoured.ts";
+import { isLayerRoot, layerContent } from "../../configuration/gwc/layer-object.ts";
+import { OBJECTS } from "../../configuration/gwc/object-kinds.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
+import { serverContent } from "../../configuration/gwc/settings.ts";
+import { isUsable, storeContent } from "../../configuration/gwc/store-object.ts";
 import { isMap as isRecord } from "../../lib/is-map.ts";
 import { MASKED, secretPartAt } from "../../lib/text/masked.ts";
 import type { GeoWebCacheSource } from "./geowebcache-source.ts";
@@ -30,7 +31,6 @@ export type LeftOut = ReadonlyMap<string, string>;
  */
 export async function validYamlOf(source: GeoWebCacheSource): Promise<WrittenYaml & { readonly leftOut: LeftOut }> {
   const { checkText } = await import("../../configuration/load.ts");
-  const { elementPath } = await import("../../configuration/gwc/content/layer-content.ts");
   const leftOut = new Map(
     source.objects.flatMap(({ kind, name, document }): [string, string][] =>
       kind === "layer" && document?.fault !== undefined ? [[name, document.fault]] : [],
@@ -45,7 +45,7 @@ export async function validYamlOf(source: GeoWebCacheSource): Promise<WrittenYam
       const name = written.layers[Number(index ?? Number.NaN)];
       if (own === undefined || name === undefined || leftOut.has(name)) continue;
       const rest = message.startsWith(path) ? message.slice(path.length) : `: ${message}`;
-      leftOut.set(name, `${elementPath(path.slice(own.length))}${rest}`.replace(/^: /, ""));
+      leftOut.set(name, `${OBJECTS.layer.pathOf(path.slice(own.length))}${rest}`.replace(/^: /, ""));
     }
     if (leftOut.size === before) return { ...written, leftOut };
   }
@@ -164,7 +164,7 @@ function layerItems(objects: readonly ConfiguredObject[]): Section["items"] {
 }
 
 const isServed = (document: NonNullable<ConfiguredObject["document"]>): boolean =>
-  (document.root in LAYER_ROOTS && document.fault === undefined) || ownContent(document) !== undefined;
+  (isLayerRoot(document.root) && document.fault === undefined) || ownContent(document) !== undefined;
 
 /** Returns the omitted kinds of objects, one line each. */
 const leftOutKinds = (objects: readonly ConfiguredObject[]): readonly string[] =>

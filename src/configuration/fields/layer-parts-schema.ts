@@ -9,6 +9,7 @@ import {
   anyText,
   colour,
   expected,
+  extent,
   flag,
   httpUrl,
   map,
@@ -62,6 +63,21 @@ export const FormatModifierSchema = map({
   palette: optional(text).describe("The parameter PALETTE of these requests."),
   jpegQuality: optional(whole(1, 100)).describe("The quality of the tiles of a JPEG format."),
 });
+
+const level = optional(whole(0, 63));
+export const GridSubsetSchema = map({
+  gridSet: text.describe("The id of a grid set."),
+  extent: optional(extent).describe("minx, miny, maxx, maxy in units of the grid set; its whole extent."),
+  zoomStart: level.describe("The first level that is offered; 0."),
+  zoomStop: level.describe("The last level that is offered; the last of the grid set."),
+  minCachedLevel: level.describe("The first level whose tiles are stored; the others are rendered for each request."),
+  maxCachedLevel: level.describe("The last level whose tiles are stored."),
+}).superRefine(({ minCachedLevel = 0, maxCachedLevel = Number.POSITIVE_INFINITY }, context) => {
+  if (minCachedLevel > maxCachedLevel)
+    expected(context, ["minCachedLevel"], `at most maxCachedLevel (${maxCachedLevel})`);
+});
+
+export type GridSubsetDocument = z.output<typeof GridSubsetSchema>;
 
 /** Checks that no two legends have one style, and that each has a picture. */
 export function checkLegends(

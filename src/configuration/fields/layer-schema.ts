@@ -1,29 +1,13 @@
-import * as z from "zod";
+import type * as z from "zod";
 import { atEveryZoom, type ByZoom } from "../../layer/by-zoom.ts";
-import {
-  DEFAULT_ENCODING,
-  INFO_FORMATS,
-  MAX_METATILE,
-  PNG_COMPRESSIONS,
-  STANDARD_LAYER_JOBS,
-} from "../../layer/layer.ts";
-import {
-  CASE_RULES,
-  compileRegex,
-  legalValue,
-  legalValuesText,
-  type NumberFilter,
-  numberText,
-} from "../../layer/parameter-filter.ts";
+import { DEFAULT_ENCODING, PNG_COMPRESSIONS } from "../../layer/encoding.ts";
+import { INFO_FORMATS, MAX_METATILE, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import { NOT_STORED } from "../../layer/stored-levels.ts";
-import { repeats } from "../../lib/repeats.ts";
 import {
   anyText,
   either,
   expected,
-  extent,
   flag,
-  kinds,
   list,
   MAX_SECONDS,
   map,
@@ -36,23 +20,29 @@ import {
   someOf,
   text,
   whole,
-  wrong,
 } from "./fields.ts";
 import {
   checkLegends,
   checkModifiers,
   FormatModifierSchema,
+  GridSubsetSchema,
   LegendSchema,
   MetadataUrlSchema,
 } from "./layer-parts-schema.ts";
+import { checkFilters, ParameterFiltersSchema } from "./parameter-filter-schema.ts";
 import { checkRequestFilters, RequestFiltersSchema } from "./request-filter-schema.ts";
 import { SourceSchema } from "./source-schema.ts";
 import { TilesOnDiskSchema } from "./tiles-on-disk-schema.ts";
 import { UpdateSourcesSchema } from "./update-source-schema.ts";
 
-/** The greatest number of single precision (IEEE 754). */
-const MAX_FLOAT = 2 ** 128 - 2 ** 104;
-const MAX_INT = 2 ** 31 - 1;
+const expiryRule = (least: number) =>
+  map({
+    minZoom: whole(0, 255).describe("The first level of the rule."),
+    seconds: whole(least, MAX_SECONDS).describe("The time, from this level up to the next rule."),
+  });
+
+/** A rule of an expiry with GWC's codes. */
+export const ExpiryRuleSchema = expiryRule(-2);
 
 /**
  * Describes an expiry: seconds for all zooms, or rules that hold from a zoom on, as GWC's `expirationRule`. `read`
@@ -61,12 +51,7 @@ const MAX_INT = 2 ** 31 - 1;
 const expiry = <T>(least: number, read: (seconds: number) => T) =>
   either(`a whole number from ${least} to ${MAX_SECONDS} or a list (each a map of minZoom, seconds)`, [
     whole(least, MAX_SECONDS),
-    someOf(
-      map({
-        minZoom: whole(0, 255).describe("The first level of the rule."),
-        seconds: whole(least, MAX_SECONDS).describe("The time, from this level up to the next rule."),
-      }),
-    ),
+    someOf(expiryRule(least)),
   ]).transform((document, context): ByZoom<T> => {
     if (typeof document === "number") return atEveryZoom(read(document));
     const [first, ...others] = document.map(({ minZoom, seconds }) => ({ minZoom, value: read(seconds) }));
@@ -86,84 +71,6 @@ const expiry = <T>(least: number, read: (seconds: number) => T) =>
  */
 const clientExpiry = (seconds: number): number | "no-cache" =>
   seconds === -1 ? "no-cache" : seconds === -2 ? 31_536_000 : seconds;
-
-const level = optional(whole(0, 63));
-const GridSubsetSchema = map({
-  gridSet: text.describe("The id of a grid set."),
-  extent: optional(extent).describe("minx, miny, maxx, maxy in units of the grid set; its whole extent."),
-  zoomStart: level.describe("The first level that is offered; 0."),
-  zoomStop: level.describe("The last level that is offered; the last of the grid set."),
-  minCachedLevel: level.describe("The first level whose tiles are stored; the others are rendered for each request."),
-  maxCachedLevel: level.describe("The last level whose tiles are stored."),
-}).superRefine(({ minCachedLevel = 0, maxCachedLevel = Number.POSITIVE_INFINITY }, context) => {
-  if (minCachedLevel > maxCachedLevel)
-    expected(context, ["minCachedLevel"], `at most maxCachedLevel (${maxCachedLevel})`);
-});
-
-/** The key of a filter. Requests may write it in any case. */
-const filterKey = text
-  .transform((given, context) => {
-    const key = given.trim().toUpperCase();
-    if (!/^[^\s&=?#\p{Cc}]+$/u.test(key)) expected(context, [], "the name of a parameter");
-    return key;
-  })
-  .describe("The name of the request parameter, in any case.");
-const normalize = optional(oneOf(CASE_RULES)).describe("The case to which values are brought.");
-const DEFAULT = "The value of a request without the parameter.";
-const VALUES = "The values that tiles are made for.";
-const THRESHOLD = "How far a requested number may be from the value that is used for it.";
-const textDefault = anyText.default("").describe(DEFAULT);
-/** The default of a filter of numbers. A default in quotes keeps its exact text. */
-const numberDefault = (type: "float" | "integer") =>
-  either("a number or a text", [z.number(), z.string()])
-    .transform((value) => (typeof value === "number" ? numberText(type, value) : value))
-    .prefault("")
-    .describe(DEFAULT);
-/** Checks that the default of a filter of numbers is one of its values. */
-const hasLegalDefault = (filter: NumberFilter, context: z.RefinementCtx): void => {
-  if (filter.default !== "" && legalValue(filter, filter.default) === undefined)
-    expected(context, ["default"], legalValuesText(filter));
-};
-const ParameterFilterSchema = kinds([
-  map({
-    type: z.literal("string").describe("One of some texts."),
-    key: filterKey,
-    default: textDefault,
-    values: list(anyText).describe("The values that requests may have, beside the default."),
-    normalize,
-  }),
-  map({
-    type: z.literal("regex").describe("A text that matches a regular expression."),
-    key: filterKey,
-    default: textDefault,
-    regex: anyText.describe("The regular expression, in the syntax of Java, that the whole value matches."),
-    normalize,
-  }),
-  map({
-    type: z.literal("float").describe("The nearest of some numbers."),
-    key: filterKey,
-    default: numberDefault("float"),
-    values: list(number({ least: -MAX_FLOAT, most: MAX_FLOAT }))
-      .default([])
-      .describe(VALUES),
-    // GWC's thresholds for a filter that gives none.
-    threshold: number({ above: 0 }).default(1e-6).describe(THRESHOLD),
-  }).superRefine(hasLegalDefault),
-  map({
-    type: z.literal("integer").describe("The nearest of some whole numbers."),
-    key: filterKey,
-    default: numberDefault("integer"),
-    values: list(whole(-MAX_INT - 1, MAX_INT))
-      .default([])
-      .describe(VALUES),
-    threshold: whole(1, MAX_INT).default(1).describe(THRESHOLD),
-  }).superRefine(hasLegalDefault),
-]);
-const ParameterFiltersSchema = list(ParameterFilterSchema).superRefine((filters, context) => {
-  const repeated = repeats(filters, ({ key }) => key);
-  for (const [i, { key }] of filters.entries())
-    if (repeated.has(i)) wrong(context, [i, "key"], `two filters have the key ${key}`);
-});
 
 const percent = optional(number({ above: 0, most: 100 }));
 const SeedGuardSchema = map({
@@ -250,20 +157,4 @@ export const LayerSchema = map({
   checkRequestFilters(layer, context);
 });
 
-/** Checks that RE2 can compile the patterns of the filters. */
-function checkFilters(
-  { name, parameterFilters }: Pick<LayerDocument, "name" | "parameterFilters">,
-  context: z.RefinementCtx,
-): void {
-  for (const [i, filter] of parameterFilters.entries()) {
-    const compiled = filter.type === "regex" ? compileRegex(filter) : undefined;
-    if (compiled === undefined || compiled.ok) continue;
-    const whose = `${filter.key} of layer ${JSON.stringify(name)}`;
-    const remedy = "write the alternatives out, or list the values with type: string";
-    const what = `a regular expression of RE2 for ${whose} (${compiled.error}; ${remedy})`;
-    expected(context, ["parameterFilters", i, "regex"], what);
-  }
-}
-
 export type LayerDocument = z.output<typeof LayerSchema>;
-export type GridSubsetDocument = z.output<typeof GridSubsetSchema>;

@@ -24,38 +24,41 @@ const filterName = text
   )
   .describe("The name of the filter.");
 
-const raster = {
+/** The keys of both kinds of filters with rasters. */
+export const RasterSchema = map({
   name: filterName,
   zoomStart: whole(0, 63).default(0).describe("The first level with a raster."),
   zoomStop: whole(0, 63).describe("The last level with a raster, which decides for finer levels too."),
   resample: flag.default(false).describe("The first raster decides for coarser levels too."),
   preload: flag.default(false).describe("Load the rasters at the start."),
   debug: flag.default(false).describe("Answer a refused request with a green tile."),
-} as const;
+});
 
-const RequestFilterSchema = kinds([
-  map({
-    type: z.literal("circle").describe("Serves the tiles in a circle around the middle of each level's coverage."),
-    name: filterName,
-  }),
-  map({
-    type: z.literal("file").describe("Serves the tiles where rasters from files have data."),
-    ...raster,
-    directory: text.describe(
-      "The directory of the files NAME_GRIDSET_LEVEL.EXTENSION. A relative path begins at the directory of the file.",
-    ),
-    extension: text
-      .refine((given) => /^\w+$/.test(given), unlessUnfit("an extension without a dot"))
-      .describe("The extension of the files."),
-  }),
-  map({
-    type: z.literal("wms").describe("Serves the tiles where rasters from the source have data."),
-    ...raster,
-    layers: optional(someOf(text)).describe("The layers of the rasters; those of the source."),
-    styles: optional(list(z.string("a text"))).describe("The styles of the rasters."),
-    timeoutSeconds: whole(1, 3600).default(120).describe("The time for one raster."),
-  }),
-]);
+export const CircleFilterSchema = map({
+  type: z.literal("circle").describe("Serves the tiles in a circle around the middle of each level's coverage."),
+  name: filterName,
+});
+
+export const FileFilterSchema = map({
+  type: z.literal("file").describe("Serves the tiles where rasters from files have data."),
+  ...RasterSchema.shape,
+  directory: text.describe(
+    "The directory of the files NAME_GRIDSET_LEVEL.EXTENSION. A relative path begins at the directory of the file.",
+  ),
+  extension: text
+    .refine((given) => /^\w+$/.test(given), unlessUnfit("an extension without a dot"))
+    .describe("The extension of the files."),
+});
+
+export const WmsFilterSchema = map({
+  type: z.literal("wms").describe("Serves the tiles where rasters from the source have data."),
+  ...RasterSchema.shape,
+  layers: optional(someOf(text)).describe("The layers of the rasters; those of the source."),
+  styles: optional(list(z.string("a text"))).describe("The styles of the rasters."),
+  timeoutSeconds: whole(1, 3600).default(120).describe("The time for one raster."),
+});
+
+const RequestFilterSchema = kinds([CircleFilterSchema, FileFilterSchema, WmsFilterSchema]);
 
 export const RequestFiltersSchema = someOf(RequestFilterSchema).superRefine((filters, context) => {
   const repeated = repeats(filters, ({ name }) => name);

@@ -171,7 +171,7 @@ const WMS_PARAMETERS = [
   "TRANSPARENT",
 ];
 
-const WmsSourceSchema = map({
+export const WmsSourceSchema = map({
   type: z.literal("wms").describe("A WMS."),
   version: oneOf(["1.1.1", "1.3.0"]).default("1.1.1").describe("The version of WMS in requests."),
   layers: optional(someOf(text)).describe("The layers of the upstream; the name of the layer."),
@@ -279,7 +279,7 @@ const ArcgisSourceSchema = map({
       wrong(context, [key], "is of mode export only: the tiles of a cache are rendered already", "key");
 });
 
-const ArcgisCacheSourceSchema = map({
+export const ArcgisCacheSourceSchema = map({
   type: z.literal("arcgisCache").describe("A cache of ArcGIS on a disk."),
   path: text.describe("The path of its `conf.xml`."),
   tilesPath: optional(text).describe("The directory of its levels; `_alllayers` beside `conf.xml`."),
@@ -288,9 +288,10 @@ const ArcgisCacheSourceSchema = map({
 }).superRefine(checkConnections);
 
 const archive = { file: text.describe("The path of the archive."), ...connectionLimits };
-const MbtilesSourceSchema = map({ type: z.literal("mbtiles").describe("An MBTiles archive."), ...archive }).superRefine(
-  checkConnections,
-);
+export const MbtilesSourceSchema = map({
+  type: z.literal("mbtiles").describe("An MBTiles archive."),
+  ...archive,
+}).superRefine(checkConnections);
 const PmtilesSourceSchema = map({ type: z.literal("pmtiles").describe("A PMTiles archive."), ...archive }).superRefine(
   checkConnections,
 );

@@ -10,7 +10,16 @@ const id = text
   .describe("The name by which layers name the store.");
 const path = text.describe("The directory of the tiles. A relative path begins at the directory of the file.");
 
-const s3 = map({
+export const FileStoreSchema = map({
+  type: z.literal("file").describe("A file for each tile."),
+  id,
+  path,
+  layout: oneOf(FILE_LAYOUTS).default("gwc").describe("The directories and names of the files."),
+});
+
+export const CompactStoreSchema = map({ type: z.literal("compact").describe("A file for many tiles."), id, path });
+
+export const S3StoreSchema = map({
   type: z.literal("s3").describe("A bucket of an S3-compatible service."),
   id,
   endpoint: optional(
@@ -55,15 +64,6 @@ const s3 = map({
   putSeconds: whole(5, 3600).default(30).describe("The service refuses a put that arrives later than this."),
 });
 
-export const StoreItemSchema = kinds([
-  map({
-    type: z.literal("file").describe("A file for each tile."),
-    id,
-    path,
-    layout: oneOf(FILE_LAYOUTS).default("gwc").describe("The directories and names of the files."),
-  }),
-  map({ type: z.literal("compact").describe("A file for many tiles."), id, path }),
-  s3,
-]);
+export const StoreItemSchema = kinds([FileStoreSchema, CompactStoreSchema, S3StoreSchema]);
 
 export type StoreDocument = z.output<typeof StoreItemSchema>;

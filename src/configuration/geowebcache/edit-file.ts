@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { escapeXml } from "../../lib/text/escape.ts";
 import { childrenNamed, parseXml, type XmlElement } from "../../lib/text/xml-element.ts";
-import type { FieldTypes } from "../fields/gwc-elements.ts";
 import { elementText } from "../gwc/codec/encode-document.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";
 import type { NamedNode, RootedDocument } from "../gwc/document-node.ts";
-import { CONTAINERS, type FileContent, type FileObject, RENAMED } from "./read-file.ts";
+import { type ListedKind, OBJECTS } from "../gwc/object-kinds.ts";
+import { type FileContent, type FileObject, RENAMED } from "./read-file.ts";
 import { Splices } from "./splices.ts";
 
 /** The children of the root in GeoWebCache's order. */
@@ -76,8 +76,6 @@ function settingsInFile({ node }: RootedDocument): readonly NamedNode[] {
   return node.fields.map(([name, value]) => [inFile.get(name) ?? name, value]);
 }
 
-type ContainedKind = keyof typeof CONTAINERS;
-
 /**
  * Changes, adds or removes an object that has its own element.
  * @param own the objects of this name in the file; if the file repeats the name, the last one is in force
@@ -87,10 +85,10 @@ function editObject(
   splices: Splices,
   root: XmlElement,
   own: readonly FileObject[],
-  kind: ContainedKind,
+  kind: ListedKind,
   after: RootedDocument | undefined,
 ): void {
-  const containers = childrenNamed(root, CONTAINERS[kind].element);
+  const containers = childrenNamed(root, OBJECTS[kind].container);
   const items = containers.flatMap(({ children }) => children);
   const found = own.flatMap(({ document, start }) => {
     const item = items.find((one) => one.start === start);
@@ -111,14 +109,14 @@ function addObject(
   splices: Splices,
   root: XmlElement,
   container: XmlElement | undefined,
-  kind: ContainedKind,
+  kind: ListedKind,
   { root: name, node }: RootedDocument,
 ): void {
   if (container !== undefined) {
     splices.append(container, (indent) => elementText(name, node, indent));
     return;
   }
-  const { element } = CONTAINERS[kind];
+  const { container: element } = OBJECTS[kind];
   splices.insert(root, element, ROOT_ORDER, (indent) =>
     elementText(element, { kind: "list", items: [[name, node]] }, indent),
   );
@@ -128,7 +126,7 @@ function addObject(
 function editElement(
   splices: Splices,
   item: XmlElement,
-  kind: ContainedKind,
+  kind: ListedKind,
   before: RootedDocument,
   after: RootedDocument,
 ): void {
@@ -137,8 +135,7 @@ function editElement(
     const texts = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeXml(value)}"`);
     splices.startTag(item, `${after.root}${texts.join("")}`);
   }
-  const types = new Map<string, FieldTypes>(Object.entries(CONTAINERS[kind].roots)).get(after.root);
-  const order = Object.keys(types ?? {});
+  const order = Object.keys(OBJECTS[kind].roots[after.root]?.map ?? {});
   editFields(splices, item, { before: before.node.fields, after: after.node.fields, order });
 }
 

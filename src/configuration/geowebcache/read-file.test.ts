@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ok } from "../../lib/result.ts";
-import { layerContent } from "../gwc/content/layer-content.ts";
+import { layerContent } from "../gwc/layer-object.ts";
 import { readText } from "./read-file.ts";
 
 const layer = (formats: string): string =>

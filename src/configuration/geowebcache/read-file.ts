@@ -3,32 +3,14 @@ import type { Field } from "../../body/field.ts";
 import { readXml } from "../../body/xml-reader.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { FILE_SETTINGS, type FieldTypes, GRID_SET_ROOTS, LAYER_ROOTS } from "../fields/gwc-elements.ts";
-import { BLOB_STORE_ROOTS } from "../fields/gwc-store-elements.ts";
 import { decodeField, decodeTolerantly } from "../gwc/codec/decode-document.ts";
-import {
-  type ConfiguredObject,
-  isDefaultStore,
-  type ObjectKind,
-  overriddenKey,
-  SETTINGS,
-} from "../gwc/configured-object.ts";
-import { expiryWarnings, formatsLeftOut } from "../gwc/content/layer-content.ts";
-import { isStoreEnabled } from "../gwc/content/store-content.ts";
+import { type ConfiguredObject, isDefaultStore, overriddenKey, SETTINGS } from "../gwc/configured-object.ts";
 import { type RootedDocument, textOf } from "../gwc/document-node.ts";
+import { expiryWarnings, formatsLeftOut } from "../gwc/layer-fault.ts";
+import { type ListedKind, OBJECTS } from "../gwc/object-kinds.ts";
+import { FILE_ROOTS } from "../gwc/settings.ts";
+import { isStoreEnabled } from "../gwc/store-object.ts";
 import { upgraded } from "./upgrade.ts";
-
-/** The elements that contain objects, by the kind of object. */
-export const CONTAINERS = {
-  store: { element: "blobStores", roots: BLOB_STORE_ROOTS, nameField: "id" },
-  gridSet: { element: "gridSets", roots: GRID_SET_ROOTS, nameField: "name" },
-  layer: { element: "layers", roots: LAYER_ROOTS, nameField: "name" },
-} as const satisfies Readonly<
-  Record<
-    Exclude<ObjectKind, "settings">,
-    { readonly element: string; readonly roots: Readonly<Record<string, FieldTypes>>; readonly nameField: string }
-  >
->;
 
 /** The settings that have another name in a file, by their name in a document. */
 export const RENAMED: ReadonlyMap<string, string> = new Map([["runtimeStats", "runtimeStatsEnabled"]]);
@@ -59,7 +41,6 @@ export type ArchiveNames = ReadonlyMap<string, Result<string, string>>;
 const NO_NAMES: ArchiveNames = new Map();
 
 const MOST_ELEMENTS = 5_000_000;
-const STORE_DEFAULT = ["default"];
 
 const malformed = (message: string): Result<never, Refusal> => refuse({ code: "malformed", message });
 
@@ -112,7 +93,7 @@ function contentOf(
   const objects = [settings.value];
   const notes = [...ofUpgrade];
   for (const kind of ["store", "gridSet", "layer"] as const) {
-    const { element } = CONTAINERS[kind];
+    const { container: element } = OBJECTS[kind];
     const items = root.children.filter(({ name }) => name === element).flatMap(({ children }) => children);
     for (const [index, item] of [...items, ...(kind === "gridSet" ? implied : [])].entries()) {
       const object = kind === "layer" ? ok(layerOf(item, names)) : objectOf(kind, item, index);
@@ -147,32 +128,24 @@ function faultOfObjects(objects: readonly FileObject[], implied: readonly Field[
     : `blobStores: the default store ${standard.name} in line ${standard.line} is not enabled`;
 }
 
-const CONTAINER_NAMES: ReadonlySet<string> = new Set(Object.values(CONTAINERS).map(({ element }) => element));
+const CONTAINER_NAMES: ReadonlySet<string> = new Set(Object.values(OBJECTS).map(({ container }) => container));
 
 /** Returns the settings: all child elements of the root that do not contain objects. */
 function settingsOf(root: Field): Result<FileObject, Refusal> {
   const children = root.children
     .filter(({ name }) => !name.startsWith("@") && !CONTAINER_NAMES.has(name) && name !== "version")
     .map((field) => ({ ...field, name: RENAMED.get(field.name) ?? field.name }));
-  const document = decodeField(
-    { ...root, name: SETTINGS, children },
-    { what: "the settings", roots: { [SETTINGS]: FILE_SETTINGS } },
-  );
+  const document = decodeField({ ...root, name: SETTINGS, children }, { what: "the settings", roots: FILE_ROOTS });
   if (!document.ok) return document;
   const place = { start: undefined, end: undefined, line: root.line };
   return ok({ kind: "settings", name: SETTINGS, document: document.value, ...place });
 }
 
 /** Returns the grid set or the store of an element. `index` is the number of preceding elements of its kind. */
-function objectOf(
-  kind: Exclude<keyof typeof CONTAINERS, "layer">,
-  item: Field,
-  index: number,
-): Result<FileObject, Refusal> {
-  const { element, roots, nameField } = CONTAINERS[kind];
+function objectOf(kind: Exclude<ListedKind, "layer">, item: Field, index: number): Result<FileObject, Refusal> {
+  const { container: element, roots, nameField } = OBJECTS[kind];
   if (!(item.name in roots)) return malformed(unknownKind(kind, item));
-  const attributes = kind === "store" ? STORE_DEFAULT : [];
-  const document = decodeField(item, { what: element, roots, attributes });
+  const document = decodeField(item, { what: element, roots });
   if (!document.ok) return document;
   const name = textOf(document.value.node, nameField) ?? "";
   if (name === "") return malformed(`${element}[${index}].${nameField}: expected a name${placeOf(item)}`);
@@ -181,8 +154,8 @@ function objectOf(
   return ok({ kind, name, document: document.value, start, end, line });
 }
 
-function unknownKind(kind: keyof typeof CONTAINERS, item: Field): string {
-  const { element, roots } = CONTAINERS[kind];
+function unknownKind(kind: ListedKind, item: Field): string {
+  const { container: element, roots } = OBJECTS[kind];
   return `${element}: expected ${Object.keys(roots).join(", ")}, got ${item.name}${placeOf(item)}`;
 }
 
@@ -191,7 +164,7 @@ function unknownKind(kind: keyof typeof CONTAINERS, item: Field): string {
  * unchanged.
  */
 function layerOf(item: Field, names: ArchiveNames): FileObject {
-  const { element, roots, nameField } = CONTAINERS.layer;
+  const { container: element, roots, nameField } = OBJECTS.layer;
   const { start, end, line } = item;
   const decoded = decodeTolerantly(item, { what: element, roots });
   const given = textOf(decoded.node, nameField) ?? "";
@@ -207,7 +180,7 @@ function layerOf(item: Field, names: ArchiveNames): FileObject {
 }
 
 const namelessFault = (ofArchive: Result<string, string> | undefined): string =>
-  `${CONTAINERS.layer.nameField}: expected a name${ofArchive?.ok === false ? `: ${ofArchive.error}` : ""}`;
+  `${OBJECTS.layer.nameField}: expected a name${ofArchive?.ok === false ? `: ${ofArchive.error}` : ""}`;
 
 /** Returns the `tilesPath` of each archive layer without a name: GeoWebCache names it after the archive. */
 export const namelessArchives = ({ objects }: FileContent): readonly string[] =>

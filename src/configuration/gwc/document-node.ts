@@ -62,13 +62,18 @@ const fieldsByName = onceEach(({ fields }: MapNode) => firstBy(fields, ([name]) 
 export const fieldOf = (node: MapNode, name: string): DocumentNode | undefined =>
   (node.fields.length > FEW_FIELDS ? fieldsByName(node).get(name) : node.fields.find(([key]) => key === name))?.[1];
 
-/** Returns a scalar field as text. Undefined if the node lacks the field, or it is not a scalar. */
-export function textOf(node: MapNode, name: string): string | undefined {
-  const value = fieldOf(node, name);
-  if (value === undefined) return undefined;
-  if (typeof value !== "object") return String(value);
-  return value.kind === "double" ? String(value.value) : undefined;
+export const isMapNode = (node: DocumentNode | undefined): node is MapNode =>
+  typeof node === "object" && node.kind === "map";
+
+/** Returns a scalar as text. Undefined for any other value. */
+export function scalarText(node: DocumentNode | undefined): string | undefined {
+  if (node === undefined) return undefined;
+  if (typeof node !== "object") return String(node);
+  return node.kind === "double" ? String(node.value) : undefined;
 }
+
+/** Returns a scalar field as text. Undefined if the node lacks the field, or it is not a scalar. */
+export const textOf = (node: MapNode, name: string): string | undefined => scalarText(fieldOf(node, name));
 
 /** Returns the items of a list field, without their names. Empty if the node lacks the field. */
 export const itemsOf = (node: MapNode, name: string): readonly DocumentNode[] => itemsIn(fieldOf(node, name));

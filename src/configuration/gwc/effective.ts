@@ -1,7 +1,6 @@
 import { type DocumentNode, fieldOf, type MapNode, type NamedNode, type RootedDocument } from "./document-node.ts";
+import { INHERITED } from "./layer-object.ts";
 
-/** Settings that apply to a layer without its own value. */
-const INHERITED = ["backendTimeout", "cacheBypassAllowed", "formatModifiers", "httpUsername", "httpPassword"];
 /** The elements of layers in which GeoWebCache replaces variables. In stores it replaces them in all elements. */
 const WITH_VARIABLES = ["httpUsername", "httpPassword"];
 

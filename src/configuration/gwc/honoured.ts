@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { LAYER_ROOTS } from "../fields/gwc-elements.ts";
+import { FILE_SETTINGS_ELEMENTS } from "../fields/settings-elements.ts";
 import type { ConfiguredObject } from "./configured-object.ts";
-import { formatsLeftOut, gridSetContent, layerContent } from "./content/layer-content.ts";
-import { serverContent } from "./content/service-content.ts";
-import { isUsable, storeContent } from "./content/store-content.ts";
 import type { Content } from "./content.ts";
 import {
   type DocumentNode,
@@ -14,7 +11,13 @@ import {
   type RootedDocument,
 } from "./document-node.ts";
 import { effectiveLayer } from "./effective.ts";
+import { differenceIn } from "./element.ts";
+import { formatsLeftOut } from "./layer-fault.ts";
+import { isLayerRoot, layerContent } from "./layer-object.ts";
+import { OBJECTS } from "./object-kinds.ts";
 import { ownContent } from "./own-document.ts";
+import { serverContent } from "./settings.ts";
+import { isUsable } from "./store-object.ts";
 
 /** How Nuthatch uses an element of GeoWebCache's configuration. */
 export interface ElementReport {
@@ -27,18 +30,9 @@ export interface ElementReport {
   readonly how?: string;
 }
 
-/** Elements whose effect differs from GeoWebCache's, and the difference. */
-const DIFFERENCES: Readonly<Record<string, string>> = {
-  "layer wmsUrl": "several addresses are used in their order: the next one when one is down; GeoWebCache takes turns",
-  "layer concurrency": "the most requests at once to the upstream, of all layers of its host together",
-  "layer backendTimeout": "the time limit of one request, without the tries that follow",
-  "layer updateSources.geoRssFeed.maxMaskLevel": "areas are exact at every level",
-  "layer errorMime": "sent as EXCEPTIONS with each request",
-  "layer tiled": "sent as TILED with each request",
-  "store @default": "the store comes first: layers without a store have it",
-  "store fileSystemBlockSize": "the file system is asked for its block size",
-  "settings runtimeStats": "statistics are always kept",
-};
+/** Returns how the use of an element differs from GeoWebCache's. Undefined if it does not differ. */
+const differenceAt = (kind: ConfiguredObject["kind"], root: string, path: string): string | undefined =>
+  differenceIn(kind === "settings" ? FILE_SETTINGS_ELEMENTS : (OBJECTS[kind].tables[root] ?? {}), path);
 
 /** Elements by which an object is identified or enabled. */
 const ALWAYS: ReadonlySet<string> = new Set(["name", "id", "enabled", "wmsLayer", "transientLayer"]);
@@ -71,14 +65,16 @@ function reportsOf(
   }
   return [...paths].map(([path, isUsed]): ElementReport => {
     const own = { kind, name, path };
-    const how = isPlain(path, document) ? undefined : (DIFFERENCES[`${kind} ${path}`] ?? formatsHow(path, document));
+    const how = isPlain(path, document)
+      ? undefined
+      : (differenceAt(kind, document.root, path) ?? formatsHow(path, document));
     if (how !== undefined) return { ...own, outcome: "differently", how };
     const isTaken = isUsed || (ALWAYS.has(path) && !isKept(kind, document));
     return { ...own, outcome: isTaken ? "taken over" : "kept" };
   });
 }
 
-/** Returns whether an element of `DIFFERENCES` means the same as in GeoWebCache here: a single address has no order. */
+/** Returns whether an element whose use differs means the same as in GeoWebCache here: a single address has no order. */
 const isPlain = (path: string, { node }: RootedDocument): boolean => {
   const value = path === "wmsUrl" ? node.fields.find(([name]) => name === path)?.[1] : undefined;
   return typeof value === "object" && value.kind === "list" && value.items.length < 2;
@@ -91,8 +87,7 @@ function formatsHow(path: string, document: RootedDocument): string | undefined 
 
 /** Returns whether no part of an object is used. */
 const isKept = (kind: ConfiguredObject["kind"], { root, node, fault }: RootedDocument): boolean =>
-  (kind === "store" && !isUsable({ root, node })) ||
-  (kind === "layer" && (fault !== undefined || !(root in LAYER_ROOTS)));
+  (kind === "store" && !isUsable({ root, node })) || (kind === "layer" && (fault !== undefined || !isLayerRoot(root)));
 
 /**
  * Returns a layer that represents all layers that inherit from the settings: it has those fields that every such layer
@@ -116,19 +111,11 @@ function translated(
   probe: RootedDocument | undefined,
 ): Content | undefined {
   if (isKept(kind, document)) return undefined;
-  switch (kind) {
-    case "layer":
-      return layerContent(document);
-    case "gridSet":
-      return gridSetContent(document);
-    case "store":
-      return storeContent(document);
-    case "settings":
-      return {
-        ...serverContent(document.node),
-        layer: probe && layerContent(effectiveLayer(probe, document.node, undefined)),
-      };
-  }
+  if (kind !== "settings") return OBJECTS[kind].contentOf(document);
+  return {
+    ...serverContent(document.node),
+    layer: probe && layerContent(effectiveLayer(probe, document.node, undefined)),
+  };
 }
 
 /** Yields the path of each element of a document, and the document with another value of this element. */

@@ -1,4 +1,5 @@
 import type { ConfiguredObject, ObjectKind } from "./configured-object.ts";
+import { OBJECTS } from "./object-kinds.ts";
 
 const KIND_NAMES: Readonly<Record<ObjectKind, string>> = {
   layer: "layer",
@@ -38,14 +39,17 @@ interface Placed {
 /**
  * Returns the path of a problem inside its object, and the message with that path. Undefined if the problem does not
  * concern an object.
+ * @param names whether the path names the elements of GeoWebCache's document or the keys of the configuration file
  */
 export function inObject(
   { file, path, message }: Placed & { readonly file: string },
-  elementPath: (path: string) => string,
+  names: "elements" | "keys",
 ): Placed | undefined {
-  const own = /^(?:layers|gridSets|stores)\[\d+\]\.?/.exec(path)?.[0];
-  if (own === undefined || !isOriginOfObject(file)) return undefined;
-  const element = elementPath(path.slice(own.length));
+  const [own = "", section] = /^(\w+)\[\d+\]\.?/.exec(path) ?? [];
+  const kind = Object.values(OBJECTS).find((one) => one.section === section);
+  if (kind === undefined || !isOriginOfObject(file)) return undefined;
+  const inner = path.slice(own.length);
+  const element = names === "elements" ? kind.pathOf(inner) : inner;
   const sentence = message.startsWith(path) ? message.slice(path.length) : `: ${message}`;
   return { path: element, message: element === "" ? sentence.replace(/^: /, "") : `${element}${sentence}` };
 }

@@ -1,5 +1,23 @@
-import { GLOBAL_ROOTS } from "../fields/gwc-elements.ts";
-import { type DocumentNode, fieldOf, type MapNode, map, numberOf, type RootedDocument } from "./document-node.ts";
+import type { ServiceInformation } from "../../layer/service-information.ts";
+import { defined } from "../../lib/defined.ts";
+import { FILE_SETTINGS_ELEMENTS, SERVICE_INFORMATION, SETTINGS_ELEMENTS } from "../fields/settings-elements.ts";
+import type { Content } from "./content.ts";
+import {
+  type DocumentNode,
+  fieldOf,
+  type MapNode,
+  map,
+  mapOf,
+  numberOf,
+  type RootedDocument,
+} from "./document-node.ts";
+import { contentOf, mapTypes, nodeOf } from "./element.ts";
+
+/** The settings as documents of GeoWebCache. The elements are those of `fields/settings-elements.ts`. */
+
+export const GLOBAL_ROOTS = mapTypes({ global: SETTINGS_ELEMENTS });
+/** The settings of a file. */
+export const FILE_ROOTS = mapTypes({ global: FILE_SETTINGS_ELEMENTS });
 
 /** GeoWebCache's lock providers. Nuthatch has its own locks, so the choice has no effect. */
 const LOCKS: ReadonlySet<string> = new Set(["memoryLock", "nioLock", "noLock"]);
@@ -7,7 +25,7 @@ const LOCKS: ReadonlySet<string> = new Set(["memoryLock", "nioLock", "noLock"]);
 /** Returns settings with new values in place of present ones, in GeoWebCache's order. */
 export function mergedSettings(present: MapNode | undefined, given: MapNode): RootedDocument {
   const names = [...given.fields, ...(present?.fields ?? [])].map(([name]) => name);
-  const order = Object.keys(GLOBAL_ROOTS.global);
+  const order = Object.keys(SETTINGS_ELEMENTS);
   const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
   const sorted = [...new Set(names)].sort((a, b) => rank(a) - rank(b));
   const value = (name: string): DocumentNode | undefined => fieldOf(given, name) ?? (present && fieldOf(present, name));
@@ -24,3 +42,29 @@ export function settingsFault(node: MapNode): string | undefined {
     ? undefined
     : `lockProvider: expected ${[...LOCKS].join(", ")}, got ${JSON.stringify(lock)}`;
 }
+
+/**
+ * Returns the description of the server in settings, in the form of the configuration file. Undefined without a
+ * description.
+ */
+export function serviceContent(settings: MapNode | undefined): Content | undefined {
+  const service = settings && mapOf(settings, "serviceInformation");
+  return service && contentOf(SERVICE_INFORMATION, service);
+}
+
+/** Returns the description of the server as GeoWebCache's element. Undefined without a description. */
+export const serviceNode = (information: ServiceInformation): DocumentNode | undefined =>
+  Object.keys(information).length === 0 ? undefined : nodeOf(SERVICE_INFORMATION, information);
+
+/** Returns whether settings make WMTS strict (`wmtsCiteCompliant`). Undefined if the settings have no such element. */
+export function isCiteCompliant(settings: MapNode | undefined): boolean | undefined {
+  const given = settings && fieldOf(settings, "wmtsCiteCompliant");
+  return typeof given === "boolean" ? given : undefined;
+}
+
+/** Returns the sections of the configuration file that settings replace, without the layers. */
+export const serverContent = (settings: MapNode | undefined): Content =>
+  defined({
+    serviceInformation: serviceContent(settings),
+    compat: isCiteCompliant(settings) === true ? { wmtsCiteCompliant: true } : undefined,
+  });

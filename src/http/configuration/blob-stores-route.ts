@@ -1,10 +1,13 @@
-import { BLOB_STORE_ROOTS } from "../../configuration/fields/gwc-store-elements.ts";
 import { documentOf, fileOf } from "../../configuration/gwc/configured-object.ts";
-import { isUsable, storeElementPath, storeFault } from "../../configuration/gwc/content/store-content.ts";
-import { blobStoreDocument } from "../../configuration/gwc/document/blob-store-document.ts";
-import { completeStore, shownStore } from "../../configuration/gwc/document/shown-store.ts";
 import { type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
+import {
+  completeStore,
+  isUsable,
+  shownStore,
+  storeDocument,
+  storeFault,
+} from "../../configuration/gwc/store-object.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import { DEFAULT_STORE } from "../../store/store-options.ts";
@@ -24,11 +27,7 @@ type StoreParts = Pick<RouteOptions, "configured" | "changeObject">;
 const STORES = {
   kind: "store",
   what: "a store",
-  roots: BLOB_STORE_ROOTS,
-  attributes: ["default"],
-  nameField: "id",
   mismatch: "There is a mismatch between the id of the store in the submission and the URL you specified.",
-  elementPath: storeElementPath,
   contentOf: completeStore,
   complete: completeStore,
   faultOf: storeFault,
@@ -74,7 +73,7 @@ function present(parts: StoreParts, name: string): Present | undefined {
   const found = name === DEFAULT_STORE ? undefined : stores.find(({ id }) => id === name);
   if (found === undefined || (made !== undefined && ownContent(made.document) === undefined)) return made;
   return {
-    document: blobStoreDocument(found, found === stores[0]),
+    document: storeDocument(found, found === stores[0]),
     isFixed: true,
     refusal: fixedStore(parts, name),
   };

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { FieldTypes } from "../../configuration/fields/gwc-elements.ts";
 import { decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
 import { DECLARATION, encodeXml } from "../../configuration/gwc/codec/encode-document.ts";
 import { documentOf, type ObjectKind, overriddenKey } from "../../configuration/gwc/configured-object.ts";
 import { map, type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
+import { type ListedKind, OBJECTS } from "../../configuration/gwc/object-kinds.ts";
 import { inObject } from "../../configuration/gwc/object-origin.ts";
 import type { DocumentReader } from "../../configuration/gwc/secrets.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
@@ -126,18 +126,12 @@ export const readerOf = (caller: Caller): DocumentReader =>
 
 /** The rules by which PUT reads a kind of objects. */
 export interface PutKind {
-  readonly kind: ObjectKind;
+  readonly kind: ListedKind;
   /** The document's name for messages. */
   readonly what: string;
-  readonly roots: Readonly<Record<string, FieldTypes>>;
-  /** The attributes of the root. */
-  readonly attributes?: readonly string[];
-  /** The element that contains the name, and the message about a name that differs from the path. */
-  readonly nameField: string;
+  /** The message about a name that differs from the path. */
   readonly mismatch: string;
-  /** Converts a path of the configuration file to a path of the document. */
-  readonly elementPath: (path: string) => string;
-  /** Returns a document in the form of the configuration file. */
+  /** Returns a document in the form that the record of activity compares. */
   readonly contentOf: (document: RootedDocument) => unknown;
   /** Returns a document with the defaults that GET shows. Absent if GET shows no defaults. */
   readonly complete?: (document: RootedDocument) => RootedDocument;
@@ -177,11 +171,12 @@ export async function putObject(
   name: string,
   present: Present | undefined,
 ): Promise<Result<{ readonly isNew: boolean; readonly detail: string }, Refusal>> {
-  const { kind, what, roots, attributes, nameField, mismatch, elementPath, contentOf, faultOf, refusalOf } = put;
+  const { kind, what, mismatch, contentOf, faultOf, refusalOf } = put;
+  const { roots, nameField } = OBJECTS[kind];
   const form = bodyForm(exchange);
   if (!form.ok) return form;
   const decoded = await exchange.body((bytes) =>
-    decodeDocument(bytes, form.value, { what, roots, attributes, present: present?.document, strict: true }),
+    decodeDocument(bytes, form.value, { what, roots, present: present?.document, strict: true }),
   );
   if (!decoded.ok) return decoded;
   const document = decoded.value;
@@ -203,7 +198,7 @@ export async function putObject(
   if (refused !== undefined) return refuse(refused);
   const changed = await parts.changeObject({ kind, name, document }, exchange.by);
   const change = isNew ? "made" : differences(contentOf(present.document), contentOf(document));
-  return changed.ok ? ok({ isNew, detail: `${name}: ${change}` }) : refuse(inElements(changed.error, elementPath));
+  return changed.ok ? ok({ isNew, detail: `${name}: ${change}` }) : refuse(inElements(changed.error));
 }
 
 /** Removes an object. Refuses if layers use it: `users` are these layers. */
@@ -232,10 +227,10 @@ export function inUse(what: string, name: string, users: readonly string[]): Ref
 }
 
 /** Converts the paths of a refusal to paths of the document that the client has sent. */
-function inElements(refusal: Refusal, elementPath: (path: string) => string): Refusal {
+function inElements(refusal: Refusal): Refusal {
   if (refusal.problems === undefined) return refusal;
   const lines = refusal.problems.map(
-    (problem) => inObject(problem, elementPath)?.message ?? `${problem.file}: ${problem.message}`,
+    (problem) => inObject(problem, "elements")?.message ?? `${problem.file}: ${problem.message}`,
   );
   const [message = "the document is not valid", ...details] = lines;
   return { code: "bad_field", message, details };

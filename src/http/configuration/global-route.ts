@@ -1,10 +1,10 @@
-import { FILE_SETTINGS, GLOBAL_ROOTS } from "../../configuration/fields/gwc-elements.ts";
-import { CONTAINERS, RENAMED } from "../../configuration/geowebcache/read-file.ts";
+import { FILE_SETTINGS_ELEMENTS, SETTINGS_ELEMENTS } from "../../configuration/fields/settings-elements.ts";
+import { RENAMED } from "../../configuration/geowebcache/read-file.ts";
 import { changedFields, decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
 import { SETTINGS, settingsOf } from "../../configuration/gwc/configured-object.ts";
-import { serviceNode } from "../../configuration/gwc/content/service-content.ts";
 import { type MapNode, map, type RootedDocument } from "../../configuration/gwc/document-node.ts";
-import { mergedSettings, settingsFault } from "../../configuration/gwc/settings.ts";
+import { OBJECTS } from "../../configuration/gwc/object-kinds.ts";
+import { GLOBAL_ROOTS, mergedSettings, serviceNode, settingsFault } from "../../configuration/gwc/settings.ts";
 import { refuse } from "../../lib/result.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 import { documentAnswer } from "./configured-route.ts";
@@ -20,12 +20,12 @@ const READ_ONLY: ReadonlySet<string> = new Set(["version", "identifier", "locati
 
 /** Settings of a file that this resource omits, as GeoWebCache does. */
 const HIDDEN: ReadonlySet<string> = new Set(
-  Object.keys(FILE_SETTINGS).filter((name) => !(name in GLOBAL_ROOTS.global)),
+  Object.keys(FILE_SETTINGS_ELEMENTS).filter((name) => !(name in SETTINGS_ELEMENTS)),
 );
 
 /** Returns whether a field is an element of the file that this resource does not change, as in GeoWebCache. */
 const isOfFile = (name: string): boolean =>
-  HIDDEN.has(name) || RENAMED.has(name) || Object.values(CONTAINERS).some(({ element }) => element === name);
+  HIDDEN.has(name) || RENAMED.has(name) || Object.values(OBJECTS).some(({ container }) => container === name);
 
 type GlobalParts = Pick<RouteOptions, "configured" | "changeObject">;
 

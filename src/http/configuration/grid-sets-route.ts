@@ -1,8 +1,6 @@
-import { GRID_SET_ROOTS } from "../../configuration/fields/gwc-elements.ts";
 import { documentOf, fileOf } from "../../configuration/gwc/configured-object.ts";
-import { gridSetContent, gridSetElementPath } from "../../configuration/gwc/content/layer-content.ts";
-import { gridSetDocument } from "../../configuration/gwc/document/grid-set-document.ts";
 import { fieldOf, itemsOf, type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
+import { gridSetContent, gridSetDocument } from "../../configuration/gwc/grid-set-object.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
@@ -40,10 +38,7 @@ function gridSetFault({ node }: RootedDocument): string | undefined {
 const GRID_SETS = {
   kind: "gridSet",
   what: "a grid set",
-  roots: GRID_SET_ROOTS,
-  nameField: "name",
   mismatch: "There is a mismatch between the name of the grid set in the submission and the URL you specified.",
-  elementPath: gridSetElementPath,
   contentOf: gridSetContent,
   faultOf: gridSetFault,
 } as const;

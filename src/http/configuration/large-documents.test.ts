@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
 import { MOST_TEXT } from "../../body/field.ts";
-import { GLOBAL_ROOTS, LAYER_ROOTS } from "../../configuration/fields/gwc-elements.ts";
 import { changedFields, decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
 import type { RootedDocument } from "../../configuration/gwc/document-node.ts";
-import { mergedSettings } from "../../configuration/gwc/settings.ts";
+import { OBJECTS } from "../../configuration/gwc/object-kinds.ts";
+import { GLOBAL_ROOTS, mergedSettings } from "../../configuration/gwc/settings.ts";
 import { masked, restoredPairs } from "../../lib/text/masked.ts";
 import { wildcard } from "../../lib/text/wildcard.ts";
 import { withSecrets } from "../api/configured/secrets.ts";
@@ -15,7 +15,7 @@ const joined = (count: number, item: (i: number) => string): string => many(coun
 
 const layer = (inner: string): string => `<wmsLayer><name>a</name>${inner}</wmsLayer>`;
 const decode = (text: string, present?: RootedDocument) =>
-  decodeDocument(Buffer.from(text), "xml", { what: "a layer", roots: LAYER_ROOTS, present, strict: true });
+  decodeDocument(Buffer.from(text), "xml", { what: "a layer", roots: OBJECTS.layer.roots, present, strict: true });
 const decoded = (text: string, present?: RootedDocument): RootedDocument => {
   const document = decode(text, present);
   if (!document.ok) throw new Error(JSON.stringify(document.error));

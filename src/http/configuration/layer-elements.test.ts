@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
-import { LAYER_ROOTS } from "../../configuration/fields/gwc-elements.ts";
 import { decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
-import { elementPath, layerContent, layerFault } from "../../configuration/gwc/content/layer-content.ts";
 import type { RootedDocument } from "../../configuration/gwc/document-node.ts";
+import { layerFault } from "../../configuration/gwc/layer-fault.ts";
+import { layerContent } from "../../configuration/gwc/layer-object.ts";
+import { OBJECTS } from "../../configuration/gwc/object-kinds.ts";
 
 function decoded(elements: string, form: "xml" | "json" = "xml"): RootedDocument {
   const body = form === "json" ? elements : `<wmsLayer><name>a</name>${elements}</wmsLayer>`;
-  const read = decodeDocument(Buffer.from(body), form, { what: "a layer", roots: LAYER_ROOTS, present: undefined });
+  const read = decodeDocument(Buffer.from(body), form, {
+    what: "a layer",
+    roots: OBJECTS.layer.roots,
+    present: undefined,
+  });
   if (!read.ok) throw new Error(JSON.stringify(read.error));
   return read.value;
 }
@@ -107,7 +112,7 @@ test("a path of the configuration becomes the path of the element", () => {
       "formatModifiers[1].format",
       "gridSubsets[0].minCachedLevel",
       "expireCacheSeconds[1].seconds",
-    ].map(elementPath),
+    ].map(OBJECTS.layer.pathOf),
   ).toEqual([
     "httpRequestMode",
     "bgColor",

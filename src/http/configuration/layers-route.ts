@@ -1,17 +1,17 @@
-import { LAYER_ROOTS } from "../../configuration/fields/gwc-elements.ts";
 import { documentOf, settingsOf } from "../../configuration/gwc/configured-object.ts";
-import { elementPath, layerContent, layerFault } from "../../configuration/gwc/content/layer-content.ts";
-import { isUsable } from "../../configuration/gwc/content/store-content.ts";
-import { layerDocument } from "../../configuration/gwc/document/layer-document.ts";
+import { type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
+import { layerFault } from "../../configuration/gwc/layer-fault.ts";
 import {
   completeLayer,
+  layerContent,
+  layerDocument,
   type ShownFrom,
   shownLayer,
   withShownAddresses,
-} from "../../configuration/gwc/document/shown-layer.ts";
-import { type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
+} from "../../configuration/gwc/layer-object.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { withoutSecrets } from "../../configuration/gwc/secrets.ts";
+import { isUsable } from "../../configuration/gwc/store-object.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
@@ -33,11 +33,8 @@ type LayerParts = Pick<RouteOptions, "configured" | "changeObject" | "layerOrigi
 const LAYERS = {
   kind: "layer",
   what: "a layer",
-  roots: LAYER_ROOTS,
-  nameField: "name",
   // GeoWebCache's message, with its two blanks.
   mismatch: "There is a mismatch between the name of the  layer in the submission and the URL you specified.",
-  elementPath,
   // GET shows an address with its question mark, even if the file has none.
   contentOf: (document: RootedDocument) =>
     layerContent(ownContent(document) === undefined ? withShownAddresses(document) : document),

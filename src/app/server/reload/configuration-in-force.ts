@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Configuration, coordinatorConfiguration } from "../../../configuration/configuration.ts";
 import { gridSetTag, layerTag } from "../../../configuration/configuration-tag.ts";
 import type { ObjectChange, ObjectEffect } from "../../../configuration/gwc/configured-object.ts";
-import { layerContent } from "../../../configuration/gwc/content/layer-content.ts";
+import { layerContent } from "../../../configuration/gwc/layer-object.ts";
 import { type LayerUpdate, withLayer } from "../../../configuration/layer-update.ts";
 import { catalogueOf, changedGridSets, changedLayers } from "../../../layer/catalogue.ts";
 import type { Logger } from "../../../lib/process/logger.ts";

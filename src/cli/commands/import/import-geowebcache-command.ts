@@ -25,7 +25,7 @@ export const importGeoWebCacheCommand = (): Command =>
         ] = await Promise.all([
           import("../../exchange/geowebcache-source.ts"),
           import("../../../configuration/gwc/honoured.ts"),
-          import("../../../configuration/gwc/content/layer-content.ts"),
+          import("../../../configuration/gwc/grid-set-object.ts"),
           import("../../exchange/geowebcache-yaml.ts"),
           import("../../output/element-report.ts"),
         ]);

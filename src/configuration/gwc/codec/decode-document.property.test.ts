@@ -1,14 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  type FieldType,
-  type FieldTypes,
-  GLOBAL_ROOTS,
-  GRID_SET_ROOTS,
-  LAYER_ROOTS,
-} from "../../fields/gwc-elements.ts";
-import { BLOB_STORE_ROOTS } from "../../fields/gwc-store-elements.ts";
 import { type DocumentNode, double, type MapNode, type NamedNode, type RootedDocument } from "../document-node.ts";
+import type { FieldType, FieldTypes, MapType } from "../element.ts";
+import { OBJECTS } from "../object-kinds.ts";
+import { GLOBAL_ROOTS } from "../settings.ts";
 import { decodeDocument } from "./decode-document.ts";
 import { encodeJson, encodeXml } from "./encode-document.ts";
 
@@ -73,17 +68,17 @@ function withKeys(node: MapNode): MapNode {
   return { ...node, fields: fields.filter(([name]) => name !== "httpPassword") };
 }
 
-const rooted = (roots: Readonly<Record<string, FieldTypes>>): fc.Arbitrary<RootedDocument> =>
+const rooted = (roots: Readonly<Record<string, MapType>>): fc.Arbitrary<RootedDocument> =>
   fc.oneof(
-    ...Object.entries(roots).map(([root, types]) =>
-      mapOf(types).map((node): RootedDocument => ({ root, node: withKeys(node) })),
+    ...Object.entries(roots).map(([root, { map, attributes }]) =>
+      mapOf(map, attributes).map((node): RootedDocument => ({ root, node: withKeys(node) })),
     ),
   );
 
 test.each([
-  ["layers", LAYER_ROOTS],
-  ["grid sets", GRID_SET_ROOTS],
-  ["stores", BLOB_STORE_ROOTS],
+  ["layers", OBJECTS.layer.roots],
+  ["grid sets", OBJECTS.gridSet.roots],
+  ["stores", OBJECTS.store.roots],
   ["the settings", GLOBAL_ROOTS],
 ])("documents of %s come back from XML and from JSON", (_, roots) => {
   fc.assert(
@@ -113,7 +108,7 @@ test("whatever a body holds, it is decoded or refused", () => {
   );
   fc.assert(
     fc.property(noise, fc.constantFrom("xml" as const, "json" as const), (body, format) => {
-      const decoded = decodeDocument(Buffer.from(body), format, { what: "it", roots: LAYER_ROOTS });
+      const decoded = decodeDocument(Buffer.from(body), format, { what: "it", roots: OBJECTS.layer.roots });
       expect(decoded.ok || ["malformed", "bad_field"].includes(decoded.error.code)).toBe(true);
     }),
     { numRuns: 300 },

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
-import { GRID_SET_ROOTS, LAYER_ROOTS } from "../../fields/gwc-elements.ts";
-import { BLOB_STORE_ROOTS } from "../../fields/gwc-store-elements.ts";
+import { OBJECTS } from "../object-kinds.ts";
 import { decodeDocument } from "./decode-document.ts";
 
 test.each([
-  ["a grid set", GRID_SET_ROOTS, "gridSet"],
-  ["a layer", LAYER_ROOTS, "wmsLayer"],
-  ["a blob store", BLOB_STORE_ROOTS, "FileBlobStore"],
+  ["a grid set", OBJECTS.gridSet.roots, "gridSet"],
+  ["a layer", OBJECTS.layer.roots, "wmsLayer"],
+  ["a blob store", OBJECTS.store.roots, "FileBlobStore"],
 ])("a document of %s with another root is refused with the root that would do", (what, roots, root) => {
   for (const [format, body] of [
     ["xml", "<odd/>"],

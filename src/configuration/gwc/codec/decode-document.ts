@@ -8,7 +8,6 @@ import { onceEach } from "../../../lib/once-each.ts";
 import { type Refusal, refusalMessage } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
 import { MASKED } from "../../../lib/text/masked.ts";
-import type { FieldType, FieldTypes } from "../../fields/gwc-elements.ts";
 import {
   type DocumentNode,
   double,
@@ -17,15 +16,14 @@ import {
   type NamedNode,
   type RootedDocument,
 } from "../document-node.ts";
+import type { FieldType, FieldTypes, MapType } from "../element.ts";
 import { withSecrets } from "../secrets.ts";
 
 /** The properties of a document that the decoder needs. */
 export interface DocumentKind {
   /** The document's name for messages. */
   readonly what: string;
-  readonly roots: Readonly<Record<string, FieldTypes>>;
-  /** The attributes of the root. */
-  readonly attributes?: readonly string[] | undefined;
+  readonly roots: Readonly<Record<string, MapType>>;
   /** The document that the new one replaces. It gives the secrets and the kinds of filters. */
   readonly present?: RootedDocument | undefined;
   /**
@@ -70,12 +68,12 @@ export function decodeTolerantly(field: Field, kind: DocumentKind): RootedDocume
 
 function decodedWithProblems(
   field: Field,
-  { roots, attributes = [], present, strict, keepsMasks }: DocumentKind,
+  { roots, present, strict, keepsMasks }: DocumentKind,
 ): { readonly document: RootedDocument; readonly problems: Problems } {
   const { name: root } = field;
   const tolerated = strict === true ? namesIn(present?.node) : undefined;
   const decoder = new Decoder(kindsByKey(present), tolerated);
-  const node = decoder.map(field, { map: roots[root] ?? {}, attributes }, "");
+  const node = decoder.map(field, roots[root] ?? { map: {} }, "");
   const isWhole = keepsMasks === true || !decoder.hasMasks;
   const missing = (path: string, expected: string): void => {
     decoder.problems.note({
@@ -155,11 +153,7 @@ class Decoder {
   }
 
   /** Decodes an element with child elements. Known elements come first, in the order of their table. */
-  map(
-    field: Field,
-    { map: types, attributes = [] }: { readonly map: FieldTypes; readonly attributes?: readonly string[] },
-    path: string,
-  ): MapNode {
+  map(field: Field, { map: types, attributes = [] }: MapType, path: string): MapNode {
     const known: NamedNode[] = [];
     const byName = byNameOf(field.children);
     for (const [name, type] of entriesOf(types)) {

@@ -5,7 +5,8 @@ import type { GridSubset } from "../../../layer/layer.ts";
 import { fileFault } from "../../../lib/file/file-fault.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { cacheGridSet, readTilingScheme, type TilingScheme } from "../../../source/arcgis/tiling-scheme.ts";
-import type { GridSubsetDocument, LayerDocument } from "../../fields/layer-schema.ts";
+import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
+import type { LayerDocument } from "../../fields/layer-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 
 /** An ArcGIS cache that a layer names, by absolute path. */

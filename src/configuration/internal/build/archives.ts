@@ -4,7 +4,7 @@ import type { GridSubset } from "../../../layer/layer.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { ArchiveFacts } from "../../../source/archive/archive.ts";
 import { type ArchiveReport, inspectArchive } from "../../../source/archive/open-archive.ts";
-import type { GridSubsetDocument } from "../../fields/layer-schema.ts";
+import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
 import type { ArchiveSourceDocument } from "../../fields/source-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 import { TILE_GRID_SETS } from "./check-tile-layer.ts";

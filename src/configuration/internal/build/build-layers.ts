@@ -15,7 +15,8 @@ import { stylesFilter } from "../../../layer/parameter-filter.ts";
 import { defined } from "../../../lib/defined.ts";
 import { directoryName } from "../../../store/file/file-layout.ts";
 import { hasControlCharacter } from "../../fields/fields.ts";
-import type { GridSubsetDocument, LayerDocument } from "../../fields/layer-schema.ts";
+import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
+import type { LayerDocument } from "../../fields/layer-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 import {
   type CacheReport,

@@ -1,7 +1,8 @@
 import { type GridSet, sameSrs } from "../../../grid/grid-set.ts";
 import { type GridSubset, rendersSingleTiles, type SourceOptions } from "../../../layer/layer.ts";
 import { addressesOf } from "../../../source/http/servers.ts";
-import type { GridSubsetDocument, LayerDocument } from "../../fields/layer-schema.ts";
+import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
+import type { LayerDocument } from "../../fields/layer-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 
 /** The grid set of nearly all tiles on the web. */

@@ -1,20 +1,14 @@
 import { builtInGridSetIds } from "../../../grid/built-in.ts";
 import { isMap } from "../../../lib/is-map.ts";
-import { LAYER_ROOTS } from "../../fields/gwc-elements.ts";
-import {
-  type ConfiguredObject,
-  isDefaultStore,
-  type ObjectKind,
-  overriddenKey,
-  settingsOf,
-} from "../../gwc/configured-object.ts";
-import { gridSetContent, layerContent } from "../../gwc/content/layer-content.ts";
-import { isCiteCompliant, serviceContent } from "../../gwc/content/service-content.ts";
-import { isUsable, storeContent } from "../../gwc/content/store-content.ts";
+import { type ConfiguredObject, isDefaultStore, overriddenKey, settingsOf } from "../../gwc/configured-object.ts";
 import type { Content } from "../../gwc/content.ts";
 import { type MapNode, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { effectiveLayer, effectiveStore, type ReplacedVariables } from "../../gwc/effective.ts";
+import { isLayerRoot, layerContent } from "../../gwc/layer-object.ts";
+import { type ListedKind, OBJECTS } from "../../gwc/object-kinds.ts";
 import { ownContent } from "../../gwc/own-document.ts";
+import { isCiteCompliant, serviceContent } from "../../gwc/settings.ts";
+import { isUsable } from "../../gwc/store-object.ts";
 import type { Path } from "../read/problems.ts";
 
 export interface ObjectOptions {
@@ -54,9 +48,7 @@ interface Item {
 }
 
 interface Section {
-  readonly key: "gridSets" | "layers" | "stores";
-  readonly kind: ObjectKind;
-  readonly nameKey: "id" | "name";
+  readonly kind: ListedKind;
   readonly contentOf: (document: RootedDocument) => Content;
   readonly isUsed: (document: RootedDocument) => boolean;
 }
@@ -81,18 +73,14 @@ export function withObjects(
   // Filtered once for all layers: there may be thousands of layers and of objects.
   const stores = objects.filter(({ kind }) => kind === "store");
   const sections: readonly Section[] = [
-    { key: "gridSets", kind: "gridSet", nameKey: "id", contentOf: gridSetContent, isUsed: () => true },
+    { kind: "gridSet", contentOf: OBJECTS.gridSet.contentOf, isUsed: () => true },
     {
-      key: "stores",
       kind: "store",
-      nameKey: "id",
-      contentOf: (document) => storeContent(effectiveStore(document, variables)),
+      contentOf: (document) => OBJECTS.store.contentOf(effectiveStore(document, variables)),
       isUsed: isUsable,
     },
     {
-      key: "layers",
       kind: "layer",
-      nameKey: "name",
       contentOf: (document) => {
         if (ownContent(document) !== undefined) return layerContent(document);
         const layer = layerContent(effectiveLayer(document, settings, variables));
@@ -102,13 +90,14 @@ export function withObjects(
     },
   ];
   const merged = sections.flatMap((section) => {
+    const { section: key, nameKey } = OBJECTS[section.kind];
     const own = objects.filter(({ kind }) => kind === section.kind);
-    const before: unknown = content[section.key] ?? [];
+    const before: unknown = content[key] ?? [];
     // A section that is not a list is reported when the content is read.
     if (own.length === 0 || !Array.isArray(before)) return [];
-    const names = new Set(before.map((value: unknown) => (isMap(value) ? String(value[section.nameKey]) : "")));
+    const names = new Set(before.map((value: unknown) => (isMap(value) ? String(value[nameKey]) : "")));
     const replacing = isWritable ? own.filter(({ name }) => names.has(name)) : [];
-    return [{ key: section.key, replacing, items: itemsOf(section, before, own, replacing) }];
+    return [{ key, replacing, items: itemsOf(section, before, own, replacing) }];
   });
   const itemAt = ([key, i]: Path): Item | undefined =>
     typeof i === "number" ? merged.find((section) => section.key === key)?.items[i] : undefined;
@@ -154,12 +143,13 @@ const unchanged = (content: unknown): WithObjects => ({
 });
 
 function itemsOf(
-  { nameKey, contentOf, isUsed }: Section,
+  { kind, contentOf, isUsed }: Section,
   before: readonly unknown[],
   own: readonly ConfiguredObject[],
   replacing: readonly ConfiguredObject[],
 ): readonly Item[] {
   const replaced = new Set(replacing.map(({ name }) => name));
+  const { nameKey } = OBJECTS[kind];
   const kept = before.flatMap((value: unknown, of): Item[] =>
     isMap(value) && replaced.has(String(value[nameKey])) ? [] : [{ value, of }],
   );
@@ -184,7 +174,7 @@ function withKnownGridSets(layer: Content, known: ReadonlySet<string>): Content 
 /** Returns whether a layer is served: if its store was made over HTTP, the store must be usable. */
 export function isServed(document: RootedDocument, objects: readonly ConfiguredObject[]): boolean {
   const own = ownContent(document);
-  if (own === undefined && (document.fault !== undefined || !(document.root in LAYER_ROOTS))) return false;
+  if (own === undefined && (document.fault !== undefined || !isLayerRoot(document.root))) return false;
   const id = own === undefined ? textOf(document.node, "blobStoreId") : own["store"];
   const store = objects.find(({ kind, name }) => kind === "store" && name === id)?.document;
   return store === undefined || isUsable(store);

@@ -1,6 +1,6 @@
 import { gridSetTag } from "../../../configuration/configuration-tag.ts";
 import { documentOf, fileOf } from "../../../configuration/gwc/configured-object.ts";
-import { gridSetContent } from "../../../configuration/gwc/content/layer-content.ts";
+import { gridSetContent } from "../../../configuration/gwc/grid-set-object.ts";
 import { builtInGridSetIds } from "../../../grid/built-in.ts";
 import type { GridSet } from "../../../grid/grid-set.ts";
 import { gridSetDocument } from "../../../grid/grid-set-document.ts";

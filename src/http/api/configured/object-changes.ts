@@ -241,7 +241,7 @@ function inBody(refusal: Refusal): Refusal {
       ? { ...refusal, message: refusal.message.replace(/^baseDirectory: /, "path: ") }
       : refusal;
   const problems = refusal.problems.map((problem): PlacedProblem => {
-    const own = inObject(problem, (path) => path);
+    const own = inObject(problem, "keys");
     return own === undefined ? problem : { ...problem, file: "body", ...own };
   });
   const [first, ...others] = problems.map(({ message }) => message);

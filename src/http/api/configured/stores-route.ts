@@ -1,5 +1,5 @@
 import { documentOf, fileOf } from "../../../configuration/gwc/configured-object.ts";
-import { storeContent } from "../../../configuration/gwc/content/store-content.ts";
+import { storeContent } from "../../../configuration/gwc/store-object.ts";
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import { storeConfiguration, storeConfigurationWithSecrets, storeTag } from "../../../store/store-configuration.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { layerTag } from "../../../configuration/configuration-tag.ts";
 import { documentOf } from "../../../configuration/gwc/configured-object.ts";
-import { layerContent } from "../../../configuration/gwc/content/layer-content.ts";
+import { layerContent } from "../../../configuration/gwc/layer-object.ts";
 import { layerConfiguration, layerConfigurationWithSecrets } from "../../../configuration/layer-configuration.ts";
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { map } from "../document-node.ts";
-import { storeFault } from "./store-content.ts";
+import { map } from "./document-node.ts";
+import { storeFault } from "./store-object.ts";
 
 test.each([
   ["private", undefined],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { shownLayer, withShownAddresses } from "../document/shown-layer.ts";
-import { list, map, type RootedDocument } from "../document-node.ts";
-import { layerContent, layerFault } from "./layer-content.ts";
+import { list, map, type RootedDocument } from "./document-node.ts";
+import { layerFault } from "./layer-fault.ts";
+import { layerContent, shownLayer, withShownAddresses } from "./layer-object.ts";
 
 const subset = (gridSet: string, zoomStop: number) =>
   map([
