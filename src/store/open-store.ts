@@ -40,7 +40,10 @@ export interface OpenOptions {
    * A file of the data directory that lists the directories of stores. Present if this process may create directories.
    */
   readonly rootsFile?: string | undefined;
-  /** Called when this process finds that a remote store is unavailable, or available again. */
+  /**
+   * Called when this process finds that a remote store is unavailable or available again, or can open a store in a
+   * directory that it could not open before.
+   */
   readonly found?: (news: StoreNews) => void;
 }
 
@@ -121,8 +124,7 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
       }));
     },
     tell(news) {
-      const told = opened.find(({ id }) => id === news.store)?.store;
-      if (told !== undefined && "tell" in told) told.tell(news.away ?? undefined);
+      opened.find(({ id }) => id === news.store)?.store.tell(news.away ?? undefined);
     },
     configure({ layers, stores }, loaded) {
       const before = opened;
@@ -185,7 +187,7 @@ type DirectoryStore = FileStoreConfiguration | CompactStoreConfiguration;
 
 function openable(
   store: DirectoryStore,
-  { writes, rootsFile }: SharedOptions,
+  { writes, rootsFile, found }: SharedOptions,
   create: () => LocalStore,
 ): OpenableStore {
   const { path: root } = store;
@@ -194,6 +196,7 @@ function openable(
     name,
     root,
     probe: new FileProbe({ root, name, writes }).watch(),
+    back: () => found?.({ store: store.id, away: null }),
     open() {
       if (rootsFile !== undefined) prepareStore(store, rootsFile);
       expectStoreIn(root);

@@ -5,6 +5,7 @@ import { type FileProbe, REPLACED } from "./internal/file-probe.ts";
 import { identityOf } from "./internal/store-root.ts";
 import type { InventoryStore, StoredPyramid, TileSetRect } from "./inventory-store.ts";
 import type { LocalStore, Store } from "./store.ts";
+import type { StoreNews } from "./store-news.ts";
 import { type DiskSpace, type MaybePromise, type StoredTile, StoreError, type TileStore } from "./tile-store.ts";
 import type { TruncationStore } from "./truncation-store.ts";
 
@@ -27,6 +28,8 @@ export interface OpenableParts {
   readonly open: () => LocalStore;
   /** Checks whether the file system of the store answers. */
   readonly probe: FileProbe;
+  /** Called when the store could not be opened before, and is open now. */
+  readonly back: () => void;
 }
 
 /**
@@ -57,17 +60,24 @@ export class OpenableStore implements Store {
 
   #open(): Opened {
     if (this.#fault !== undefined && performance.now() < this.#fault.untilMs) throw this.#fault.error;
-    const { open, root } = this.#parts;
+    const { open, root, back } = this.#parts;
     try {
       const store = open();
       this.#opened = { store, device: deviceOf(root), identity: identityOf(root) };
+      const wasAway = this.#fault !== undefined;
       this.#fault = undefined;
+      if (wasAway) back();
       return this.#opened;
     } catch (cause) {
       const error = this.#away(errorMessage(cause), cause);
       this.#fault = { error, untilMs: performance.now() + AGAIN_MS };
       throw error;
     }
+  }
+
+  /** Takes over the news that another process could open the store: the next call tries it. */
+  tell(away: NonNullable<StoreNews["away"]> | undefined): void {
+    if (away === undefined) this.#fault = undefined;
   }
 
   #away(reason: string, cause?: unknown): StoreError {

@@ -296,7 +296,7 @@ export class CoordinatorHost {
     return this.#begun?.health() ?? (await this.#claimed?.trouble()) ?? this.#storeWatch.look();
   }
 
-  /** Records news about a remote store from another process. */
+  /** Records news about a store from another process. */
   tellStores(news: StoreNews): void {
     this.#stores?.tell(news);
   }

@@ -7,7 +7,7 @@ export interface NewsMember {
 }
 
 /**
- * Passes news of one process about a remote store to all other processes of this machine, so that all agree: the
+ * Passes news of one process about a store to all other processes of this machine, so that all agree: the
  * serving processes, the renderers, and the coordinator, which decides whether the server is ready.
  */
 export class StoreNewsExchange {
