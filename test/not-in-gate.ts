@@ -6,4 +6,7 @@ export const NOT_IN_GATE: readonly string[] = [
   "test/docs/shell-blocks.test.ts",
   "test/engine/cluster-failures.test.ts",
   "test/engine/cluster-kills.test.ts",
+  "test/engine/configuration-kills.test.ts",
+  "test/engine/postgres-truncations.test.ts",
+  "test/engine/store-copy.test.ts",
 ];
