@@ -70,7 +70,7 @@ test("a database with all steps of the last build before the release is copied a
 
   const taken = openDatabase(file());
   migrate(taken);
-  // Before it is taken over, and before the steps since then.
+  // One copy is made before the take-over, another one before the later steps.
   expect(copiesOf(file())).toHaveLength(2);
   const all = new JobStore(taken).list({ limit: 9 });
   expect(all.map(({ id }) => id)).toEqual([kept?.id]);

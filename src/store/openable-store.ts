@@ -28,7 +28,7 @@ export interface OpenableParts {
   readonly open: () => LocalStore;
   /** Checks whether the file system of the store answers. */
   readonly probe: FileProbe;
-  /** Called when the store could not be opened before, and is open now. */
+  /** Called when the store is open after an attempt to open it has failed. */
   readonly back: () => void;
 }
 

@@ -110,7 +110,7 @@ test("the tiles in and around a new entry are truncated, the others stay, and a 
 test("a layer whose feed is configured again is polled at once, and its tiles are seeded again", async () => {
   const polygon =
     "<gml:Polygon><gml:exterior><gml:LinearRing><gml:posList>-100 -100 100 -100 100 100 -100 100 -100 -100</gml:posList></gml:LinearRing></gml:exterior></gml:Polygon>";
-  // Before the layer, whose feed is polled while its PUT is answered.
+  // The entries are there before the layer: its feed may be polled before the PUT is answered.
   feeds.set("/made", [{ updated: "2026-02-02T00:00:00Z", where: polygon }]);
   const put = await fetch(`${server.url}/rest/layers/made`, {
     method: "PUT",

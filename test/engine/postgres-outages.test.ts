@@ -60,7 +60,7 @@ async function expectSurvived(place: PostgresPlace, on: TestServer, { begin, end
   // The job still writes during the outage.
   upstream.behaviour = renderAfter(100);
   held.release();
-  // The lost connection is told first; the reason when the next one fails.
+  // Readiness first names the lost connection, and the reason when a new connection has failed.
   await until(
     `readiness tells: ${reason}`,
     async () => (await readiness(on, "not ready")).includes(reason) || undefined,
@@ -255,7 +255,7 @@ describe("an outage in the middle of other work than jobs", () => {
     let on = await start(place);
     await ended(on, await seed(on, LAYER, { ...request, zoomStop: 4 }));
     await on.kill("SIGTERM");
-    // A new database that knows nothing of the tiles, whose layer is added when the server runs.
+    // A new database without a record of the tiles. Their layer is added while the server runs.
     state.postgres.sql("CREATE DATABASE other");
     const configuration = (...layers: readonly string[]) =>
       smallTiles(

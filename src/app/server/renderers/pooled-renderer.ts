@@ -10,8 +10,8 @@ import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host
 /** A renderer ends after this time without work, which frees all its memory. */
 const IDLE_MS = 60_000;
 /**
- * A renderer of jobs is new for this time after its code is loaded: about the processor time that V8 needs to compile
- * the code. A user waits for each render, a job for all of them: a job that ends within this time needs no other renderer.
+ * The time in ms for which a renderer counts as new after its code is loaded. For jobs: about the processor time that V8
+ * needs to compile the code, as a job that ends within this time needs no other renderer. A user waits for each render.
  */
 const NEW_MS = { user: 0, map: 0, job: 2_000 } as const;
 /** A renderer that does not end within this time after a request to end is killed. */
