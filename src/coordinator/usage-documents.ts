@@ -9,6 +9,7 @@ import {
   parameters,
   text,
   textOrNull,
+  tileSetKeys,
   whole,
 } from "../lib/document-fields.ts";
 import { QUOTA_COUNTS } from "../quota/quota-count.ts";
@@ -45,10 +46,7 @@ export const usage = z.object({
   tileSets: z
     .array(
       z.object({
-        layer: text,
-        gridSet: text,
-        format: text,
-        parametersId: text,
+        ...tileSetKeys,
         parameters: parameters.nullable(),
         ...sum,
         bytesOnDisk,

@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { type DocumentOf, int64, momentOrNull, text, textOrNull, whole } from "../lib/document-fields.ts";
+import { type DocumentOf, int64, momentOrNull, textOrNull, tileSetKeys, whole } from "../lib/document-fields.ts";
 
 /** The sums of one cell, which has at most 256 tiles. */
 const cellSum = z.object({ tiles: int64, bytes: int64, bytesOnDisk: int64 });
 
 /** A cell whose tiles or bytes differ between ledger and store. */
 const difference = z.object({
-  tileSet: z.object({ layer: text, gridSet: text, format: text, parametersId: text }),
+  tileSet: z.object(tileSetKeys),
   rect: z
     .object({ z: whole, minX: whole, minY: whole, maxX: whole, maxY: whole })
     .meta({ description: "The tiles of the cell, both ends included; y counts from below" }),

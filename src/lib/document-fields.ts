@@ -23,6 +23,8 @@ export const moment = text.meta({ format: "date-time" });
 export const momentOrNull = moment.nullable();
 export const time = text.meta(timeOfDay);
 export const parameters = z.record(text, text);
+/** The fields that name a tile set. */
+export const tileSetKeys = { layer: text, gridSet: text, format: text, parametersId: text };
 export const numbers4 = z.tuple([z.number(), z.number(), z.number(), z.number()]);
 /** An object with undescribed fields. */
 export const anyObject = z.custom<object>().meta({ type: "object" });

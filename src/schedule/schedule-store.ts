@@ -1,17 +1,15 @@
 import { type Database, int, intOrNull, type Migrations, type Row, text, textOrNull } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
+import { replacedTexts, replacing } from "../state/dialect.ts";
 import { MOST_RUNS, type Schedule, type ScheduledJob, type SchedulePlan, type ScheduleRun } from "./schedule.ts";
 import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
 
 /** Gives the fields of requests that have changed their names the new ones. */
-const FIELD_NAMES = [
-  ["gridSetId", "gridSet"],
-  ["tileFailureRetryCount", "retryCount"],
-  ["tileFailureRetryWaitMs", "retryWaitMs"],
-  ["totalFailuresBeforeAborting", "maxFailures"],
-]
-  .map(([before, now]) => `UPDATE schedule SET job = replace(job, '"${before}":', '"${now}":');`)
-  .join("\n");
+const FIELD_NAMES = replacedTexts("schedule", "job", [
+  ['"gridSetId":', '"gridSet":'],
+  ['"tileFailureRetryCount":', '"retryCount":'],
+  ['"tileFailureRetryWaitMs":', '"retryWaitMs":'],
+  ['"totalFailuresBeforeAborting":', '"maxFailures":'],
+]);
 
 /** `plan` is read for each job of a schedule. `place` has an area or tiles, which are large and read only for a run. */
 export const scheduleMigrations: Migrations = {

@@ -11,6 +11,14 @@ export const NO_LIMIT = "9223372036854775807";
 export const replacing = (key: readonly string[], others: readonly string[]): string =>
   `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${others.map((column) => `${column} = excluded.${column}`).join(", ")}`;
 
+/** Returns the statements that replace texts of a column in each row, one text after the other. */
+export const replacedTexts = (
+  table: string,
+  column: string,
+  texts: readonly (readonly [before: string, now: string])[],
+): string =>
+  texts.map(([before, now]) => `UPDATE ${table} SET ${column} = replace(${column}, '${before}', '${now}');`).join("\n");
+
 /** The number of positions that `inPositions` takes. */
 export const POSITIONS_AT_ONCE = 64;
 

@@ -1,5 +1,5 @@
 import type { Migrations } from "../../state/database.ts";
-import { postgresStep } from "../../state/dialect.ts";
+import { postgresStep, replacedTexts } from "../../state/dialect.ts";
 
 const FAILED_TILE = "CREATE TABLE failed_tile (";
 
@@ -52,13 +52,11 @@ const TABLES = `CREATE TABLE job (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TE
   CREATE INDEX job_event_job ON job_event (job);`;
 
 /** Gives the fields of requests that have changed their names the new ones. */
-const FIELD_NAMES = [
+const FIELD_NAMES = replacedTexts("job", "request", [
   ['"failurePercent":', '"maxFailurePercent":'],
   [`"failureLimit":${Number.MAX_SAFE_INTEGER}`, '"maxFailures":null'],
   ['"failureLimit":', '"maxFailures":'],
-]
-  .map(([before, now]) => `UPDATE job SET request = replace(request, '${before}', '${now}');`)
-  .join("\n");
+]);
 
 /** The tables of jobs, their tasks and their failed tiles. */
 export const jobMigrations: Migrations = {

@@ -28,6 +28,8 @@ export interface JobFlag {
   readonly parse?: { readonly read: (text: string) => unknown; readonly expected: string };
 }
 
+/** The failed tiles that end a job whose request names no limit. */
+const USUAL_FAILURES = 1000;
 /** A limit that no number of failed tiles reaches. */
 const MOST_FAILURES = Number.MAX_SAFE_INTEGER;
 
@@ -160,13 +162,13 @@ export const jobFields = {
     otherwise: null,
     flag: {
       option: "--max-failures <n>",
-      help: "end the job after so many failed tiles (1000)",
+      help: `end the job after so many failed tiles (${USUAL_FAILURES})`,
       parse: { read: readFailures, expected: `A whole number from 0 to ${MOST_FAILURES}.` },
     },
     planned: {
       plan: (failures: number) => ok(failures === MOST_FAILURES ? null : failures),
       // A percentage alone limits jobs of any size, so the standard number does not apply.
-      absent: ({ maxFailurePercent }: Values) => (maxFailurePercent === undefined ? 1000 : null),
+      absent: ({ maxFailurePercent }: Values) => (maxFailurePercent === undefined ? USUAL_FAILURES : null),
     },
     shown: {
       schema: (z: FieldBuilders) => z.int(),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
 import { CASE_RULES } from "../../../layer/parameter-filter.ts";
-import { bigint64, numbers4, parameters, text, textOrNull, whole } from "../../../lib/document-fields.ts";
+import { bigint64, numbers4, parameters, text, textOrNull, tileSetKeys, whole } from "../../../lib/document-fields.ts";
 import { EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
 
 const gridSetFields = {
@@ -99,10 +99,7 @@ export const configurationEffect = z.object({
   invalid: z
     .array(
       z.object({
-        layer: text,
-        gridSet: text,
-        format: text,
-        parametersId: text,
+        ...tileSetKeys,
         tiles: bigint64,
         bytes: bigint64,
         bytesOnDisk: bigint64,
