@@ -6,9 +6,9 @@ import { formatOf } from "../../layer/format.ts";
 import { gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import type { Answer } from "./answer.ts";
+import type { Received } from "./answer.ts";
 
-type Layers = Answer<"Layers">;
+type Layers = Received<"Layers">;
 
 /** The answer of `/api/v1/layers`. The `type` of a filter determines its fields. */
 export interface CatalogueAnswer {

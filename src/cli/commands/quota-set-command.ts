@@ -3,9 +3,9 @@ import { defined } from "../../lib/defined.ts";
 import type { Quota } from "../../quota/quota-configuration.ts";
 import { EXPIRATION_POLICIES } from "../../quota/quota-validation.ts";
 import {
-  type Answer,
   type AnswerFlags,
   parseAnswer,
+  type Received,
   requestAndPrint,
   requestAnswer,
   serverCommand,
@@ -18,7 +18,7 @@ import { confirm } from "./confirm.ts";
 import { parseSize } from "./shared-options.ts";
 
 type Policy = (typeof EXPIRATION_POLICIES)[number];
-type LayerQuotas = Answer<"Quota">["layerQuotas"];
+type LayerQuotas = Received<"Quota">["layerQuotas"];
 
 interface SetFlags extends AnswerFlags {
   readonly layer?: string;
@@ -90,7 +90,7 @@ async function confirmEviction(client: ServerClient, document?: object): Promise
     document === undefined
       ? client.request("DELETE", QUOTA, { query })
       : client.request("PATCH", QUOTA, { document, query });
-  const preview: Answer<"QuotaPreview"> = parseAnswer(await answer);
+  const preview: Received<"QuotaPreview"> = parseAnswer(await answer);
   const { tiles, bytesOnDisk } = preview.wouldEvict;
   if (Number(tiles) === 0) return;
   await confirm(`this would evict about ${tiles} tiles, ${bytesText(bytesOnDisk)} on the disk`, {
@@ -119,7 +119,7 @@ const change = (document: object, flags: AnswerFlags): Promise<void> =>
  * Returns the quotas of all layers with one added or changed. Without a given policy it has the policy of all layers.
  */
 function layerQuotas(
-  { layerQuotas: before, globalExpirationPolicyName }: Answer<"Quota">,
+  { layerQuotas: before, globalExpirationPolicyName }: Received<"Quota">,
   given: { readonly layer: string; readonly size: Quota | undefined; readonly policy: Policy | undefined },
 ): LayerQuotas | undefined {
   const { layer, size, policy } = given;

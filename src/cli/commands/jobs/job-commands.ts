@@ -2,10 +2,10 @@ import { type Command, Option } from "commander";
 import { defined } from "../../../lib/defined.ts";
 import { JOB_OUTCOMES, JOB_STATES } from "../../../plan/job/job-request.ts";
 import {
-  type Answer,
   type AnswerFlags,
   parseAnswer,
   printAnswer,
+  type Received,
   requestAndPrint,
   serverCommand,
 } from "../../client/answer.ts";
@@ -63,7 +63,7 @@ export function jobsCommand(): Command {
       const text = await client.request("GET", "/api/v1/jobs", {
         query: { limit, layer, ...state, outcome, requestedWith },
       });
-      if (flags.wait === true) await printEndedJobs(parseAnswer<Answer<"Jobs">>(text), flags, client);
+      if (flags.wait === true) await printEndedJobs(parseAnswer<Received<"Jobs">>(text), flags, client);
       else printAnswer(text, flags, showJobs);
     });
 }

@@ -1,13 +1,13 @@
 import { type Command, Option } from "commander";
-import { type Answer, type AnswerFlags, requestAndPrint, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, type Received, requestAndPrint, serverCommand } from "../../client/answer.ts";
 import { bytesText, parametersText, textTable, timeText } from "../../output/text-table.ts";
 import { layerOption, parseJobId, parseWhole } from "../shared-options.ts";
 
-const countText = ({ tiles, bytes }: Answer<"Truncation">): string =>
+const countText = ({ tiles, bytes }: Received<"Truncation">): string =>
   tiles === null || bytes === null ? "not counted" : `${tiles} tiles, ${bytesText(bytes)}`;
 
 /** Formats a new truncation. */
-export function showTruncated(truncation: Answer<"Truncation">): string {
+export function showTruncated(truncation: Received<"Truncation">): string {
   const { id, layer, type, mode, undoUntil } = truncation;
   const isWhole = type === "truncateLayer";
   if (truncation.tiles === 0)
@@ -22,13 +22,13 @@ export function showTruncated(truncation: Answer<"Truncation">): string {
   return `${removed}${until === undefined ? "" : ` ${countText(truncation)} can be restored until ${until}: ${undo}.`}\n`;
 }
 
-function showUndone(truncation: Answer<"Truncation">): string {
+function showUndone(truncation: Received<"Truncation">): string {
   const { id, layer, mode, discarded } = truncation;
   const since = mode === "soft" ? "" : `; ${discarded ?? "uncounted"} tiles stored since are discarded`;
   return `Truncation ${id} of ${layer} is undone: ${countText(truncation)}${since}.\n`;
 }
 
-const showTruncations = ({ truncations }: Answer<"Truncations">): string =>
+const showTruncations = ({ truncations }: Received<"Truncations">): string =>
   truncations.length === 0
     ? "There are no truncations.\n"
     : textTable(
