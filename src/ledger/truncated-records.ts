@@ -9,7 +9,7 @@ import {
   type TileSetLevel,
   type TileSetRecord,
   type TileSetScope,
-  tileSetOf,
+  tileSetOfRow,
 } from "./tile-set-record.ts";
 import { type AsidePyramid, levelsIn } from "./tile-set-table.ts";
 
@@ -196,7 +196,7 @@ export class TruncatedRecords {
         )
         .run(id, limit);
       if (changes === limit) return;
-      this.#emptied.willRemoveTruncated(id, tileSetOf(dead));
+      this.#emptied.willRemoveTruncated(id, tileSetOfRow(dead));
       this.#in.db.prepare("DELETE FROM mark WHERE tile_set = ?").run(id);
       this.#in.db.prepare("DELETE FROM zoom_sum WHERE tile_set = ?").run(id);
       this.#in.db.prepare("DELETE FROM tile_set WHERE id = ?").run(id);

@@ -8,7 +8,7 @@ import { type Handler, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 import { decodeQuery, id } from "../query-fields.ts";
-import { tileSetFields, tileSetOf } from "./requested-tile-set.ts";
+import { selectTileSet, tileSetFields } from "./requested-tile-set.ts";
 
 /** The most tiles of a coverage map: more than any screen shows, in at most 65,536 cells. */
 const MOST_TILES = 16_777_216n;
@@ -43,7 +43,7 @@ export const coverageOperations = [
       reading(async (exchange) => {
         const query = decodeQuery(levelsQuery, exchange);
         if (!query.ok) return query;
-        const requested = tileSetOf(query.value, levelsQuery, exchange);
+        const requested = selectTileSet(query.value, levelsQuery, exchange);
         if (!requested.ok) return requested;
         const levels = await operations.coverageLevels(requested.value.tileSet, exchange.signal);
         return documentAnswer("CoverageLevels", { levels });
@@ -56,7 +56,7 @@ const coverageHandler = ({ operations }: Parts): Handler =>
     const query = decodeQuery(coverageQuery, exchange);
     if (!query.ok) return query;
     const { job } = query.value;
-    const requested = tileSetOf(query.value, coverageQuery, exchange);
+    const requested = selectTileSet(query.value, coverageQuery, exchange);
     if (!requested.ok) return requested;
     const { tileSet, subset } = requested.value;
     const rect = rectangle(query.value, subset);

@@ -23,7 +23,7 @@ export interface RequestedTileSet {
 }
 
 /** Returns the tile set that a query selects. Keys that are not in the schema are parameters of the layer. */
-export function tileSetOf(
+export function selectTileSet(
   given: z.output<z.ZodObject<typeof tileSetFields>>,
   { shape }: { readonly shape: object },
   { query, catalogue }: Exchange,
