@@ -176,7 +176,7 @@ export function resolveTile(
 ): Result<RequestedTile, ProtocolRefusal> {
   if (!format.ok) return format;
   if (!parameters.ok) return parameters;
-  return tileAt({ layer, subset, format: format.value, parameters: parameters.value }, at);
+  return offeredTile({ layer, subset, format: format.value, parameters: parameters.value }, at);
 }
 
 /** The position of a tile as its protocol counts it. */
@@ -188,7 +188,7 @@ export interface TilePosition {
 }
 
 /** Returns the tile of a well-formed address. Refuses a tile that the layer does not offer. */
-export function tileAt(
+export function offeredTile(
   parts: Omit<TileRequest, "index">,
   at: TilePosition,
 ): Result<{ readonly kind: "tile"; readonly request: TileRequest }, ProtocolRefusal> {

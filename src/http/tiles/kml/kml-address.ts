@@ -11,9 +11,9 @@ import {
   findFormatOfExtension,
   findLayer,
   notFound,
+  offeredTile,
   type RequestedDocument,
   type RequestedTile,
-  tileAt,
   type WholeDocument,
 } from "../tile-parts.ts";
 import { firstTiles, type KmlLayer, MOST_LINKS, overlayArchive, overlayNode, superOverlay } from "./kml-documents.ts";
@@ -68,7 +68,7 @@ export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Q
   }
   const [, x, y, z] = /^x(\d+)y(\d+)z(\d+)$/.exec(named.stem) ?? [];
   if (x === undefined || y === undefined || z === undefined) return notFound(WORDS);
-  const tile = tileAt(kml, { z: Number(z), column: Number(x), row: Number(y), rows: "bottom" });
+  const tile = offeredTile(kml, { z: Number(z), column: Number(x), row: Number(y), rows: "bottom" });
   if (!tile.ok || !isDocument) return tile;
   const { request } = tile.value;
   const { index } = request;

@@ -19,7 +19,14 @@ import { allValues, type Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
-import { findFormat, findLayer, type ProtocolRefusal, type RequestedTile, tileAt, XML_TYPE } from "../tile-parts.ts";
+import {
+  findFormat,
+  findLayer,
+  offeredTile,
+  type ProtocolRefusal,
+  type RequestedTile,
+  XML_TYPE,
+} from "../tile-parts.ts";
 import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
@@ -132,7 +139,7 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, 
   }
 
   if (!parameters.ok) return parameters;
-  return tileAt(
+  return offeredTile(
     { layer: layer.value, subset: fit.subset, format: format.value, parameters: parameters.value },
     { z: fit.z, column: fit.x, row: fit.y, rows: "bottom" },
   );

@@ -13,11 +13,11 @@ import {
   levelOf,
   notFound,
   offeredRange,
+  offeredTile,
   type ProtocolRefusal,
   type RequestedDocument,
   type RequestedTile,
   resolveTile,
-  tileAt,
   XML_TYPE,
 } from "../tile-parts.ts";
 import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "../wms/info-address.ts";
@@ -276,7 +276,7 @@ function parseGetTile(
   const range = z === undefined ? undefined : offeredRange(subset.value, z, "top");
   const column = Number(value("TILECOL"));
   const row = Number(value("TILEROW"));
-  const found = tileAt(
+  const found = offeredTile(
     { layer: layer.value, subset: subset.value, format: format.value, parameters: parameters.value },
     { z: z ?? -1, column, row, rows: "top" },
   );
