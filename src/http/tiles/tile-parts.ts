@@ -136,7 +136,7 @@ export function queryOf({ values }: Parameters): string {
  * Returns the zoom of a level by its name (`EPSG:900913:7`), else by its number, unless names are numbers too.
  * Undefined if the text is neither.
  */
-export function levelOf({ matrices }: GridSet, text: string): number | undefined {
+export function findLevel({ matrices }: GridSet, text: string): number | undefined {
   const named = matrices.findIndex(({ name }) => name === text);
   if (named >= 0) return named;
   return /^\d+$/.test(text) && !matrices.some(({ name }) => /^\d+$/.test(name)) ? Number(text) : undefined;

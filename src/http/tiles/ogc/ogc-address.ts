@@ -5,7 +5,7 @@ import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
 import { wholeNumber } from "../address.ts";
-import { findLayer, findRequestedFormat, levelOf, notFound, type RequestedTile, resolveTile } from "../tile-parts.ts";
+import { findLayer, findLevel, findRequestedFormat, notFound, type RequestedTile, resolveTile } from "../tile-parts.ts";
 import {
   allGrids,
   collection,
@@ -118,7 +118,7 @@ function parseTile(
   [matrix = "", rowText = "", columnText = ""]: readonly string[],
   query: Query,
 ): Result<RequestedTile, Refusal> {
-  const z = levelOf(subset.gridSet, matrix);
+  const z = findLevel(subset.gridSet, matrix);
   if (z === undefined) return refuse(badField("tileMatrix", "the name or number of a level", matrix));
   const row = wholeNumber("tileRow", rowText);
   if (!row.ok) return row;

@@ -10,7 +10,7 @@ import {
   findFormatOfExtension,
   findGrid,
   findLayer,
-  levelOf,
+  findLevel,
   notFound,
   offeredRange,
   offeredTile,
@@ -96,7 +96,7 @@ function parseTileRest(
   const [gridText = "", matrixText = "", rowText = "", last = ""] = rest.slice(-4);
   const subset = findGrid(layer.value, gridText);
   if (!subset.ok) return subset;
-  const z = levelOf(subset.value.gridSet, matrixText);
+  const z = findLevel(subset.value.gridSet, matrixText);
   if (z === undefined) {
     const names = subset.value.gridSet.matrices.map((m) => m.name).join(", ");
     return refuse(badField("tile matrix", `a level's number or one of ${names}`, matrixText));
@@ -272,7 +272,7 @@ function parseGetTile(
   if (!subset.ok) return invalid("TILEMATRIXSET", subset.error);
 
   if (value("TILEMATRIX") === "") return missing("TILEMATRIX");
-  const z = levelOf(subset.value.gridSet, value("TILEMATRIX"));
+  const z = findLevel(subset.value.gridSet, value("TILEMATRIX"));
   const range = z === undefined ? undefined : offeredRange(subset.value, z, "top");
   const column = Number(value("TILECOL"));
   const row = Number(value("TILEROW"));
