@@ -26,7 +26,7 @@ export interface OutsideTile {
  * The meaning of an address: a tile, a map composed of tiles, a query to the upstream, or a document about the
  * catalogue.
  */
-export type RequestedTile =
+export type ParsedAddress =
   | { readonly kind: "tile"; readonly request: TileRequest }
   | PackedTile
   /** A tile that is rendered for this request and not stored. */
@@ -173,7 +173,7 @@ export function resolveTile(
   format: Result<TileFormat, Refusal>,
   parameters: Result<Parameters, Refusal>,
   at: TilePosition,
-): Result<RequestedTile, ProtocolRefusal> {
+): Result<ParsedAddress, ProtocolRefusal> {
   if (!format.ok) return format;
   if (!parameters.ok) return parameters;
   return offeredTile({ layer, subset, format: format.value, parameters: parameters.value }, at);

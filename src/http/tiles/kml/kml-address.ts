@@ -12,8 +12,8 @@ import {
   findLayer,
   notFound,
   offeredTile,
+  type ParsedAddress,
   type RequestedDocument,
-  type RequestedTile,
   type WholeDocument,
 } from "../tile-parts.ts";
 import { firstTiles, type KmlLayer, MOST_LINKS, overlayArchive, overlayNode, superOverlay } from "./kml-documents.ts";
@@ -47,7 +47,7 @@ const kmzDocument = (write: (baseUrl: string) => string): RequestedDocument => (
  * Parses GWC's `/service/kml`: super-overlays of EPSG:4326 with a document per tile that links to the next level, and
  * the tiles. `rest` is the remaining path.
  */
-export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
+export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
   const [first = "", second] = rest;
   if (rest.length < 1 || rest.length > 2) return notFound(WORDS);
   const last = splitExtension(second ?? first);
