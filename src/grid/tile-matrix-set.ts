@@ -42,7 +42,7 @@ export function gridSetOfTileMatrixSet(document: unknown, names: TileMatrixSetNa
   if (!yFirst.ok) return yFirst;
   const levels: Level[] = [];
   for (const matrix of document["tileMatrices"]) {
-    const level = parseLevel(matrix, yFirst.value);
+    const level = parseMatrix(matrix, yFirst.value);
     if (!level.ok) return level;
     levels.push(level.value);
   }
@@ -131,7 +131,7 @@ interface Level {
 }
 
 /** Parses a tile matrix (clause 6.2.1.2). */
-function parseLevel(value: unknown, yFirst: boolean): Result<Level, string> {
+function parseMatrix(value: unknown, yFirst: boolean): Result<Level, string> {
   if (!isMap(value)) return refuse("tileMatrices: expected objects");
   const { id, cellSize, scaleDenominator, cornerOfOrigin = "topLeft", pointOfOrigin, variableMatrixWidths } = value;
   if (typeof id !== "string" || id === "") return refuse("a tile matrix has no id");
