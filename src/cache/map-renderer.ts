@@ -5,7 +5,7 @@ import { encodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import { defined } from "../lib/defined.ts";
 import type { MapRefused, Renderers } from "../render/renderers.ts";
-import { etagOf } from "./etag.ts";
+import { tileEtag } from "./etag.ts";
 import type { Requester, ServedTile, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
 /** A map of any extent and size, composed of the tiles of one level. */
@@ -135,7 +135,7 @@ export class MapRenderer {
       return { kind: "failure", failure: damaged(layer.name, index, composed.message) };
     }
     const { bytes } = composed;
-    return { kind: "map", bytes, etag: etagOf(bytes), oldest: oldestOf(tiles) };
+    return { kind: "map", bytes, etag: tileEtag(bytes), oldest: oldestOf(tiles) };
   }
 }
 
