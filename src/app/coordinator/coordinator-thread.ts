@@ -86,7 +86,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     health: () => host.health(),
     storeNews: (news) => host.tellStores(news),
     used: (report) => host.begun?.used(report),
-    rest: collectGarbage,
+    collectGarbage,
     async stop(graceMs) {
       await host.begun?.stop(graceMs);
     },
