@@ -84,7 +84,7 @@ export interface ProtocolError {
 
 export const refusalError = (refusal: ProtocolRefusal, dialect: Dialect): ProtocolError => ({
   status: protocolStatus(refusal.code, dialect),
-  text: refusalText(refusal),
+  text: refusalLines(refusal),
   exception: refusal.exception,
   headers: [],
 });
@@ -145,12 +145,12 @@ export async function unlessDiskFault<T>(list: Promise<readonly T[]>): Promise<r
  * each detail.
  */
 export function refusalText(refusal: Refusal): Answer {
-  const body = refusalText(refusal);
+  const body = refusalLines(refusal);
   return { status: STATUS[refusal.code], type: textType(body), body, headers: headersOf(refusal) };
 }
 
 /** Returns the text of a refusal: the message, then one line for each detail. */
-export const refusalText = (refusal: Refusal): string =>
+export const refusalLines = (refusal: Refusal): string =>
   [refusalMessage(refusal), ...(refusal.details ?? [])].join("\n");
 
 /** Returns an error of HTTP itself as text/plain. */
@@ -175,7 +175,7 @@ export function refusalProblem(refusal: Refusal): Answer {
     type: "about:blank",
     title: refusal.code.replaceAll("_", " "),
     status,
-    detail: refusalText(refusal),
+    detail: refusalLines(refusal),
     code: refusal.code,
     ...(refusal.tiles === undefined ? {} : { tiles: refusal.tiles }),
     ...(refusal.problems === undefined ? {} : { problems: refusal.problems }),

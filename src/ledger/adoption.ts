@@ -305,7 +305,7 @@ export class Adoption {
         for (const rect of page) {
           for (const { tileSet, cell } of [...this.#ledger.caches.cellsWithTiles(pyramid, rect)])
             if (!(await changes.holds(cell))) this.#ledger.repair(tileSet, cell);
-          await stretch.rest();
+          await stretch.sleep();
           if (this.#stop.signal.aborted) return;
         }
       });
@@ -326,7 +326,7 @@ export class Adoption {
       );
       for (const block of page) {
         await stretch.run(count(block));
-        await stretch.rest();
+        await stretch.sleep();
         if (this.#stop.signal.aborted) return;
       }
     });

@@ -15,7 +15,7 @@ import { operation } from "../api-operation.ts";
 import { type ChangedKind, isEditable, locationOf, objectOperations } from "../configured/object-changes.ts";
 import { answer } from "../openapi/openapi-parts.ts";
 import { readingQuery, wholeNumber } from "../query-fields.ts";
-import { gwcLayerDocument, layerSummary } from "./layer-document.ts";
+import { layerDocument, layerSummary } from "./layer-document.ts";
 
 /** The default limit, which is more than the layers of any configuration. */
 const MOST_LAYERS = 100_000;
