@@ -40,7 +40,7 @@ export class QuotaService {
     const { sinceMs, by, ofFile } = overruled;
     const { before: file, after: counts } = quotaDifference(ofFile, quota.current);
     const since = sinceMs === null ? null : isoTime(sinceMs);
-    log.warn("a disk quota that was set over HTTP counts, not that of the configuration file", {
+    log.warn("a disk quota that was set over HTTP is in force instead of the quota of the configuration file", {
       user: by,
       since,
       counts,

@@ -206,7 +206,7 @@ export class Adoption {
   #logUnavailable(layer: string, error: unknown): void {
     if (!(error instanceof StoreError)) throw error;
     this.#hasFailed = true;
-    this.#log.error("the tiles of a layer cannot be looked for", { layer, reason: error.message });
+    this.#log.error("the tiles of a layer cannot be listed", { layer, reason: error.message });
   }
 
   /** Counts pyramids again after an undo, because the current count may have passed the restored tiles already. */

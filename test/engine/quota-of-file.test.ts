@@ -42,7 +42,7 @@ test("a quota that was set over HTTP beside that of the file is told of, and a r
   writeFileSync(file, configuration("30"));
   const reloaded = await run("reload");
   expect(reloaded.stdout).toMatch(
-    /^warning: The disk quota that was set over HTTP at \S+Z by ann counts, not that of the configuration file \(globalQuota 2 GiB instead of 30 MiB\)/m,
+    /^warning: The disk quota that was set over HTTP at \S+Z by ann is in force instead of the quota of the configuration file \(globalQuota 2 GiB instead of 30 MiB\)/m,
   );
   expect((await run("config", "check", "--online", "--config", file)).stderr).toMatch(
     /the disk quota of the file does not count at http:\S+\. .*2 GiB.*by ann.*30 MiB/,
@@ -65,7 +65,9 @@ test("a quota that was set over HTTP beside that of the file is told of, and a r
   const again = await startServer({ configuration: configuration("30"), dataDir: server.dataDir, env: {} });
   onTestFinished(() => again.close());
   await until("the start has said so", async () =>
-    again.log().includes("a disk quota that was set over HTTP counts, not that of the configuration file")
+    again
+      .log()
+      .includes("a disk quota that was set over HTTP is in force instead of the quota of the configuration file")
       ? true
       : undefined,
   );

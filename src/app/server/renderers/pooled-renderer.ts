@@ -104,7 +104,7 @@ export class PooledRenderer {
       ping: () => this.channel.call("alive"),
       hung: (ms) => {
         parts.hung();
-        log.error("a renderer does not answer and is ended; its renders are given up", {
+        log.error("a renderer does not answer and is ended; its renders fail", {
           ...this.place,
           seconds: ms / 1000,
           renders: this.renders,

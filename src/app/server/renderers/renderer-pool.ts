@@ -237,7 +237,7 @@ export class RendererPool implements Renderers, RendererHosts {
   query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
     return this.#choose("user").work(({ channel }) =>
       channel.callUntil(signal, "query", layer, question).catch((error: unknown) => {
-        this.#parts.log.error("a question to an upstream failed by a fault", { layer, error: String(error) });
+        this.#parts.log.error("a query to an upstream failed by a fault", { layer, error: String(error) });
         return { kind: "lost" } as const;
       }),
     );
@@ -291,7 +291,7 @@ export class RendererPool implements Renderers, RendererHosts {
       } catch (error) {
         if (renderer.hasEnded) return;
         // The renderer may store tiles of the older generation.
-        this.#parts.log.error("a renderer does not take a generation and is ended", {
+        this.#parts.log.error("a renderer does not acknowledge a generation and is ended", {
           ...renderer.place,
           layer,
           error: String(error),
