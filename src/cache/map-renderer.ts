@@ -144,7 +144,7 @@ const NOBODY_WAITS: TileFailure = { code: "client_gone", message: "The client ha
 
 const TOO_MANY: TileFailure = {
   code: "too_many_maps",
-  message: "Too many maps are being put together of tiles. Ask again later, or for tiles of the layer's grid.",
+  message: "Too many maps are being composed of tiles. Repeat the request later, or request tiles of the layer's grid.",
   retryAfterSeconds: 5,
 };
 

@@ -9,7 +9,7 @@ const MOST_AT_ONCE = 16;
 
 const BUSY: TileFailure = {
   code: "upstream_busy",
-  message: "Too many tiles are rendered past the cache.",
+  message: "Too many tiles are being rendered without the cache.",
   retryAfterSeconds: 5,
 };
 

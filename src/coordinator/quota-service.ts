@@ -145,5 +145,5 @@ export class QuotaService {
 }
 
 const QUOTA_IN_FILE: Refusal = conflict(
-  "geowebcache-diskquota.xml has the quota, and each change is written into it: there is no other quota to return to.",
+  "geowebcache-diskquota.xml has the quota in force, and each change is written into it: there is no quota that a reset could restore.",
 );

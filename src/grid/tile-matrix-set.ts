@@ -184,7 +184,7 @@ function commonOf(levels: readonly Level[]): Result<Common, string> {
     if (off > finest.cellSize * SLACK) return differs("pointOfOrigin");
     if (!near((level.scaleDenominator * OGC_PIXEL_METERS) / level.cellSize, metersPerUnit))
       return refuse(
-        `tile matrix ${JSON.stringify(level.id)}: scaleDenominator and cellSize have not the ratio of the other levels`,
+        `tile matrix ${JSON.stringify(level.id)}: scaleDenominator and cellSize do not have the ratio of the other levels`,
       );
   }
   const { alignTopLeft, origin, tileWidth, tileHeight } = first;
@@ -204,7 +204,7 @@ function extentOf(levels: readonly Level[], common: Common, box: Extent | undefi
   const height = lengthOf(up, box === undefined ? undefined : alignTopLeft ? origin.y - box.minY : box.maxY - origin.y);
   if (width === undefined || height === undefined) {
     const field = width === undefined ? "matrixWidth" : "matrixHeight";
-    return refuse(`${field}: the levels do not cover one and the same extent, as those of a grid set do`);
+    return refuse(`${field}: the levels do not cover the same extent, as the levels of a grid set must`);
   }
   const { x, y } = origin;
   return ok({

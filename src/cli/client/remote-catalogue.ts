@@ -32,7 +32,7 @@ export function remoteCatalogue({ layers, gridSets }: CatalogueAnswer): Catalogu
       const gridSubsets = subsets.map(({ gridSet: id, zoomStart, zoomStop, bounds }) => {
         const gridSet = grids.get(id);
         if (gridSet === undefined)
-          throw new CommandFailure(`the server does not tell its grid set ${id}`, EXIT.failure);
+          throw new CommandFailure(`the answer of the server lacks its grid set ${id}`, EXIT.failure);
         const [minX, minY, maxX, maxY] = bounds;
         const isWhole = corners(gridSet.extent).every((corner, n) => corner === bounds[n]);
         return gridSubset(gridSet, {

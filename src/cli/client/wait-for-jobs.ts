@@ -97,5 +97,5 @@ function leftText(jobs: readonly Received<"Job">[]): string {
   const again = isOneRequest
     ? `nuthatch jobs --requested-with ${requestedWith} --wait waits for them again.`
     : "nuthatch jobs lists them.";
-  return `${jobs.length} jobs go on at the server. ${again}\n`;
+  return `${jobs.length} jobs continue on the server. ${again}\n`;
 }

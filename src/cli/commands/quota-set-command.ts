@@ -40,7 +40,7 @@ function parsePolicy(text: string): Policy {
 export function quotaSetCommand(): Command {
   return serverCommand("set", "changes the quota of all layers together, or of one layer")
     .argument("[size]", "the limit, such as 5GiB", parseSize)
-    .option("--layer <layer>", "the quota of this layer, which counts beside the one of all layers")
+    .option("--layer <layer>", "the quota of this layer, in addition to the quota of all layers")
     .option(
       "--policy <policy>",
       "what a clean-up evicts: the least recently (LRU) or least often (LFU) used",
@@ -48,7 +48,7 @@ export function quotaSetCommand(): Command {
     )
     .option("--enable", "enforce the quotas")
     .addOption(new Option("--disable", "enforce no quota").conflicts("enable"))
-    .option("--yes", "change the quota without a question, also if tiles are evicted")
+    .option("--yes", "change the quota without asking, even if tiles are evicted")
     .action(async (size: Quota | undefined, flags: SetFlags) => {
       const { layer, policy, enable, disable } = flags;
       if (size === undefined && policy === undefined && enable !== true && disable !== true)
@@ -70,9 +70,9 @@ export function quotaSetCommand(): Command {
 export function quotaResetCommand(): Command {
   return serverCommand(
     "reset",
-    "returns to the quota of the configuration file, in place of one that was set over HTTP",
+    "removes the quota that was set over HTTP, so that the quota of the configuration file applies",
   )
-    .option("--yes", "return to it without a question, also if tiles are evicted")
+    .option("--yes", "remove it without asking, even if tiles are evicted")
     .action(async (flags: AnswerFlags & { readonly yes?: boolean }) => {
       if (flags.yes !== true) await confirmEviction(new ServerClient(flags));
       await requestAndPrint(flags, showQuota, "DELETE", QUOTA);
@@ -106,8 +106,7 @@ export function quotaUnsetCommand(): Command {
     .action(async (flags: AnswerFlags & { readonly layer: string }) => {
       const { layerQuotas: before } = await requestAnswer<"Quota">(new ServerClient(flags), QUOTA);
       const after = before.filter(({ layer }) => layer !== flags.layer);
-      if (after.length === before.length)
-        throw new CommandFailure(`${flags.layer} has no quota of its own`, EXIT.failure);
+      if (after.length === before.length) throw new CommandFailure(`${flags.layer} has no layer quota`, EXIT.failure);
       await change({ layerQuotas: after }, flags);
     });
 }
@@ -127,7 +126,7 @@ function layerQuotas(
   const old = before.find((one) => one.layer === layer);
   const quota = size ?? old?.quota;
   if (quota === undefined)
-    throw new CommandFailure(`${layer} has no quota of its own yet: expected a size such as 5GiB`, EXIT.usage);
+    throw new CommandFailure(`${layer} has no layer quota yet: expected a size such as 5GiB`, EXIT.usage);
   const set = {
     layer,
     expirationPolicyName: policy ?? old?.expirationPolicyName ?? globalExpirationPolicyName,

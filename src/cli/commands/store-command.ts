@@ -47,14 +47,14 @@ export function storeCommand(): Command {
     "copies layers to another store while they are in use, and keeps the copies up to date",
   )
     .argument("<from>", "the id of the store that has the tiles")
-    .argument("<to>", "the id of the store that gets them")
+    .argument("<to>", "the id of the store that gets the tiles")
     .option("--layer <layer>", "a layer; may be repeated; absent: all layers of the store", collect)
     .option("--no-wait", "do not wait until the copies are complete")
     .addHelpText(
       "after",
       `
 When the copies are complete, change layers[].store in the configuration and reload it.
-Ctrl-C ends the command, and the server goes on: nuthatch store copies, nuthatch store cancel LAYER.`,
+Ctrl-C ends the command, and the server continues to copy: nuthatch store copies, nuthatch store cancel LAYER.`,
     )
     .action(copyStore);
 
@@ -62,7 +62,7 @@ Ctrl-C ends the command, and the server goes on: nuthatch store copies, nuthatch
     requestAndPrint(flags, showCopies, "GET", PATH),
   );
 
-  const cancel = serverCommand("cancel", "ends the copy of a layer; what was copied stays")
+  const cancel = serverCommand("cancel", "ends the copy of a layer; the copied tiles stay")
     .argument("<layer>", "the name of a layer")
     .action((layer: string, flags: AnswerFlags) =>
       requestAndPrint(

@@ -60,7 +60,7 @@ async function probe(client: ServerClient, ids: readonly string[], { json }: Ups
 export function upstreamsCommand(): Command {
   return serverCommand("upstreams", "lists the upstreams of a running server: state, connections, latency, layers")
     .argument("[upstream...]", "ids of upstreams, as the list shows them; none: all")
-    .option("--probe", "asks each upstream for a tile now, which is not stored")
+    .option("--probe", "requests a tile from each upstream now, without storing it")
     .action(async (ids: readonly string[], flags: UpstreamsFlags) => {
       const client = new ServerClient(flags);
       const known: Received<"Upstreams"> =

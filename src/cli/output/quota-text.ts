@@ -8,7 +8,7 @@ const sizeText = ({ value, units }: Size): string => `${value} ${units}`;
 function overrulesText({ since, by, quota }: NonNullable<Received<"Quota">["overrules"]>): string {
   const set = `It was set over HTTP at ${timeText(since)}${by === null ? "" : ` by ${by}`}`;
   const { enabled, globalQuota, globalExpirationPolicyName } = quota;
-  return `${set}. The configuration file says ${enabled ? "" : "not enforced, "}${sizeText(globalQuota)}, ${globalExpirationPolicyName}, which does not count: nuthatch quota reset returns to it.\n`;
+  return `${set}. The configuration file says ${enabled ? "" : "not enforced, "}${sizeText(globalQuota)}, ${globalExpirationPolicyName}, which is not in force: nuthatch quota reset puts it in force.\n`;
 }
 
 /** Formats the configuration of the disk quota. */

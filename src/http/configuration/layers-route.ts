@@ -111,8 +111,8 @@ export function fixedLayer(
   const origin = layerOrigin(name);
   const place = origin?.line === undefined ? origin?.file : `${origin.file}, line ${origin.line}`;
   return place === undefined
-    ? conflict(`The layer ${name} is one of the demo, which a configuration file replaces.`)
-    : conflict(`The layer ${name} stands in ${place}, and is changed there.`);
+    ? conflict(`The layer ${name} is a demo layer, and a configuration file replaces the demo layers.`)
+    : conflict(`The layer ${name} is defined in ${place}, and is changed there.`);
 }
 
 async function putLayer(

@@ -71,7 +71,7 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
     if (simple && third === undefined) return ok({ protocol: second, rest: [] });
   }
   return notFound(
-    "Nothing is here. Tiles are under /service/wmts, /service/tms/1.0.0, /service/wms, /service/kml, /xyz, /quadkey, /tilejson and /ogc",
+    "Nothing is at this address. Tiles are under /service/wmts, /service/tms/1.0.0, /service/wms, /service/kml, /xyz, /quadkey, /tilejson and /ogc",
   );
 }
 

@@ -110,7 +110,7 @@ function formatNamed(name: string, sample: Uint8Array | undefined): TileFormat {
  * metadata.
  */
 function formatOfTile(tile: Uint8Array | undefined): TileFormat {
-  if (tile === undefined) throw damaged("its metadata names no format, and it holds no tile that tells one");
+  if (tile === undefined) throw damaged("its metadata names no format, and it has no tile that shows one");
   const picture = pictureFormat(tile);
   const isPacked = tile[0] === 0x1f || tile[0] === 0x78 || tile[0] === 0x1a;
   const format = picture ?? (isPacked ? formatOfExtension("pbf") : undefined);

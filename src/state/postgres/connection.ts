@@ -143,7 +143,7 @@ export class PostgresConnection {
       this.#diverged = {
         kind: "diverged",
         code: "",
-        message: `the state database in PostgreSQL (${this.#target.name}) is not as this server has left it: another server has changed it, it has lost commits, or it has made one that this server took for lost`,
+        message: `the state database in PostgreSQL (${this.#target.name}) is not as this server has left it: another server has changed it, it has lost commits, or it has a commit that this server took for lost`,
       };
       destroy(new Error("not used"));
       return false;

@@ -4,7 +4,7 @@ import { textTable } from "../../output/text-table.ts";
 
 const showUsers = ({ users }: Received<"Users">): string =>
   users.length === 0
-    ? "The server has no accounts: everybody on its machine can manage it.\n"
+    ? "The server has no accounts: every program on its machine can manage it.\n"
     : textTable(
         ["user", "roles"],
         users.map(({ name, roles }) => [name, roles.join(", ")]),

@@ -46,14 +46,18 @@ export function jobsCommand(): Command {
   return serverCommand("jobs", "lists the jobs of a running server with their ids and outcomes, newest first")
     .addOption(layerOption())
     .addOption(
-      new Option("--state <state>", "only those in one state; paused: those that wait to be resumed").choices([
+      new Option("--state <state>", "only jobs in one state; paused: jobs that wait to be resumed").choices([
         ...JOB_STATES,
         PAUSED,
       ]),
     )
-    .addOption(new Option("--outcome <outcome>", "only ended ones with one outcome").choices(JOB_OUTCOMES))
+    .addOption(new Option("--outcome <outcome>", "only ended jobs with one outcome").choices(JOB_OUTCOMES))
     .addOption(requestedWithOption("the jobs that one request created together with this job"))
-    .option("--limit <n>", "the most jobs to list (20; with --requested-with all)", parseWhole(1, MOST_JOBS))
+    .option(
+      "--limit <n>",
+      "the largest number of jobs to list (20; with --requested-with all)",
+      parseWhole(1, MOST_JOBS),
+    )
     .addOption(waitOption("these jobs have", "the worst outcome"))
     .action(async (flags: JobsFlags) => {
       const { layer, outcome, requestedWith } = flags;
@@ -86,7 +90,7 @@ export function jobCommand(): Command {
 
 /** `nuthatch pause ID | --requested-with ID`, `nuthatch resume …`. */
 export function pauseOrResumeCommand(action: "pause" | "resume"): Command {
-  const what = action === "pause" ? "stops a job until it is resumed, also over a restart" : "lets a paused job go on";
+  const what = action === "pause" ? "stops a job until it is resumed, also over a restart" : "resumes a paused job";
   return serverCommand(action, what)
     .argument("[job]", JOB_ID, parseJobId)
     .addOption(requestedWithOption())

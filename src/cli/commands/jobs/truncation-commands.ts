@@ -14,7 +14,7 @@ export function showTruncated(truncation: Received<"Truncation">): string {
     return `Nothing was removed: ${layer} had no ${isWhole ? "stored tiles" : "such tiles"}.\n`;
   const undo = `nuthatch undo ${id}`;
   if (mode === "soft")
-    return `${layer} is stale (${countText(truncation)}), until it is rendered anew; ${undo} makes it fresh again.\n`;
+    return `${layer} is stale (${countText(truncation)}), until it is rendered again; ${undo} makes it fresh again.\n`;
   const until = timeText(undoUntil);
   const removed = isWhole
     ? `${layer} is empty.`
@@ -50,7 +50,7 @@ const showTruncations = ({ truncations }: Received<"Truncations">): string =>
 
 /** `nuthatch truncations`: lists mass truncations, and whether each can be undone. */
 export function truncationsCommand(): Command {
-  return serverCommand("truncations", "lists mass truncations, newest first, and which of them can be undone")
+  return serverCommand("truncations", "lists mass truncations, newest first, and says which can be undone")
     .addOption(layerOption())
     .addOption(
       new Option("--state <state>", "only those in one state").choices(["kept", "undoing", "undone", "reclaimed"]),
@@ -66,7 +66,7 @@ export function truncationsCommand(): Command {
 export function undoCommand(): Command {
   return serverCommand(
     "undo",
-    "undoes a mass truncation: its tiles are back, and tiles stored since then are discarded",
+    "undoes a mass truncation: restores its tiles, and discards tiles that were stored since",
   )
     .argument("<truncation>", "the id of the truncation, as nuthatch truncations lists it", parseJobId)
     .action((id: number, flags: AnswerFlags) =>

@@ -25,7 +25,7 @@ export function nodeCommand(): Command {
     .option("--no-wait", "do not wait until the node has no renders and does not lead")
     .addHelpText(
       "after",
-      "\nThe node serves on until it is ended, and is not drained any more when it is started again.",
+      "\nThe node continues to serve until it is stopped, and is no longer drained after its next start.",
     )
     .action(drainNode);
   const remove = serverCommand("remove", "removes a lost node from the list: it is not expected back")

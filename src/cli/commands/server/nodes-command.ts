@@ -23,7 +23,7 @@ function showNodes({ nodes }: Received<"Nodes">): string {
 export function nodesCommand(): Command {
   return serverCommand(
     "nodes",
-    "lists the nodes of a cluster: which one leads, when each was heard last, and which are lost",
+    "lists the nodes of a cluster: the leading node, the last message of each node, and lost nodes",
   ).action(async (flags: AnswerFlags) => {
     const text = await new ServerClient(flags).request("GET", "/api/v1/nodes");
     const known: Received<"Nodes"> = parseAnswer(text);

@@ -29,13 +29,12 @@ function showStatus({ version, ready, reason, layers, jobs, usage, disk, attenti
  * is 1 if the server is not ready.
  */
 export function statusCommand(): Command {
-  return serverCommand(
-    "status",
-    "shows version, readiness, jobs, usage and what needs attention of a running server",
-  ).action(async (flags: AnswerFlags) => {
-    const text = await new ServerClient(flags).request("GET", "/api/v1/status");
-    printAnswer(text, flags, showStatus);
-    const { ready }: Received<"Status"> = JSON.parse(text);
-    if (!ready) process.exitCode = EXIT.failure;
-  });
+  return serverCommand("status", "shows version, readiness, jobs, usage and the problems of a running server").action(
+    async (flags: AnswerFlags) => {
+      const text = await new ServerClient(flags).request("GET", "/api/v1/status");
+      printAnswer(text, flags, showStatus);
+      const { ready }: Received<"Status"> = JSON.parse(text);
+      if (!ready) process.exitCode = EXIT.failure;
+    },
+  );
 }

@@ -20,7 +20,7 @@ const coverageQuery = z.object({
   bbox: text
     .exactOptional()
     .meta({ description: "minx,miny,maxx,maxy in units of the grid set. Absent: the coverage" }),
-  job: id("the id of a job").meta({ description: "The failed tiles are those of this job" }),
+  job: id("the id of a job").meta({ description: "Shows the failed tiles of this job" }),
 });
 
 type Parts = Pick<RouteOptions, "operations">;
@@ -30,7 +30,7 @@ export const coverageOperations = [
   operation(
     "GET /coverage",
     "getCoverage",
-    "Returns which tiles of a box are stored, stale, failed, being rendered or recently evicted",
+    "Returns the stored, stale, failed and recently evicted tiles of a box, and tiles that are being rendered",
     { query: coverageQuery, answers: "Coverage", failures: [400, 404] },
     (parts) => coverageHandler(parts),
   ),

@@ -26,7 +26,7 @@ const importQuery = z.object({
   existing: z
     .enum(EXISTING)
     .default("replace")
-    .meta({ description: "keep: a tile that is stored already stays as it is", default: "replace" }),
+    .meta({ description: "keep: stored tiles are not replaced", default: "replace" }),
 });
 
 const bounded = limitConcurrency(MOST_AT_ONCE, "imports are being stored");

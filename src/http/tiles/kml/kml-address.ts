@@ -19,7 +19,7 @@ import {
 import { firstTiles, type KmlLayer, MOST_LINKS, overlayArchive, overlayNode, superOverlay } from "./kml-documents.ts";
 
 const WORDS =
-  "KML is /service/kml/{layer}.{ext}.kml or .kmz, and what that links to: /service/kml/{layer}/x{x}y{y}z{z}.{ext}[.kml|.kmz]";
+  "KML is /service/kml/{layer}.{ext}.kml or .kmz, and the addresses in its links: /service/kml/{layer}/x{x}y{y}z{z}.{ext}[.kml|.kmz]";
 
 /**
  * Returns a document of a super-overlay. It is not stored, because there are as many documents as tiles, and writing

@@ -90,7 +90,7 @@ function firstWith(catalogue: Catalogue, kind: TilesKind, tileMatrixSet: string 
 
 const nothing = () =>
   notFound(
-    "Nothing is here. There are /ogc, /ogc/api, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and what they link to",
+    "Nothing is at this address. There are /ogc, /ogc/api, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and the addresses that they link to",
   );
 
 /** Parses `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]`. */

@@ -65,7 +65,7 @@ export function parseTms(catalogue: Catalogue, rest: readonly string[], query: Q
   if (version === undefined) {
     return ok({ kind: "document", name: "tms", contentType: XML_TYPE, write: tmsRootDocument });
   }
-  if (version !== "1.0.0") return notFound("The only version of TMS here is 1.0.0: /service/tms/1.0.0");
+  if (version !== "1.0.0") return notFound("The only supported version of TMS is 1.0.0: /service/tms/1.0.0");
   if (tileMapText === undefined) {
     return ok({
       kind: "document",

@@ -119,7 +119,7 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<ParsedAddress, 
     if (!parameters.ok) return parameters;
     if (format.value.kind !== "image")
       return as(
-        badField("FORMAT", "a picture's, as only those can be put together", query.get("FORMAT")),
+        badField("FORMAT", "a format of pictures, because only pictures can be composed", query.get("FORMAT")),
         "InvalidFormat",
       );
     const background = parseBackground(query, format.value);

@@ -88,7 +88,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
       }
       there = await client.head(key);
     }
-    throw new Error("the tile is changed by other writers all the time");
+    throw new Error("other writers keep changing the tile");
   }
 
   async confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): Promise<boolean> {
