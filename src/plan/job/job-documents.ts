@@ -127,12 +127,9 @@ export const job = z.object({
     .nullable()
     .meta({ description: "The hours in which the job runs; null: at any time" }),
   threadCount: whole.meta({ description: "The requested number of parallel tasks; near its end a job has fewer" }),
-  limit: z
-    .enum(["area", "tiles"])
-    .nullable()
-    .meta({
-      description: "The restriction of the job within its bounds: an area or a list of tiles; null: no restriction",
-    }),
+  limit: z.enum(["area", "tiles"]).nullable().meta({
+    description: "The restriction of the job within its bounds: an area or a list of tiles; null: no restriction",
+  }),
   combinations: z
     .array(parameters)
     .exactOptional()
@@ -213,7 +210,7 @@ export const jobArea = z.object({
  */
 export const batch = z.object({
   id: int64.meta({ description: "The id of the first job of the batch" }),
-  /** The jobs in each state, without those that were removed from the history. */
+  /** The jobs in each state, without jobs that were removed from the history. */
   jobs: z.object({ pending: whole, running: whole, done: whole, aborted: whole }),
   ...progress,
 });
