@@ -218,7 +218,7 @@ layers:
         .getByRole("alert")
         .filter({ hasText: /rateLimit: expected/ })
         .waitFor();
-      await page.getByLabel("Tiles per second at most").fill("7");
+      await page.getByLabel("Most tiles per second").fill("7");
       await page.getByText("tiles to render").waitFor();
       expect(await page.getByRole("button", { name: /^Start/ }).count()).toBe(0);
       await page.getByText("not start jobs").waitFor();
