@@ -73,7 +73,7 @@ layers:
       await tabTo("Layer", "combobox");
       await page.keyboard.type("ws:roads");
       await page.getByText("tiles to render").waitFor();
-      // The layer's title is text wherever it stands.
+      // The layer's title is shown as text everywhere.
       expect(await page.getByRole("application").getAttribute("aria-label")).toContain(HOSTILE);
       for (const [field, text] of [
         ["Min x", "0"],
@@ -142,7 +142,7 @@ layers:
       expect(new URL(page.url()).searchParams.has("bounds")).toBe(false);
       await page.getByText(/An area in WKT/).waitFor();
       await page.getByRole("button", { name: "The whole layer", exact: true }).click();
-      // The number is another one than before: the map has had tiles rendered meanwhile.
+      // The number has changed, because the map has had tiles rendered since.
       await expect.poll(() => new URL(page.url()).search).not.toMatch(/area=|bounds=/);
     });
 

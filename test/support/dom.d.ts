@@ -1,2 +1,1 @@
-// Tests read the answers of `fetch` as the DOM types them, and look into pages.
-/// <reference lib="dom" />
+// Tests read the answers of `fetch` with the types of the DOM, and query pages. / <reference lib="dom" />
