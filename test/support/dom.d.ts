@@ -1,1 +1,2 @@
-// Tests read the answers of `fetch` with the types of the DOM, and query pages. / <reference lib="dom" />
+// Tests read the answers of `fetch` with the types of the DOM, and query pages.
+/// <reference lib="dom" />
