@@ -109,5 +109,5 @@ export function reportToLimit(upstreamLimit: UpstreamLimit, result: RendererResu
   else if (result.kind === "info") upstreamLimit.succeeded(undefined);
   else if (result.kind === "failed" && result.failure === "no_tile") upstreamLimit.succeeded(undefined);
   else if (result.kind === "failed") upstreamLimit.failed(result.failure, result.retryAfterMs);
-  else upstreamLimit.unheard();
+  else upstreamLimit.unanswered();
 }
