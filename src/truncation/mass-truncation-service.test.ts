@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleRenders } from "../../test/support/idle-renders.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { unconditionally } from "../../test/support/memory-store.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
@@ -76,7 +77,7 @@ function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
     const { tileSet } = address(layer, x, parametersId);
     const cells = ledger.writers.open(tileSet, { z: 3, minX: x, minY: 0, maxX: x, maxY: 0 });
     db.transaction(() => ledger.writeMarks());
-    const outcome = await store.put(address(layer, x, parametersId), new Uint8Array(10), () => true);
+    const outcome = await store.put(address(layer, x, parametersId), new Uint8Array(10), ...unconditionally);
     if (outcome.stored) ledger.writers.wrote(tileSet, { x, y: 0, z: 3, bytes: 10, replaced: outcome.replaced });
     ledger.writers.close(cells);
   };

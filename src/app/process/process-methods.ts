@@ -112,7 +112,7 @@ export interface ServingData extends ServingState {
   readonly instance: string;
 }
 
-/** The process or processes that answer HTTP. */
+/** The process or processes that answer HTTP. Every implementation passes `serving-processes.conformance.ts`. */
 export interface ServingProcesses extends MemoryTiles {
   /**
    * Listens on the address.

@@ -41,6 +41,9 @@ export interface ImportCounts {
   readonly kept: number;
 }
 
+/** Never fires: an import stores the tiles that it was sent, even if its client has disconnected. */
+const TO_THE_END = new AbortController().signal;
+
 export interface ImportServiceParts
   extends Pick<BuildContext, "ledger" | "store" | "renders" | "catalogue" | "closing" | "state"> {
   readonly log: Logger;
@@ -198,13 +201,14 @@ export class ImportService {
       { tileSet, parameters, rect, wanted: null },
       tiles.map(({ x, y, bytes }) => ({ x, y, bytes, keep: true })),
       { layer, store, isCurrent: () => catalogue().layers.has(layer.name) },
+      TO_THE_END,
     );
     userWrites.wrote(tileSet, stored.written, reservation.id);
     for (const { x, y, z, unchanged } of stored.written)
       if (unchanged !== "left") renders.evicted(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
     // A renderer may write to the same cell. It is then unknown whether the renderer or the import wrote last, so the
     // cell is counted again. It is also counted again if a put may have arrived without a response.
-    const isUncertain = stored.storeFailure?.isUncertain === true;
+    const isUncertain = stored.isUncertain === true;
     if (opened !== undefined && (isUncertain || ledger.writers.isShared(opened))) ledger.writers.lost(opened);
     return stored;
   }

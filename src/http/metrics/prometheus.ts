@@ -198,7 +198,7 @@ const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: Ren
   gauge(
     "upstream_connections",
     "Connections to the upstream that may be in use now",
-    upstreams.map(({ upstream, bearable }) => [{ upstream }, bearable]),
+    upstreams.map(({ upstream, allowed }) => [{ upstream }, allowed]),
   ),
   gauge(
     "upstream_queue",

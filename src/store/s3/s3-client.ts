@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { defined } from "../../lib/defined.ts";
 import { pagesOf } from "../../lib/pages.ts";
 import { type BackOff, jittered, pauseAfter } from "../../lib/time/back-off.ts";
 import {
   errorOf,
-  GuardedOff,
   mayPass,
+  NotSent,
   type PendingOperations,
   S3Requests,
   type TriedS3Response,
@@ -39,13 +40,19 @@ export interface PutOptions {
   readonly condition?: PutCondition;
   /** Called right before each attempt. If it returns false, the attempt is not sent. */
   readonly guard?: () => boolean;
+  /** Ends the put. Absent for a put that must finish once begun, such as the names of a truncation. */
+  readonly signal?: AbortSignal;
 }
 
-/** `changed`: the condition does not hold. `refused`: the guard returned false before the first attempt. */
+/**
+ * `changed`: the condition does not hold. `refused`: the guard returned false before the first attempt. `ended`: the
+ * signal fired before the first attempt.
+ */
 export type PutResult =
   | { readonly kind: "stored"; readonly etag: string | undefined }
   | { readonly kind: "changed" }
-  | { readonly kind: "refused" };
+  | { readonly kind: "refused" }
+  | { readonly kind: "ended" };
 
 export interface ListQuery {
   readonly prefix: string;
@@ -114,9 +121,13 @@ export class S3Client implements AsyncDisposable {
     return isAbsent(answer) ? undefined : headOf(answer);
   }
 
-  /** Stores an object. The service refuses the put if it arrives later than `putSeconds` after its beginning. */
+  /**
+   * Stores an object. The service refuses the put if it arrives later than `putSeconds` after its beginning. After the
+   * signal no attempt is sent, and the last attempt has a second for its answer.
+   * @throws S3Error
+   */
   async put(key: string, body: Uint8Array, options: PutOptions): Promise<PutResult> {
-    const { contentType, metadata = {}, condition, guard } = options;
+    const { contentType, metadata = {}, condition, guard, signal } = options;
     const { serverSideEncryption: encryption, storageClass, putSeconds } = this.#options;
     const headers: Record<string, string> = {
       "content-type": contentType,
@@ -133,12 +144,12 @@ export class S3Client implements AsyncDisposable {
     }
     // 404 means that the object of `if-match` was deleted.
     const expected = condition === undefined ? [] : condition.kind === "same" ? [412, 404] : [412];
-    const terms = { ...(guard === undefined ? {} : { guard }), seconds: putSeconds };
+    const terms = { ...defined({ guard, signal }), seconds: putSeconds };
     let answer: TriedS3Response;
     try {
       answer = await this.#requests.run({ method: "PUT", key, headers, body, expected, ...terms });
     } catch (error) {
-      if (error instanceof GuardedOff) return { kind: "refused" };
+      if (error instanceof NotSent) return { kind: error.why };
       throw error;
     }
     if (answer.status < 300) return { kind: "stored", etag: answer.headers["etag"] };

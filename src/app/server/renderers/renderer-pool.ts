@@ -235,30 +235,33 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 
   query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
-    return this.#choose("user").work(({ channel }) =>
-      channel.callUntil(signal, "query", layer, question).catch((error: unknown) => {
-        this.#parts.log.error("a query to an upstream failed by a fault", { layer, error: String(error) });
-        return { kind: "lost" } as const;
-      }),
+    return this.#ask(layer, "a query to an upstream", (renderer) =>
+      renderer.callUntil(signal, "query", layer, question),
     );
   }
 
   probe(layer: string, signal: AbortSignal): Promise<ProbeResult> {
-    return this.#choose("user").work(({ channel }) =>
-      channel.callUntil(signal, "probe", layer).catch((error: unknown) => {
-        this.#parts.log.error("a probe of an upstream failed by a fault", { layer, error: String(error) });
-        return { kind: "lost" } as const;
-      }),
-    );
+    return this.#ask(layer, "a probe of an upstream", (renderer) => renderer.callUntil(signal, "probe", layer));
   }
 
   test(order: TestOrder, signal: AbortSignal): Promise<TestResult> {
-    return this.#choose("user").work(({ channel }) =>
-      channel.callUntil(signal, "test", order).catch((error: unknown) => {
-        this.#parts.log.error("a test of a layer failed by a fault", { layer: order.layer, error: String(error) });
-        return { kind: "lost" } as const;
-      }),
-    );
+    return this.#ask(order.layer, "a test of a layer", (renderer) => renderer.callUntil(signal, "test", order));
+  }
+
+  /** Runs a call that stores nothing in a renderer for users. Returns `lost` if the call failed by a fault. */
+  #ask<T>(
+    layer: string,
+    what: string,
+    call: (channel: PooledRenderer["channel"]) => Promise<T>,
+  ): Promise<T | { readonly kind: "lost" }> {
+    return this.#choose("user").work(async ({ channel }) => {
+      try {
+        return await call(channel);
+      } catch (error) {
+        this.#parts.log.error(`${what} failed by a fault`, { layer, error: String(error) });
+        return { kind: "lost" };
+      }
+    });
   }
 
   sweep(signal: AbortSignal): Promise<void> {

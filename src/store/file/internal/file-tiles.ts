@@ -82,7 +82,8 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
       return tile?.size;
     },
 
-    confirm(at, bytes, time, guard) {
+    confirm(at, bytes, { time, guard }, signal) {
+      if (signal.aborted) return false;
       try {
         const path = paths.tile(at);
         const directory = paths.layerPath(at.tileSet.layer);
@@ -111,7 +112,8 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
      * Async only because the interface is: the put runs in the caller's turn of the event loop, and generations rely on
      * that.
      */
-    async put(at, bytes, guard, modifiedMs) {
+    async put(at, bytes, { guard, modifiedMs }, signal) {
+      signal.throwIfAborted();
       paths.expectNamed(at);
       const bucket = paths.bucketPath(at);
       const target = `${bucket}/${paths.fileOf(at)}`;
