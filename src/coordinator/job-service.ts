@@ -7,6 +7,7 @@ import type { NewJob } from "../jobs/record/stored-job.ts";
 import { areaView } from "../jobs/view/job-view.ts";
 import { type TimelineEntry, timelineOf } from "../jobs/view/timeline-view.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -144,12 +145,12 @@ export class JobService {
     });
   }
 
-  kill(scope: KillScope, layer: string | undefined, by: string | null): Promise<readonly KilledTask[]> {
+  kill(scope: KillScope, layer: LayerName | undefined, by: string | null): Promise<readonly KilledTask[]> {
     return this.#parts.runner.endings.killScope(scope, layer, by);
   }
 
   /** Ends a task. Returns no task if the id is not a task of that layer. */
-  killTask(layer: string, taskId: bigint, by: string | null): Promise<readonly KilledTask[]> {
+  killTask(layer: LayerName, taskId: bigint, by: string | null): Promise<readonly KilledTask[]> {
     return this.#parts.runner.endings.kill(
       (job, task) => BigInt(task.id) === taskId && job.request.layer === layer,
       by,

@@ -2,6 +2,7 @@ import { placeOf } from "../../../body/body-text.ts";
 import { type DocumentFormat, readDocument } from "../../../body/document.ts";
 import { expanded, type Field, isEmpty, scalarOf } from "../../../body/field.ts";
 import { checkCase, Fields, Problems, parseInteger } from "../../../body/fields.ts";
+import { asLayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import { type Refusal, shown, unknownLayer } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
@@ -228,7 +229,7 @@ function readLayerQuota(from: Reading, entry: Field, path: string): LayerQuota |
   const expirationPolicyName = readPolicy(from, fields, "expirationPolicyName");
   const { value, units } = readQuota(from, fields, "quota") ?? {};
   if (layer !== undefined && expirationPolicyName !== undefined && value !== undefined && units !== undefined)
-    return { layer, expirationPolicyName, quota: { value, units } };
+    return { layer: asLayerName(layer), expirationPolicyName, quota: { value, units } };
   const needed = { layer, expirationPolicyName, "quota.value": value, "quota.units": units };
   const missing = Object.entries(needed).flatMap(([name, given]) => (given === undefined ? [name] : []));
   return from.problems.at(
