@@ -12,7 +12,13 @@ export interface AnswerFlags extends ServerFlags {
 export type Count = number | string;
 
 /** The type of a server's value in its JSON answers. */
-export type Answered<T> = T extends bigint ? Count : T extends object ? { readonly [K in keyof T]: Answered<T[K]> } : T;
+export type Answered<T> = T extends bigint
+  ? Count
+  : T extends string | number
+    ? T
+    : T extends object
+      ? { readonly [K in keyof T]: Answered<T[K]> }
+      : T;
 /** A document of `/api/v1`, by its name in the OpenAPI document. */
 export type Answer<N extends keyof Documents> = Answered<Documents[N]>;
 

@@ -1,5 +1,6 @@
 import type { Composed, Composition } from "../../../image/compose.ts";
 import type { Layer } from "../../../layer/layer.ts";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { waitOut } from "../../../lib/time/wait-out.ts";
 import type { Reserve } from "../../../render/admission.ts";
@@ -234,7 +235,7 @@ export class RendererPool implements Renderers, RendererHosts {
     }, tileSet.layer);
   }
 
-  query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
+  query(layer: LayerName, question: Question, signal: AbortSignal): Promise<InfoResult> {
     return this.#choose("user").work(({ channel }) =>
       channel.callUntil(signal, "query", layer, question).catch((error: unknown) => {
         this.#parts.log.error("a question to an upstream failed by a fault", { layer, error: String(error) });
@@ -243,7 +244,7 @@ export class RendererPool implements Renderers, RendererHosts {
     );
   }
 
-  probe(layer: string, signal: AbortSignal): Promise<ProbeResult> {
+  probe(layer: LayerName, signal: AbortSignal): Promise<ProbeResult> {
     return this.#choose("user").work(({ channel }) =>
       channel.callUntil(signal, "probe", layer).catch((error: unknown) => {
         this.#parts.log.error("a probe of an upstream failed by a fault", { layer, error: String(error) });
@@ -281,7 +282,7 @@ export class RendererPool implements Renderers, RendererHosts {
     );
   }
 
-  async raiseGeneration(layer: string, generation: number): Promise<void> {
+  async raiseGeneration(layer: LayerName, generation: number): Promise<void> {
     // A renderer without work in the layer writes nothing there, and its next render has this generation or a later
     // one.
     const atWork = [...this.#renderers].filter((one) => one.rendersIn(layer));
