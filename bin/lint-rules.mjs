@@ -24,6 +24,7 @@ const BRANDS = [
   "TileCount",
   "TileIndex",
   "TileRect",
+  "PasswordHash",
 ];
 
 /** Returns whether a type is a primitive, or a union with it. */

@@ -180,7 +180,7 @@ function readQuota(from: Reading, parent: Fields, name: string): Partial<Quota> 
   const known = from.words === "interface" ? STORAGE_UNITS : [...STORAGE_UNITS, ...LARGE_UNITS.keys()];
   const named = isBytes && value !== undefined ? "B" : readEnum(from, fields, "units", "StorageUnit", known, same);
   if (from.words === "geowebcache file" && value !== undefined && named !== undefined)
-    return quotaFromFile(value, named);
+    return quotaFromFile({ value, units: named });
   const units = STORAGE_UNITS.find((unit) => unit === named);
   const tooLarge = value === undefined ? undefined : checkQuotaSize(path, { value, units: units ?? "B" });
   if (tooLarge !== undefined) from.problems.at(field, tooLarge.message);
