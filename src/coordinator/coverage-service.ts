@@ -162,7 +162,7 @@ export class CoverageService {
       const numbers = combinationNumbers(request, tileSet);
       if (numbers === undefined) continue;
       for (let after: number | null = 0; after !== null; ) {
-        const page = jobs.failedTilePage(id, after, FAILED_PAGE);
+        const page = jobs.failedTilePage(id, { after, limit: FAILED_PAGE });
         for (const { x, y, z, combination } of page.tiles) {
           if (!numbers.has(combination)) continue;
           if (job !== undefined || !ledger.has(tileSet, { x, y, z })) visit({ x, y, z });

@@ -1,7 +1,7 @@
 import type { ActiveJob } from "../jobs/active-job.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import { planRetry } from "../jobs/plan-retry.ts";
-import type { FailedTilePage } from "../jobs/record/failed-tile.ts";
+import type { FailedTilePage, FailedTileSlice } from "../jobs/record/failed-tile.ts";
 import type { JobStore } from "../jobs/record/job-store.ts";
 import type { NewJob } from "../jobs/record/stored-job.ts";
 import { areaView } from "../jobs/view/job-view.ts";
@@ -82,11 +82,10 @@ export class JobService {
 
   /**
    * Returns failed tiles of a job in the order of failure. Undefined if the job does not exist.
-   * @param after the cursor of the previous page; 0 for the first page
    */
-  async failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined> {
+  async failedTiles(id: number, page: FailedTileSlice): Promise<FailedTilePage | undefined> {
     const { jobs, runner } = this.#parts;
-    return runner.active.view(id) === undefined ? undefined : jobs.failedTilePage(id, after, limit);
+    return runner.active.view(id) === undefined ? undefined : jobs.failedTilePage(id, page);
   }
 
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {

@@ -3,7 +3,7 @@ import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { Verification } from "../ledger/verification.ts";
 import type { VerificationView } from "../ledger/verification-documents.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
-import type { Trend, UsageSample, UsageTrend } from "../quota/usage-trend.ts";
+import type { Trend, UsageHistoryQuery, UsageSample, UsageTrend } from "../quota/usage-trend.ts";
 import { LastRead } from "../state/state-wait.ts";
 import { pyramidsOf } from "../truncation/truncation-targets.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
@@ -13,14 +13,6 @@ import { usageView } from "./usage-view.ts";
 export interface UsageServiceParts extends CountedParts, Pick<BuildContext, "store" | "adoption" | "eviction" | "now"> {
   readonly trend: UsageTrend;
   readonly counts: () => EnforcerCounts;
-}
-
-export interface UsageHistoryQuery {
-  /** The name of a layer. Undefined for the sum of all layers. */
-  readonly layer: LayerName | undefined;
-  /** ms since 1970. */
-  readonly sinceMs: number;
-  readonly stepMs: number;
 }
 
 /** Answers which tiles are stored, and whether the ledger agrees with the store. */
@@ -59,7 +51,7 @@ export class UsageService {
     const nowMs = now();
     const { tiles, bytes, allocated } = layer === undefined ? ledger.total : ledger.sumOf(layer);
     const step = Math.floor(nowMs / stepMs);
-    const samples = trend.samples(layer, sinceMs, stepMs).filter(({ atMs }) => Math.floor(atMs / stepMs) < step);
+    const samples = trend.samples({ layer, sinceMs, stepMs }).filter(({ atMs }) => Math.floor(atMs / stepMs) < step);
     return [...samples, { atMs: nowMs, tiles, bytes, allocated }];
   }
 

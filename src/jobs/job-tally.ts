@@ -93,7 +93,7 @@ export class JobTally extends JobCounts {
 
   /** Returns the time left by the measured rate. Undefined if unknown. */
   timeLeft(nowMs: number): TimeLeft | undefined {
-    return this.#meter.timeLeft(nowMs, this.processed, this.left);
+    return this.#meter.timeLeft(nowMs, this);
   }
 
   #worked(nowMs: number): number {

@@ -43,6 +43,14 @@ const STORED_MS = 30 * DAY_MS;
 /** The most layers of one sample: the layers with the most bytes. Thirty days of this many layers take some 15 MB. */
 const MOST_LAYERS = 300;
 
+export interface UsageHistoryQuery {
+  /** The name of a layer. Undefined for the sum of all layers. */
+  readonly layer: LayerName | undefined;
+  /** ms since 1970. */
+  readonly sinceMs: number;
+  readonly stepMs: number;
+}
+
 /**
  * Records the growth of usage: one sample every ten minutes, and one sample of the layers every hour, for thirty days.
  */
@@ -94,7 +102,7 @@ export class UsageTrend {
    * But if the sample has the most layers that fit, the layer's usage is unknown, and the result omits the sample.
    * @param layer undefined: all layers together
    */
-  samples(layer: LayerName | undefined, sinceMs: number, stepMs: number): readonly UsageSample[] {
+  samples({ layer, sinceMs, stepMs }: UsageHistoryQuery): readonly UsageSample[] {
     const last = "max(at_ms) OVER (PARTITION BY at_ms / CAST(? AS BIGINT)) AS last_ms";
     const ofLayer = `SELECT s.at_ms AS at_ms, coalesce(l.tiles, 0) AS tiles, coalesce(l.bytes, 0) AS bytes,
         coalesce(l.allocated, 0) AS allocated

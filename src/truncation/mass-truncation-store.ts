@@ -155,7 +155,7 @@ export class MassTruncationStore {
    * truncations that can be undone, nor the newest soft truncation of each layer.
    * @returns the number of deleted records
    */
-  trim(beforeMs: number, most: number, limit: number): number {
+  trim({ beforeMs, most, limit }: Readonly<Record<"beforeMs" | "most" | "limit", number>>): number {
     const { changes } = this.#db
       .prepare(
         `DELETE FROM mass_truncation WHERE id IN (

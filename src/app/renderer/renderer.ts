@@ -116,8 +116,7 @@ export class Renderer implements RendererMethods {
 
   renderBatch(
     orders: readonly RenderOrder[],
-    generation: number,
-    firstId: number,
+    { generation, firstId }: Parameters<RendererMethods["renderBatch"]>[1],
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]> {
     const abort = new AbortController();

@@ -11,6 +11,12 @@ export interface FailedTile {
   readonly message: string;
 }
 
+/** The page of failed tiles to read. `after` is the cursor of the previous page; 0 for the first page. */
+export interface FailedTileSlice {
+  readonly after: number;
+  readonly limit: number;
+}
+
 export interface FailedTilePage {
   readonly tiles: readonly FailedTile[];
   /** The cursor of the next page. Null on the last page. */

@@ -208,7 +208,7 @@ export class RendererPool implements Renderers, RendererHosts {
     return this.#render(this.#choose("job"), first, lost, ({ channel, reports }) => {
       for (const i of orders.keys()) reports.set(firstId + i, (tiles) => report(i, tiles));
       whenUserJoins((i, tile) => channel.note("join", [firstId + i, tile]));
-      return channel.callUntil(signal, "renderBatch", orders, generation, firstId).finally(() => {
+      return channel.callUntil(signal, "renderBatch", orders, { generation, firstId }).finally(() => {
         for (const i of orders.keys()) reports.delete(firstId + i);
       });
     });
