@@ -54,7 +54,7 @@ export interface TileSetLevel {
 /** Returns whether a row describes a whole tile set. False if it describes a separately truncated level. */
 export const isOfTileSet = (row: Row): boolean => row["level"] === null;
 
-export const tileSetOf = (row: Row): TileSet => ({
+export const tileSetOfRow = (row: Row): TileSet => ({
   ...pyramidOfRow(row),
   format: asFormatName(text(row, "format")),
 });

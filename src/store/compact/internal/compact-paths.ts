@@ -187,7 +187,7 @@ export function placeOf(
 }
 
 /** Returns the position of a tile in the level; y counts from the bottom. */
-export const tileAt = (rows: number, { row, column }: BundleAt, index: number): { x: TileX; y: TileY } => ({
+export const tileOfEntry = (rows: number, { row, column }: BundleAt, index: number): { x: TileX; y: TileY } => ({
   x: asTileX(column + (index % SIDE)),
   y: asTileY(rows - 1 - (row + Math.floor(index / SIDE))),
 });

@@ -25,7 +25,7 @@ import {
   formatNamed,
   type KeyLevel,
   type KeySegment,
-  levelOf,
+  keyLevel,
   levelPrefix,
   parametersKey,
   parseLevel,
@@ -119,7 +119,7 @@ export class S3Inventory {
   }
 
   #level(tileSet: TileSet, z: Zoom): KeyLevel {
-    return levelOf({ tileSet, z }, this.#names.nameOf(tileSet.layer, tileSet.gridSet, tileSet.parametersId, z));
+    return keyLevel({ tileSet, z }, this.#names.nameOf(tileSet.layer, tileSet.gridSet, tileSet.parametersId, z));
   }
 
   /**
