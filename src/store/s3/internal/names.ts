@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
+import { asGridSetName, asZoom } from "../../../grid/grid-set.ts";
+import { asLayerName, asParametersId } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { S3Client } from "../s3-client.ts";
@@ -8,11 +10,15 @@ import { S3Error, s3Failure } from "../s3-error.ts";
 import { type Generations, type NameOf, NO_GENERATIONS, nameIn } from "./generations.ts";
 import { NAMES_KEY } from "./s3-keys.ts";
 
-const zoom = z.number().int().nonnegative();
+const pyramid = [
+  z.string().transform(asLayerName),
+  z.string().transform(asGridSetName),
+  z.string().transform(asParametersId),
+] as const;
 const ScopeSchema = z.union([
-  z.tuple([z.string()]),
-  z.tuple([z.string(), z.string(), z.string()]),
-  z.tuple([z.string(), z.string(), z.string(), zoom]),
+  z.tuple([pyramid[0]]),
+  z.tuple([...pyramid]),
+  z.tuple([...pyramid, z.number().int().nonnegative().transform(asZoom)]),
 ]);
 const named = { scope: ScopeSchema, name: z.string().regex(/^[0-9a-z]*$/) };
 const GenerationsSchema = z.object({
