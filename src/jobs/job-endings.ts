@@ -124,7 +124,8 @@ export class JobEndings {
   }
 
   /**
-   * Supersedes older jobs for each job of a batch. When the promise has resolved, the superseded jobs do no more work.
+   * Supersedes older jobs for each job of a batch. When the promise has resolved, the superseded jobs have stopped
+   * working.
    */
   async supersedeFor(ids: readonly number[]): Promise<void> {
     await Promise.all(ids.map((id) => this.supersede(id)));
@@ -178,7 +179,7 @@ export class JobEndings {
 
   /**
    * Removes tasks from their jobs, saves that, and waits until the loops of the tasks have ended. All tasks leave their
-   * jobs in one turn of the event loop, so that no other call can choose one of them again while the changes are saved.
+   * jobs in one turn of the event loop, so that no other call can choose a task again while the changes are saved.
    */
   async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[], slices: Slices): Promise<void> {
     // All tasks share one error, because making an error takes longer than all other steps of removing a task.

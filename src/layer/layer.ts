@@ -93,7 +93,7 @@ export interface UpstreamOptions extends ConnectionOptions {
 
 /** PEM files for connections to the configured servers, by absolute path. */
 export interface TlsOptions {
-  /** Certificates of the trusted authorities, which replace those of Node. */
+  /** Certificates of the trusted authorities, which replace Node's list. */
   readonly ca?: string;
   /** The client's certificate, and the certificate's key. */
   readonly cert?: string;
@@ -445,8 +445,8 @@ export const WEB_GRID = asGridSetName("EPSG:900913");
 const WEB_GRID_X2 = asGridSetName("EPSG:900913x2");
 
 /**
- * Returns the grid subset for short tile addresses: the one of web maps, else the one of web maps with tiles of twice
- * the side. Undefined if the layer has neither.
+ * Returns the grid subset for short tile addresses: the grid set of web maps, else the grid set of web maps with tiles
+ * of twice the side. Undefined if the layer has neither.
  */
 export const webSubset = (layer: Layer): GridSubset | undefined =>
   findSubset(layer, WEB_GRID) ?? findSubset(layer, WEB_GRID_X2);

@@ -78,7 +78,7 @@ function tileSetsOf({ layer, gridSet, format, ...request }: JobRequest, ledger: 
   );
 }
 
-/** Adds two counts. Null if one of them is unknown. */
+/** Adds two counts. Null if a count is unknown. */
 export const addCounts = (a: bigint | null, b: bigint | null): bigint | null =>
   a === null || b === null ? null : a + b;
 

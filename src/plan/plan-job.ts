@@ -68,7 +68,7 @@ export const API_RULES: PlanRules = { gridSetField: "gridSet", defaultSubset, mi
 
 /** The interface and the time of the client's request. */
 interface Asking {
-  /** The rules of the interface. Absent: those of the classic interface. */
+  /** The rules of the interface. Absent: the rules of the classic interface. */
   readonly rules?: PlanRules;
   /** The time from which an age is subtracted. */
   readonly nowMs?: number;

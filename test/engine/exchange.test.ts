@@ -53,7 +53,7 @@ const picture = (z: number, x: number, y: number) =>
     .webp()
     .toBuffer();
 
-/** One server for all tests: each has layers or files of its own. */
+/** One server for all tests. Each test has separate layers or files. */
 beforeAll(async () => {
   pictures = await tilesOf(picture);
   vectors = await tilesOf(async (z, x, y) => Buffer.concat([VECTOR_TILE, Buffer.alloc(300, `${z}/${x}/${y} `)]));

@@ -8,7 +8,7 @@ import type { ExportFacts, ExportProgress } from "./export-target.ts";
 
 const WORLD = [-180, -85.0511287798066, 180, 85.0511287798066] as const;
 
-/** Returns the metadata of an export's archive. The bounds are those of the tiles of the highest zoom. */
+/** Returns the metadata of an export's archive. The bounds contain the tiles of the highest zoom. */
 export async function exportFacts(
   client: ServerClient,
   { layer, subset, format }: { readonly layer: Layer; readonly subset: GridSubset; readonly format: TileFormat },

@@ -44,7 +44,7 @@ interface DocumentHead {
   readonly contentType: string;
   /** The file name with which browsers save the document. */
   readonly fileName?: string;
-  /** False if there are so many documents of this kind that each is written anew for each request. */
+  /** False if each request writes the document again, because there are too many documents of this kind. */
   readonly isStored?: false;
 }
 

@@ -51,7 +51,7 @@ export interface NodePoolParts {
   readonly log: Logger;
 }
 
-/** How often in the time of a lease the pool looks for nodes whose lease has ended. */
+/** How often in the time of a lease the pool checks for ended leases. */
 const LOOKS_PER_LEASE = 10;
 
 /**
@@ -309,7 +309,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   }
 
   /**
-   * Whether a node is the one that started this lead. In its data directory the coordinator replaces the names itself.
+   * Whether this node started the lead. In the data directory of this node the coordinator itself replaces the names.
    */
   #isOwn({ instance }: NodeHello): boolean {
     return instance === this.#parts.instance;

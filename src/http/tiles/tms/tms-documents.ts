@@ -57,8 +57,8 @@ const tileMapElements = (layer: Layer, baseUrl: string): string =>
     .join("");
 
 /**
- * Returns the document of one tile map. Its box is that of the grid set, because clients count tiles from the corner of
- * the box.
+ * Returns the document of one tile map. Its box is the box of the grid set, because clients count tiles from the corner
+ * of the box.
  */
 export function tileMapDocument(layer: Layer, subset: GridSubset, format: TileFormat, baseUrl: string): string {
   const grid = subset.gridSet;

@@ -276,7 +276,8 @@ function parseFilters(layer: Layer, query: Query): Result<Parameters, ProtocolRe
 type Axes = "x, y" | "y, x";
 
 /**
- * Returns the subsets in the requested CRS, and the axis order of BBOX, which in WMS 1.3.0 is that of the CRS (6.7.2).
+ * Returns the subsets in the requested CRS, and the axis order of BBOX, which in WMS 1.3.0 is the order of the CRS
+ * (6.7.2).
  */
 function parseCrs(
   layer: Layer,
@@ -326,7 +327,7 @@ interface Fit {
   readonly x: TileX;
   readonly y: TileY;
   /**
-   * The distance from the lower left corner of the box to that of the nearest tile, in tiles: the larger of x and y.
+   * The distance between the lower left corners of the box and of the nearest tile, in tiles: the larger of x and y.
    */
   readonly error: number;
 }
