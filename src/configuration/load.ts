@@ -117,8 +117,8 @@ async function loadLeniently(
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
   const { changed } = loading.input;
   /** Returns whether a request changes a layer other than this layer. */
-  const isOther = (layer: string | undefined): boolean =>
-    changed?.kind === "layer" && layer !== undefined && layer !== changed.name;
+  const isOther = (name: string | undefined): boolean =>
+    changed?.kind === "layer" && name !== undefined && name !== changed.name;
   const notServed = new Set<string>();
   const warnings: string[] = [];
   for (;;) {

@@ -165,8 +165,8 @@ export class PeriodicWork {
     const { historyDays, historyJobs } = jobOptions();
     const hasMoreJobs = jobs.history.trim(nowMs);
     state.write(() => {
-      const before = nowMs - historyDays * DAY_MS;
-      const trimmed = truncations.records.trim(before, historyJobs, TRUNCATIONS_TRIMMED_AT_ONCE);
+      const beforeMs = nowMs - historyDays * DAY_MS;
+      const trimmed = truncations.records.trim({ beforeMs, most: historyJobs, limit: TRUNCATIONS_TRIMMED_AT_ONCE });
       this.#moreToTrim = hasMoreJobs || trimmed >= TRUNCATIONS_TRIMMED_AT_ONCE;
     });
   }

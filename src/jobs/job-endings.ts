@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { KilledTask, KillScope } from "../plan/job/job-request.ts";
 import { isSuperseded } from "../plan/supersede.ts";
@@ -97,7 +98,7 @@ export class JobEndings {
     return killed.sort((a, b) => a.id - b.id);
   }
 
-  killScope(scope: KillScope, layer: string | undefined, by: string | null): Promise<KilledTask[]> {
+  killScope(scope: KillScope, layer: LayerName | undefined, by: string | null): Promise<KilledTask[]> {
     return this.kill(
       (job, task) =>
         (layer === undefined || job.request.layer === layer) &&

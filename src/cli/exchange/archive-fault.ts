@@ -1,4 +1,4 @@
-import { type GridSet, matrixOf, sameSrs } from "../../grid/grid-set.ts";
+import { asZoom, type GridSet, matrixOf, sameSrs } from "../../grid/grid-set.ts";
 import { HALF_WORLD } from "../../grid/web-mercator.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
@@ -48,6 +48,8 @@ export function isWebGrid(grid: GridSet, maxZoom: number): boolean {
   const isWorld = [-minX, -minY, maxX, maxY].every((side) => Math.abs(side - HALF_WORLD) < TOLERANCE);
   if (!isWorld || !sameSrs(grid.srs, 3857)) return false;
   if (grid.tileWidth !== TILE_PIXELS || grid.tileHeight !== TILE_PIXELS) return false;
-  const levels = Array.from({ length: Math.min(maxZoom + 1, grid.matrices.length) }, (_, z) => matrixOf(grid, z));
+  const levels = Array.from({ length: Math.min(maxZoom + 1, grid.matrices.length) }, (_, z) =>
+    matrixOf(grid, asZoom(z)),
+  );
   return levels.every(({ matrixWidth, matrixHeight }, z) => matrixWidth === 2 ** z && matrixHeight === 2 ** z);
 }

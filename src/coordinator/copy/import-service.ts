@@ -1,6 +1,6 @@
-import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
+import { asTileRect, type TileIndex, type TileRect, type Zoom } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { CELL_SIDE, type TileSet } from "../../layer/tile-set.ts";
+import { CELL_SIDE, type LayerName, type TileSet } from "../../layer/tile-set.ts";
 import type { OpenCells } from "../../ledger/cells/cell-writers.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
@@ -53,7 +53,7 @@ export interface ImportServiceParts
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   readonly userWrites: Pick<UserWrites, "wrote">;
   /** Returns a promise that resolves when a layer has its new store. Undefined if the layer is not moving. */
-  readonly move: (layer: string) => Promise<void> | undefined;
+  readonly move: (layer: LayerName) => Promise<void> | undefined;
 }
 
 /** Tiles that are stored before the time slice is checked. With `store.fsync` each takes milliseconds. */
@@ -238,10 +238,11 @@ function cellsOf(tiles: readonly ImportedTile[]): readonly CellTiles[] {
   return [...cells.values()];
 }
 
-const cellRect = (z: number, cx: number, cy: number): TileRect => ({
-  z,
-  minX: cx * CELL_SIDE,
-  minY: cy * CELL_SIDE,
-  maxX: (cx + 1) * CELL_SIDE - 1,
-  maxY: (cy + 1) * CELL_SIDE - 1,
-});
+const cellRect = (z: Zoom, cx: number, cy: number): TileRect =>
+  asTileRect({
+    z,
+    minX: cx * CELL_SIDE,
+    minY: cy * CELL_SIDE,
+    maxX: (cx + 1) * CELL_SIDE - 1,
+    maxY: (cy + 1) * CELL_SIDE - 1,
+  });

@@ -32,7 +32,11 @@ const catalogueDigest = onceEach(({ layers, service }: Catalogue): { readonly di
 });
 
 /** Returns the tag of a long document before it is written. Undefined if a layer has no digest. */
-export function longDocumentTag(catalogue: Catalogue, name: string, baseUrl: string): string | undefined {
+export function longDocumentTag(
+  catalogue: Catalogue,
+  { name }: Pick<CatalogueDocument, "name">,
+  baseUrl: string,
+): string | undefined {
   const { digest } = catalogueDigest(catalogue);
   if (digest === undefined) return undefined;
   return contentEtag(JSON.stringify([digest, name, baseUrl]));
@@ -65,8 +69,7 @@ function* inPieces(bytes: Buffer): Generator<Buffer> {
 export async function sendLongDocument(
   response: ServerResponse,
   document: CatalogueDocument,
-  etag: string | undefined,
-  baseUrl: string,
+  { etag, baseUrl }: { readonly etag: string | undefined; readonly baseUrl: string },
 ): Promise<void> {
   const { headers, method } = response.req;
   const coding = codingFor(headers["accept-encoding"], Number.POSITIVE_INFINITY);

@@ -1,4 +1,5 @@
 import type { Layer } from "../../../layer/layer.ts";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { elapsedMs } from "../../../lib/time/elapsed.ts";
@@ -157,7 +158,7 @@ export class PooledRenderer {
   }
 
   /** Returns whether work in progress may store tiles of a layer. */
-  rendersIn(layer: string): boolean {
+  rendersIn(layer: LayerName): boolean {
     return [...this.#lost.values()].includes(layer);
   }
 
@@ -178,7 +179,7 @@ export class PooledRenderer {
    * Runs work in the renderer, and starts its idle timer when no work is left. `layer` is the layer whose tiles the
    * work stores; absent if it stores none.
    */
-  async work<T>(work: (renderer: this, died: Promise<void>) => Promise<T>, layer?: string): Promise<T> {
+  async work<T>(work: (renderer: this, died: Promise<void>) => Promise<T>, layer?: LayerName): Promise<T> {
     clearTimeout(this.#idleTimer);
     let report = () => {};
     const died = new Promise<void>((resolve) => {

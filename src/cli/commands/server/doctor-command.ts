@@ -33,7 +33,7 @@ export async function printOnlineCheck(layers: readonly Layer[], asJson = false)
 
 /** @throws CommandFailure for a name that no layer has */
 function named(layers: readonly Layer[], names: readonly string[]): readonly Layer[] {
-  const known = layers.map(({ name }) => name);
+  const known = layers.map(({ name }): string => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new CommandFailure(unknownLayer(unknown, known), EXIT.usage);
   return names.length === 0 ? layers : layers.filter(({ name }) => names.includes(name));

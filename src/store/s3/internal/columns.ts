@@ -1,11 +1,12 @@
+import type { TileX, TileY } from "../../../grid/grid-set.ts";
 import type { S3Client } from "../s3-client.ts";
 import { type KeyLevel, levelPrefix, parseTile } from "./s3-keys.ts";
 import type { ListedObject } from "./s3-xml.ts";
 
 /** A tile found by a listing. */
 export interface ListedTile extends ListedObject {
-  readonly x: number;
-  readonly y: number;
+  readonly x: TileX;
+  readonly y: TileY;
 }
 
 /** The most keys that one list request returns. */
@@ -42,7 +43,7 @@ function spansByDigits({ first, last }: Span): Span[] {
 export async function* columnTiles(
   client: S3Client,
   level: KeyLevel,
-  x: number,
+  x: TileX,
   rows: Span,
 ): AsyncGenerator<ListedTile[]> {
   const prefix = `${levelPrefix(level)}${x}/`;
