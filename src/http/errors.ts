@@ -86,7 +86,7 @@ export interface ProtocolError {
 
 export const refusalError = (refusal: ProtocolRefusal, dialect: Dialect): ProtocolError => ({
   status: protocolStatus(refusal.code, dialect),
-  text: textOf(refusal),
+  text: refusalLines(refusal),
   exception: refusal.exception,
   headers: [],
 });
@@ -190,12 +190,13 @@ export async function unlessDiskFault<T>(list: Promise<readonly T[]>): Promise<r
  * each detail.
  */
 export function refusalText(refusal: Refusal): Answer {
-  const body = textOf(refusal);
+  const body = refusalLines(refusal);
   return { status: STATUS[refusal.code], type: textType(body), body, headers: headersOf(refusal) };
 }
 
 /** Returns the text of a refusal: the message, then one line for each detail. */
-export const textOf = (refusal: Refusal): string => [refusalMessage(refusal), ...(refusal.details ?? [])].join("\n");
+export const refusalLines = (refusal: Refusal): string =>
+  [refusalMessage(refusal), ...(refusal.details ?? [])].join("\n");
 
 /** Returns an error of HTTP itself as text/plain. */
 export const httpError = (code: ErrorCode, text: string, headers: Readonly<Record<string, string>> = {}): Answer =>
@@ -219,7 +220,7 @@ export function refusalProblem(refusal: Refusal): Answer {
     type: "about:blank",
     title: refusal.code.replaceAll("_", " "),
     status,
-    detail: textOf(refusal),
+    detail: refusalLines(refusal),
     code: refusal.code,
     ...(refusal.tiles === undefined ? {} : { tiles: refusal.tiles }),
     ...(refusal.problems === undefined ? {} : { problems: refusal.problems }),

@@ -165,7 +165,7 @@ test("only the latest truncation of a layer can be undone, and then the one befo
   const second = await service.truncate(hard("a"), null);
   const refused = await service.undoTruncation(first.id, null);
   expect(refused).toMatchObject({ ok: false, error: { code: "conflict" } });
-  expect(JSON.stringify(refused)).toContain(`Truncation ${second.id} of the layer came after ${first.id}`);
+  expect(JSON.stringify(refused)).toContain(`Truncation ${second.id} of the layer is later than ${first.id}`);
   expect(await service.undoTruncation(second.id, null)).toMatchObject({ ok: true, value: { discarded: 0n } });
   expect(await service.undoTruncation(first.id, null)).toMatchObject({ ok: true, value: { discarded: 1n } });
   expect([isStored("a", 0), isStored("a", 1)]).toEqual([true, false]);

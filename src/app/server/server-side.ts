@@ -81,9 +81,12 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
       // In the queue of changes: a running reload may have read an older file.
       reloads.replace(async () => {
         if (inForce.current.geowebcache !== undefined) {
-          log.warn("what was made over HTTP before is not used: the directory of GeoWebCache has the configuration", {
-            objects: objects.length,
-          });
+          log.warn(
+            "objects that were made over HTTP are not used: the directory of GeoWebCache has the configuration",
+            {
+              objects: objects.length,
+            },
+          );
           return ok(coordinatorConfiguration(inForce.current));
         }
         const loaded = await loadWith({ objects });

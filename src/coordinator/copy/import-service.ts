@@ -151,7 +151,7 @@ export class ImportService {
     return {
       code: "disk_full",
       message: `There is no room for ${growth.bytes} more bytes: the disk or a disk quota is full.`,
-      details: ["An import evicts no tiles. Raise the quota or truncate something, then import again."],
+      details: ["An import evicts no tiles. Raise the quota or truncate tiles, then import again."],
     };
   }
 
@@ -220,7 +220,9 @@ function failureOf({ stale, storeFailure }: StoredTiles): Refusal | undefined {
     return { code: "disk_full", message: `The store is full: ${storeFailure.message}.` };
   if (storeFailure !== undefined)
     return { code: "unavailable", message: `The store cannot be written at present: ${storeFailure.message}.` };
-  return stale ? { code: "unavailable", message: "The layer has changed meanwhile; import again." } : undefined;
+  return stale
+    ? { code: "unavailable", message: "The layer has changed since the import began; import again." }
+    : undefined;
 }
 
 /** Groups tiles by cells. */

@@ -141,7 +141,8 @@ const NOT_PREPARED: Refusal = {
 
 const CHANGED: Refusal = {
   code: "precondition_failed",
-  message: "It has changed since it was read, or is new: read it again, and decide whether the change is still meant.",
+  message:
+    "Another request has changed or created it since you read it: read it again, and repeat the change if you still want it.",
 };
 
 /**
@@ -198,7 +199,7 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
     log.error("a change of the configuration could not be completed", { error: String(fault) });
     return {
       code: "unavailable",
-      message: `${done}, but a fault has kept the server from completing what follows from it: ${errorMessage(fault)}. The same request, or the next start, completes it.`,
+      message: `${done}, but a fault has kept the server from completing its effects: ${errorMessage(fault)}. The same request, or the next start, completes it.`,
     };
   };
   const reload = async (): Promise<Result<readonly string[], Refusal>> => {

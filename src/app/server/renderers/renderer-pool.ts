@@ -18,7 +18,7 @@ import type {
 import type { Question } from "../../../source/source.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import { MapQueue } from "./map-queue.ts";
-import { PooledRenderer, type Work } from "./pooled-renderer.ts";
+import { PooledRenderer, type RendererRole } from "./pooled-renderer.ts";
 import { chooseRenderer } from "./renderer-choice.ts";
 import type { RendererEnd, RendererHost } from "./renderer-host.ts";
 
@@ -114,7 +114,7 @@ export class RendererPool implements Renderers, RendererHosts {
     return [...this.#hosts].map(({ most }) => most);
   }
 
-  #start(who: Work, host: RendererHost): PooledRenderer {
+  #start(who: RendererRole, host: RendererHost): PooledRenderer {
     const { reserve, log } = this.#parts;
     const renderer = new PooledRenderer({
       who,
@@ -160,7 +160,7 @@ export class RendererPool implements Renderers, RendererHosts {
     if (this.#renderers.size === 0) atRest();
   }
 
-  #choose(who: Work, near?: string): PooledRenderer {
+  #choose(who: RendererRole, near?: string): PooledRenderer {
     const { local, usersActive } = this.#parts;
     const most = (host: RendererHost): number =>
       who === "map" ? halfOf(host) : who === "job" && usersActive() ? Math.max(1, host.most - 1) : host.most;
@@ -235,7 +235,7 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 
   query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
-    return this.#ask(layer, "a question to an upstream", (renderer) =>
+    return this.#ask(layer, "a query to an upstream", (renderer) =>
       renderer.callUntil(signal, "query", layer, question),
     );
   }
@@ -294,7 +294,7 @@ export class RendererPool implements Renderers, RendererHosts {
       } catch (error) {
         if (renderer.hasEnded) return;
         // The renderer may store tiles of the older generation.
-        this.#parts.log.error("a renderer does not take a generation and is ended", {
+        this.#parts.log.error("a renderer does not acknowledge a generation and is ended", {
           ...renderer.place,
           layer,
           error: String(error),

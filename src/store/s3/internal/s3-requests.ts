@@ -9,7 +9,7 @@ import type { S3Credentials, S3Options } from "../s3-options.ts";
 import { credentialsOf } from "./credentials.ts";
 import { parseErrorCode } from "./s3-xml.ts";
 import { type SignedRequest, signAddress, signHeaders, type UnsignedRequest } from "./signer.ts";
-import { type Answer, NO_ANSWER, Transport } from "./transport.ts";
+import { NO_ANSWER, type S3Response, Transport } from "./transport.ts";
 
 type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
 
@@ -29,7 +29,7 @@ export interface Operation {
   readonly signal?: AbortSignal;
 }
 
-export interface TriedAnswer extends Answer {
+export interface TriedS3Response extends S3Response {
   readonly tries: number;
 }
 
@@ -183,7 +183,7 @@ export class S3Requests implements AsyncDisposable {
    * the time limit of each tile.
    * @throws S3Error
    */
-  async run(operation: Operation): Promise<TriedAnswer> {
+  async run(operation: Operation): Promise<TriedS3Response> {
     if (this.#away !== undefined) throw this.#away;
     const transport = this.#transport;
     const suspicion = setTimeout(() => void this.#suspect(), SUSPECT_MS).unref();
@@ -297,7 +297,7 @@ export class S3Requests implements AsyncDisposable {
   }
 
   /** Runs an operation, and repeats it within the time limit after failures that may pass. @throws S3Error */
-  async #repeated(operation: Operation): Promise<TriedAnswer> {
+  async #repeated(operation: Operation): Promise<TriedS3Response> {
     const { signal } = operation;
     const timeLimit = AbortSignal.timeout(this.#options.timeoutMs);
     if (signal === undefined) return await this.#attempts(operation, timeLimit);
@@ -316,7 +316,7 @@ export class S3Requests implements AsyncDisposable {
   }
 
   /** @param late ends the attempt in progress */
-  async #attempts(operation: Operation, late: AbortSignal): Promise<TriedAnswer> {
+  async #attempts(operation: Operation, late: AbortSignal): Promise<TriedS3Response> {
     const { expected = [], guard, signal } = operation;
     const beganMs = performance.now();
     // All attempts of a put expire at the same time: a repetition must not extend it.
@@ -347,7 +347,12 @@ export class S3Requests implements AsyncDisposable {
     }
   }
 
-  async #try(operation: Operation, atMs: number, signal: AbortSignal, transport = this.#transport): Promise<Answer> {
+  async #try(
+    operation: Operation,
+    atMs: number,
+    signal: AbortSignal,
+    transport = this.#transport,
+  ): Promise<S3Response> {
     const { method, key, query = {}, headers = {}, body, seconds } = operation;
     const path = key === undefined ? this.#root : `${this.#root}${this.keyOf(key)}`;
     const unsigned: UnsignedRequest = { method, host: this.#host, path, query, headers };
@@ -388,7 +393,7 @@ export class S3Requests implements AsyncDisposable {
 }
 
 /** Returns the error for an answer with an unexpected status. */
-export function errorOf({ status, body, headers }: Answer): S3Error {
+export function errorOf({ status, body, headers }: S3Response): S3Error {
   // An answer to HEAD has no body.
   const named =
     body.byteLength === 0 ? headers["x-minio-error-code"] : parseErrorCode(Buffer.from(body).toString("utf8"));

@@ -6,7 +6,7 @@ import type { ConfirmTerms, PutOutcome, PutTerms, StoredTile, TileStore } from "
 import type { PutCondition, S3Client, S3Head } from "../s3-client.ts";
 import { s3StoreError } from "../s3-error.ts";
 import type { Names } from "./names.ts";
-import { CHECK_KEY, levelOf, parametersKey, tileKey } from "./s3-keys.ts";
+import { CHECK_KEY, keyLevel, parametersKey, tileKey } from "./s3-keys.ts";
 
 /** The metadata with the exact time of a write, ms since 1970. The service's time has whole seconds. */
 const WRITTEN = "nuthatch-written";
@@ -40,7 +40,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
 
   keyOf(at: TileAddress): string {
     const { layer, gridSet, parametersId } = at.tileSet;
-    return tileKey(levelOf(at, this.#parts.names.nameOf(layer, gridSet, parametersId, at.z)), at.x, at.y);
+    return tileKey(keyLevel(at, this.#parts.names.nameOf(layer, gridSet, parametersId, at.z)), at.x, at.y);
   }
 
   async get(at: TileAddress): Promise<StoredTile | undefined> {
@@ -96,7 +96,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
       if (signal.aborted) return "ended";
       there = await client.head(key);
     }
-    throw new Error("the tile is changed by other writers all the time");
+    throw new Error("other writers keep changing the tile");
   }
 
   async confirm(
