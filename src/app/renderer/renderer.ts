@@ -73,6 +73,7 @@ export class Renderer implements RendererMethods {
   storeNews(news: StoreNews): void {
     this.#stores?.then(
       (stores) => stores.tell(news),
+      // Each render reports why the stores cannot be opened.
       () => undefined,
     );
   }

@@ -45,6 +45,7 @@ export function createArchiveSource(options: ArchiveSourceOptions): Source {
     /** Waits for the renders in progress, and then closes the archive. */
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(rendering);
+      // Each render has reported why the archive cannot be opened.
       const archive = await opening?.catch(() => undefined);
       await archive?.[Symbol.asyncDispose]();
     },
