@@ -1,4 +1,4 @@
-import { coverageAt, type GridSubset } from "./layer.ts";
+import { coverageAt, type GridSubset } from "./grid-subset.ts";
 
 export interface Tile {
   readonly z: number;

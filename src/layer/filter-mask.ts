@@ -1,5 +1,5 @@
 import { intersectRects, rectOf, type TileIndex, type TileRect, tileExtent, type Zoom } from "../grid/grid-set.ts";
-import { coverageAt, type GridSubset } from "./layer.ts";
+import { coverageAt, type GridSubset } from "./grid-subset.ts";
 import type { RasterFilter } from "./request-filter.ts";
 
 /**

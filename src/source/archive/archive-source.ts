@@ -1,4 +1,4 @@
-import type { ArchiveSourceOptions } from "../../layer/layer.ts";
+import type { ArchiveSourceOptions } from "../../layer/source-options.ts";
 import { type RenderedImage, type RenderRequest, type Source, SourceError } from "../source.ts";
 import { tileData } from "../tiles/tile-data.ts";
 import { tileOf } from "../tiles/tile-template.ts";

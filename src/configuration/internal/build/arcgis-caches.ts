@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { type GridSet, sameSrs, topLeftCorner } from "../../../grid/grid-set.ts";
 import { corners } from "../../../grid/grid-set-document.ts";
-import type { GridSubset } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { fileFault } from "../../../lib/file/file-fault.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { cacheGridSet, readTilingScheme, type TilingScheme } from "../../../source/arcgis/tiling-scheme.ts";

@@ -1,5 +1,6 @@
 import { intersectRects, rectOf } from "../../../grid/grid-set.ts";
-import { coverageAt, type Layer } from "../../../layer/layer.ts";
+import { coverageAt } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import type { EvictionOptions, Pin } from "../../../quota/eviction-options.ts";
 import type { QuotaCount } from "../../../quota/quota-count.ts";
 import type { EvictionDocument } from "../../fields/quota-schema.ts";

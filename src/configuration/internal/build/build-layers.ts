@@ -2,16 +2,11 @@ import { builtInGridSet, builtInGridSetIds } from "../../../grid/built-in.ts";
 import { type Extent, extentsOverlap, type GridSet } from "../../../grid/grid-set.ts";
 import { gridSetHint } from "../../../grid/grid-set-hint.ts";
 import { formatNames, formatOf, type TileFormat } from "../../../layer/format.ts";
-import {
-  type GridSubset,
-  gridSubset,
-  type Layer,
-  rendersData,
-  rendersSingleTiles,
-  type SourceOptions,
-} from "../../../layer/layer.ts";
+import { type GridSubset, gridSubset } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import { styleName } from "../../../layer/legend.ts";
 import { stylesFilter } from "../../../layer/parameter-filter.ts";
+import { rendersData, rendersSingleTiles, type SourceOptions } from "../../../layer/source-options.ts";
 import { defined } from "../../../lib/defined.ts";
 import { directoryName } from "../../../store/file/file-layout.ts";
 import { hasControlCharacter } from "../../fields/fields.ts";

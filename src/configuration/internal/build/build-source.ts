@@ -1,4 +1,4 @@
-import type { ArcgisCacheSourceOptions, ConnectionOptions, SourceOptions } from "../../../layer/layer.ts";
+import type { ArcgisCacheSourceOptions, ConnectionOptions, SourceOptions } from "../../../layer/source-options.ts";
 import { defined } from "../../../lib/defined.ts";
 import { addressesOf } from "../../../source/http/servers.ts";
 import type { ArcgisCacheSourceDocument, SourceDocument, UpstreamDocument } from "../../fields/source-schema.ts";
