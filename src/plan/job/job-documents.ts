@@ -127,12 +127,9 @@ export const job = z.object({
     .nullable()
     .meta({ description: "The hours in which the job runs; null: at any time" }),
   threadCount: whole.meta({ description: "The requested number of parallel tasks; near its end a job has fewer" }),
-  limit: z
-    .enum(["area", "tiles"])
-    .nullable()
-    .meta({
-      description: "The restriction of the job within its bounds: an area or a list of tiles; null: no restriction",
-    }),
+  limit: z.enum(["area", "tiles"]).nullable().meta({
+    description: "The restriction of the job within its bounds: an area or a list of tiles; null: no restriction",
+  }),
   combinations: z
     .array(parameters)
     .exactOptional()

@@ -22,12 +22,10 @@ const changeQuery = z.object({
   dryRun: yesOrNo
     .default(false)
     .meta({ default: false, description: "true: changes nothing, and returns the effect of the change" }),
-  truncate: yesOrNo
-    .default(false)
-    .meta({
-      default: false,
-      description: "true: truncates the layer after the change, because its tiles are outdated",
-    }),
+  truncate: yesOrNo.default(false).meta({
+    default: false,
+    description: "true: truncates the layer after the change, because its tiles are outdated",
+  }),
 });
 
 const removalQuery = changeQuery.pick({ dryRun: true });

@@ -174,11 +174,9 @@ const gridSubset = z.object({
         matrixSize: z.tuple([whole, whole]),
         origin: point.meta({ description: "The lower left corner of the tile 0, 0, x first" }),
         topLeft: point.meta({ description: "The upper left corner of the level, x first" }),
-        coverage: numbers4
-          .nullable()
-          .meta({
-            description: "minx, miny, maxx, maxy of the layer's tiles, y from the bottom; null: the layer has no tiles",
-          }),
+        coverage: numbers4.nullable().meta({
+          description: "minx, miny, maxx, maxy of the layer's tiles, y from the bottom; null: the layer has no tiles",
+        }),
         tiles: bigint64,
       }),
     )

@@ -19,12 +19,10 @@ const truncationsQuery = z.object({
 });
 
 const truncateQuery = z.object({
-  dryRun: yesOrNo
-    .default(false)
-    .meta({
-      default: false,
-      description: "true: truncates nothing, and returns the tiles that the truncation would remove",
-    }),
+  dryRun: yesOrNo.default(false).meta({
+    default: false,
+    description: "true: truncates nothing, and returns the tiles that the truncation would remove",
+  }),
 });
 
 type Parts = Pick<RouteOptions, "operations">;
