@@ -69,7 +69,7 @@ export class SeedResults {
       }
     }
     const { x, y } = tiles[0] ?? { x: counted.minX, y: counted.minY };
-    job.bookError(failure.failure, failure.message, Number(worked), [x, y, counted.z]);
+    job.tally.addError(failure.failure, failure.message, Number(worked), [x, y, counted.z]);
     if (before < BigInt(MOST_FAILED_TILES)) this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
     this.#parts.failedTiles(job.request.layer, failure, Number(worked));
     const reason = failureLimitReason(job.request, job.tally.sum, "going on");
