@@ -14,7 +14,7 @@ import type { CoverageView, LevelView } from "./coverage-documents.ts";
 import { CoverageSquares } from "./coverage-squares.ts";
 
 export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "now"> {
-  readonly jobs: Pick<JobStore, "find" | "list" | "failedTilePage">;
+  readonly jobs: Pick<JobStore, "find" | "list" | "failures">;
   readonly evictedCells: Pick<EvictedCells, "in" | "evictedAt">;
   /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
   readonly softTimes: () => ReadonlyMap<string, number>;
@@ -163,7 +163,7 @@ export class CoverageService {
       const numbers = combinationNumbers(request, tileSet);
       if (numbers === undefined) continue;
       for (let after: number | null = 0; after !== null; ) {
-        const page = jobs.failedTilePage(id, after, FAILED_PAGE);
+        const page = jobs.failures.page(id, after, FAILED_PAGE);
         for (const { x, y, z, combination } of page.tiles) {
           if (!numbers.has(combination)) continue;
           if (job !== undefined || !ledger.has(tileSet, { x, y, z })) visit({ x, y, z });

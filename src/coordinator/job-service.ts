@@ -85,7 +85,7 @@ export class JobService {
    */
   async failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined> {
     const { jobs, runner } = this.#parts;
-    return runner.active.view(id) === undefined ? undefined : jobs.failedTilePage(id, after, limit);
+    return runner.active.view(id) === undefined ? undefined : jobs.failures.page(id, after, limit);
   }
 
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
@@ -128,7 +128,7 @@ export class JobService {
   }
 
   #madeBy(by: string | null, key: IdempotencyKey): Result<SubmittedJob, Refusal> | undefined {
-    const found = this.#parts.jobs.keyed(by, key);
+    const found = this.#parts.jobs.keys.find(by, key);
     if (found === undefined) return undefined;
     if (found.digest !== key.digest)
       return refuse({
@@ -241,7 +241,7 @@ export class JobService {
     if (layer === undefined) return refuse(unknownLayer(request.layer));
     const totals = await counter.count(request);
     if (!totals.ok) return totals;
-    const progress = planRetry({ request, progress: stored.progress }, jobs.failedTiles(id), totals.value, (...at) =>
+    const progress = planRetry({ request, progress: stored.progress }, jobs.failures.of(id), totals.value, (...at) =>
       counter.storedIn(...at),
     );
     if (progress === undefined) return refuse(conflict(`Job ${id} has no tiles to retry: every tile was done.`));

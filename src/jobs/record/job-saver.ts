@@ -40,7 +40,7 @@ export class JobSaver {
 
   /** Queues the end of a task for the next `saveChanges`. */
   taskEnded(job: ActiveJob, task: Task, state: "done" | "aborted"): void {
-    this.#queue(job, () => this.#parts.jobs.saveTask(task.id, state, task.processed));
+    this.#queue(job, () => this.#parts.jobs.tasks.save(task.id, state, task.processed));
   }
 
   /** Queues the end of a job for the next `saveChanges`. */
@@ -134,7 +134,7 @@ export class JobSaver {
     const undo = task.markSaved();
     if (undo === undefined) return;
     this.#parts.onRollback(undo);
-    this.#parts.jobs.saveTask(task.id, "live", task.processed);
+    this.#parts.jobs.tasks.save(task.id, "live", task.processed);
   }
 
   #announceMoment(job: ActiveJob): void {
