@@ -5,7 +5,7 @@ import { type Database, int, intOrNull, type Migrations, type Row, text } from "
 import type { ApiTokenView } from "./account-documents.ts";
 import { type ApiToken, digestOfToken, newTokenText } from "./api-token.ts";
 import type { SessionService } from "./session-service.ts";
-import { allUsers, type KeptUser, placeText, ROLES, type Role, type User } from "./user.ts";
+import { allUsers, asPasswordHash, type KeptUser, placeText, ROLES, type Role, type User } from "./user.ts";
 
 export const accountMigrations: Migrations = {
   module: "account",
@@ -258,7 +258,7 @@ const lastAdministrator = (name: string): Refusal =>
 
 const userOf = (row: Row): User => ({
   name: text(row, "name"),
-  passwordHash: text(row, "password_hash"),
+  passwordHash: asPasswordHash(text(row, "password_hash")),
   // `addUser` or `changeUser` has written the text, so it needs no validation.
   roles: JSON.parse(text(row, "roles")),
 });

@@ -1,3 +1,4 @@
+import type { Zoom } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { type Combination, combinationsOf } from "../plan/combination.ts";
@@ -298,7 +299,7 @@ export class ActiveJob {
    * Counts a metatile as finished.
    * @param tiles the number of its counted tiles
    */
-  finish(task: Task, n: bigint, z: number, counts: Partial<Counts>, tiles: bigint): void {
+  finish(task: Task, n: bigint, z: Zoom, counts: Partial<Counts>, tiles: bigint): void {
     this.#tally.add(z, counts);
     this.metatiles.finish(n);
     task.release([n]);
@@ -306,7 +307,7 @@ export class ActiveJob {
   }
 
   /** Counts tiles that a truncate has deleted. */
-  bookDeleted(task: Task, z: number, deleted: bigint): void {
+  bookDeleted(task: Task, z: Zoom, deleted: bigint): void {
     this.#tally.add(z, { deleted });
     task.addProcessed(deleted);
   }

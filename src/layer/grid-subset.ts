@@ -1,5 +1,5 @@
 import type { Extent, GridSet, TileRect, Zoom } from "../grid/grid-set.ts";
-import { matrixRect, rectOf } from "../grid/grid-set.ts";
+import { asZoom, matrixRect, rectOf } from "../grid/grid-set.ts";
 import { defined } from "../lib/defined.ts";
 
 /** The part of a grid set that a layer offers. */
@@ -31,17 +31,17 @@ export function gridSubset(
   gridSet: GridSet,
   options: {
     readonly extent?: Extent;
-    readonly zoomStart?: number;
-    readonly zoomStop?: number;
-    readonly minCachedLevel?: number;
-    readonly maxCachedLevel?: number;
+    readonly zoomStart?: Zoom;
+    readonly zoomStop?: Zoom;
+    readonly minCachedLevel?: Zoom;
+    readonly maxCachedLevel?: Zoom;
   },
 ): GridSubset {
-  const last = gridSet.matrices.length - 1;
+  const last = asZoom(gridSet.matrices.length - 1);
   return {
     gridSet,
-    zoomStart: options.zoomStart ?? 0,
-    zoomStop: Math.min(options.zoomStop ?? last, last),
+    zoomStart: options.zoomStart ?? asZoom(0),
+    zoomStop: options.zoomStop === undefined || options.zoomStop > last ? last : options.zoomStop,
     ...defined({
       extent: options.extent,
       minCachedLevel: options.minCachedLevel,

@@ -1,4 +1,4 @@
-import type { GridSetId } from "../grid/grid-set.ts";
+import { asGridSetName } from "../grid/grid-set.ts";
 import type { ByZoom } from "./by-zoom.ts";
 import type { EncodingOptions } from "./encoding.ts";
 import { formatOf, type TileFormat } from "./format.ts";
@@ -8,7 +8,7 @@ import type { Legend } from "./legend.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
 import type { RequestFilter } from "./request-filter.ts";
 import type { SourceOptions } from "./source-options.ts";
-import type { LayerName } from "./tile-set.ts";
+import type { FormatName, LayerName } from "./tile-set.ts";
 import type { TilesOnDisk } from "./tiles-on-disk.ts";
 import type { UpdateSource } from "./update-source.ts";
 
@@ -151,24 +151,24 @@ export function metatileFor(layer: Layer | undefined, mimeType: string | null): 
 }
 
 /** Returns the MIME types of the other formats that a render for one format fills. */
-export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: string): readonly string[] {
+export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: string): readonly FormatName[] {
   if (!formatsTogether || formatOf(mimeType)?.kind === "data") return [];
   return formats.flatMap((format) =>
     format.kind === "image" && format.mimeType !== mimeType ? [format.mimeType] : [],
   );
 }
 
-export const findSubset = (layer: Layer, gridSetId: GridSetId): GridSubset | undefined =>
-  layer.gridSubsets.find((s) => s.gridSet.id === gridSetId);
+export const findSubset = (layer: Layer, name: string): GridSubset | undefined =>
+  layer.gridSubsets.find((s) => s.gridSet.id === name);
 
 /** The grid set of web maps (the OGC's WebMercatorQuad except for the last digits of its extent). */
-export const WEB_GRID = "EPSG:900913";
+export const WEB_GRID = asGridSetName("EPSG:900913");
 /** The same grid set with tiles of twice the side. */
-const WEB_GRID_X2 = "EPSG:900913x2";
+const WEB_GRID_X2 = asGridSetName("EPSG:900913x2");
 
 /**
- * Returns the grid subset for short tile addresses: the one of web maps, else the one of web maps with tiles of twice
- * the side. Undefined if the layer has neither.
+ * Returns the grid subset for short tile addresses: the grid set of web maps, else the grid set of web maps with tiles
+ * of twice the side. Undefined if the layer has neither.
  */
 export const webSubset = (layer: Layer): GridSubset | undefined =>
   findSubset(layer, WEB_GRID) ?? findSubset(layer, WEB_GRID_X2);

@@ -56,7 +56,7 @@ export interface UpstreamOptions extends ConnectionOptions {
 
 /** PEM files for connections to the configured servers, by absolute path. */
 export interface TlsOptions {
-  /** Certificates of the trusted authorities, which replace those of Node. */
+  /** Certificates of the trusted authorities, which replace Node's list. */
   readonly ca?: string;
   /** The client's certificate, and the certificate's key. */
   readonly cert?: string;
@@ -88,10 +88,13 @@ export interface XyzSourceOptions extends UpstreamOptions {
   readonly subdomains: readonly string[];
 }
 
+/** The name that an upstream has for one of its layers. */
+export type UpstreamLayerName = string;
+
 /** A WMTS. An address with placeholders is a RESTful template. Requests to any other address use key-value pairs. */
 export interface WmtsSourceOptions extends UpstreamOptions {
   readonly type: "wmts";
-  readonly layer: string;
+  readonly layer: UpstreamLayerName;
   readonly style: string;
   readonly tileMatrixSet: string;
   /** The prefix of the level's number in the upstream's name of a level. */

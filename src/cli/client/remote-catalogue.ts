@@ -1,3 +1,4 @@
+import { asZoom } from "../../grid/grid-set.ts";
 import { corners, gridSetOfDocument } from "../../grid/grid-set-document.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
@@ -6,6 +7,7 @@ import { formatOf } from "../../layer/format.ts";
 import { gridSubset } from "../../layer/grid-subset.ts";
 import { type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
+import { asLayerName } from "../../layer/tile-set.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import type { Received } from "./answer.ts";
 
@@ -37,13 +39,13 @@ export function remoteCatalogue({ layers, gridSets }: CatalogueAnswer): Catalogu
         const [minX, minY, maxX, maxY] = bounds;
         const isWhole = corners(gridSet.extent).every((corner, n) => corner === bounds[n]);
         return gridSubset(gridSet, {
-          zoomStart,
-          zoomStop,
+          zoomStart: asZoom(zoomStart),
+          zoomStop: asZoom(zoomStop),
           ...(isWhole ? {} : { extent: { minX, minY, maxX, maxY } }),
         });
       });
       return {
-        name,
+        name: asLayerName(name),
         enabled: true,
         advertised: true,
         title,

@@ -1,6 +1,6 @@
 import { pagesOf } from "../../lib/pages.ts";
 import { type Database, int } from "../../state/database.ts";
-import { type FailedTile, type FailedTilePage, failedTileOf } from "./failed-tile.ts";
+import { type FailedTile, type FailedTilePage, type FailedTileSlice, failedTileOf } from "./failed-tile.ts";
 import type { JobSizes } from "./job-sizes.ts";
 
 /** The estimated bytes of a failed tile without its texts: the row and its index entry. */
@@ -18,11 +18,8 @@ export class FailedTileStore {
     this.#sizes = sizes;
   }
 
-  /**
-   * Returns one page of a job's failed tiles.
-   * @param after the cursor of the previous page
-   */
-  page(job: number, after: number, limit: number): FailedTilePage {
+  /** Returns one page of a job's failed tiles. */
+  page(job: number, { after, limit }: FailedTileSlice): FailedTilePage {
     const rows = this.#db
       .prepare(
         `SELECT rowid AS number, z, x, y, combination, class, message FROM failed_tile
@@ -39,7 +36,7 @@ export class FailedTileStore {
 
   /** Returns the failed tiles of a job in the order in which they failed. */
   of(job: number): readonly FailedTile[] {
-    return this.page(job, 0, Number.MAX_SAFE_INTEGER - 1).tiles;
+    return this.page(job, { after: 0, limit: Number.MAX_SAFE_INTEGER - 1 }).tiles;
   }
 
   add(job: number, tiles: readonly FailedTile[]): void {
