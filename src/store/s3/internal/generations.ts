@@ -93,7 +93,7 @@ const retire = (names: readonly Named[], nowMs: number): readonly Retired[] =>
  * Returns a name that no generation has had before.
  * @param random four characters of base 36
  */
-export const newName = (nowMs: number, random: string): string => `${nowMs.toString(36)}${random}`;
+export const newName = (nowMs: number, random: string): string => `${Math.floor(nowMs).toString(36)}${random}`;
 
 /**
  * Gives scopes a new name.

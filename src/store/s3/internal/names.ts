@@ -28,8 +28,18 @@ const GenerationsSchema = z.object({
   retired: z.array(z.object({ ...named, sinceMs: z.number(), swept: z.boolean() })),
 });
 
-/** @throws Error when `Names` has not written the text */
+/** @throws Error when `encodeGenerations` has not made the text */
 export const parseGenerations = (text: string): Generations => GenerationsSchema.parse(JSON.parse(text));
+
+/**
+ * Returns the text of the document.
+ * @throws Error when it could not be read again: such a document would make the tiles of the store unreadable
+ */
+function encodeGenerations(generations: Generations): string {
+  const text = JSON.stringify(generations);
+  parseGenerations(text);
+  return text;
+}
 
 /**
  * The names of generations as the processes of this machine see them: a local copy of the document in the bucket. Each
@@ -108,7 +118,7 @@ export class NamesDocument {
   /** Reads the document. @throws S3Error */
   async load(): Promise<void> {
     const found = await this.#client.get(NAMES_KEY);
-    const text = found === undefined ? JSON.stringify(NO_GENERATIONS) : Buffer.from(found.body).toString("utf8");
+    const text = found === undefined ? encodeGenerations(NO_GENERATIONS) : Buffer.from(found.body).toString("utf8");
     try {
       parseGenerations(text);
     } catch (error) {
@@ -133,7 +143,7 @@ export class NamesDocument {
       const before = await this.current();
       const after = make(before);
       if (after === before) return;
-      const text = JSON.stringify(after);
+      const text = encodeGenerations(after);
       const outcome = await this.#client.put(NAMES_KEY, Buffer.from(text), {
         contentType: "application/json",
         condition: this.#etag === undefined ? { kind: "absent" } : { kind: "same", etag: this.#etag },

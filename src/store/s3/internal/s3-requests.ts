@@ -387,7 +387,7 @@ export class S3Requests implements AsyncDisposable {
     const serverMs = Date.parse(date ?? "");
     if (Number.isNaN(serverMs)) return;
     // The Date header names the second of the answer, which lies between the request and now.
-    const aheadMs = serverMs + 500 - (sentMs + Date.now()) / 2;
+    const aheadMs = Math.round(serverMs + 500 - (sentMs + Date.now()) / 2);
     this.#clockAheadMs = Math.abs(aheadMs) < CLOCK_STEP_MS ? 0 : aheadMs;
   }
 }
