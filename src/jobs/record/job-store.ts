@@ -11,8 +11,7 @@ import {
 import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { conditionsOf } from "../../state/conditions.ts";
 import { bytes, type Database, int, newId, type Row, text, wordOf } from "../../state/database.ts";
-import type { FailedTileSlice } from "./failed-tile.ts";
-import { type FailedTile, type FailedTilePage, failedTileOf } from "./failed-tile.ts";
+import { type FailedTile, type FailedTilePage, type FailedTileSlice, failedTileOf } from "./failed-tile.ts";
 import { type NewSelection, SelectionStore } from "./selection-store.ts";
 import {
   encodeProgress,
