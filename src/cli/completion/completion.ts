@@ -88,6 +88,7 @@ async function requestedValues(
     const client = new ServerClient({ url, ...(user === undefined ? {} : { user }) }, { signal });
     return await values(client, { command: command.name(), layers });
   } catch {
+    // A shell has no place for the message of a server that does not answer.
     return [];
   }
 }
