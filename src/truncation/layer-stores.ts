@@ -1,15 +1,13 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
-import { type Database, type Migrations, text } from "../state/database.ts";
+import { type Database, text } from "../state/database.ts";
+import type { Tables } from "../state/tables.ts";
 import { DEFAULT_LOCATION } from "../store/store-options.ts";
 import type { LedgerTruncations } from "./truncations.ts";
 
-export const layerStoreMigrations: Migrations = {
-  module: "layer_stores",
-  // The location of a layer without a row is that of the row with an empty name or, if that row is missing, the default
-  // store's.
-  steps: ["CREATE TABLE layer_store (layer TEXT PRIMARY KEY, location TEXT NOT NULL);"],
-};
+// The location of a layer without a row is that of the row with an empty name or, if that row is missing, the default
+// store's.
+export const layerStoreTables: Tables = "CREATE TABLE layer_store (layer TEXT PRIMARY KEY, location TEXT NOT NULL);";
 
 /** The name in the row that applies to layers without a row. No layer has this name. */
 const OTHERS = "";

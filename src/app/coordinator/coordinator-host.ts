@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Accounts, storedAccounts } from "../../account/account-service.ts";
 import type { CoordinatorConfiguration } from "../../configuration/configuration.ts";
-import { migrate } from "../../coordinator/build/build-ledger.ts";
+import { createTables } from "../../coordinator/build/build-ledger.ts";
 import { deleteRemovals, storedObjects, truncateRemovedLayers } from "../../coordinator/configured-objects.ts";
 import { buildCoordinator, type Coordinator } from "../../coordinator/coordinator.ts";
 import type { QuotaFile } from "../../coordinator/coordinator-parts.ts";
@@ -212,7 +212,7 @@ export class CoordinatorHost {
     server: Channel<CoordinatorMethods, ServerMethods>,
   ): Promise<BeginOutcome> {
     const { db } = claimed;
-    migrate(db);
+    createTables(db);
     const objects = storedObjects(db);
     if (objects.length > 0) {
       const completed = await server.call("withObjects", objects);

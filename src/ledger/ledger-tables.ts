@@ -1,12 +1,12 @@
-import type { Migrations } from "../state/database.ts";
+import type { Tables } from "../state/tables.ts";
 
-/*
- * A row of `tile_set` with a level owns the blocks of that level, once the level has been truncated separately. The row
+/**
+ * The tables of the ledger. A row of `tile_set` with a level owns the blocks of that level, once the level has been truncated separately. The row
  * without a level owns the blocks of all other levels. `block.ages` contains, for each cell, two times between which
  * its tiles were written. `ledger_boot.block_bytes` is the size of the disk's blocks in which allocated bytes were
  * counted. Jobs over stored tiles walk the blocks row by row, using the index `block_row`.
  */
-const TABLES = `CREATE TABLE pyramid (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT, grid_set TEXT,
+export const ledgerTables: Tables = `CREATE TABLE pyramid (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT, grid_set TEXT,
     parameters_id TEXT, complete INTEGER, UNIQUE (layer, grid_set, parameters_id));
   CREATE TABLE tile_set (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT, grid_set TEXT, format TEXT,
     parameters_id TEXT, dead INTEGER NOT NULL DEFAULT 0, aside INTEGER, level INTEGER);
@@ -25,6 +25,3 @@ const TABLES = `CREATE TABLE pyramid (id INTEGER PRIMARY KEY AUTOINCREMENT, laye
   CREATE TABLE mark (tile_set INTEGER, z INTEGER, bx INTEGER, by INTEGER, active TEXT, settling TEXT,
     settled_ms INTEGER, PRIMARY KEY (tile_set, z, bx, by)) WITHOUT ROWID;
   CREATE TABLE ledger_boot (boot TEXT, block_bytes INTEGER);`;
-
-/** The tables of the ledger. */
-export const ledgerMigrations: Migrations = { module: "ledger", steps: [TABLES] };
