@@ -1,6 +1,7 @@
 import { accountTables } from "../../account/account-service.ts";
 import { sessionTables } from "../../account/session-service.ts";
 import { activityTables } from "../../activity/activity-service.ts";
+import { configuredObjectTables } from "../../configuration/keep/stored-objects.ts";
 import { feedTables } from "../../feed/feed-store.ts";
 import { jobTables } from "../../jobs/record/job-tables.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
@@ -17,7 +18,6 @@ import { layerStoreTables } from "../../truncation/layer-stores.ts";
 import { massTruncationTables } from "../../truncation/mass-truncation-store.ts";
 import { truncationTables } from "../../truncation/recorded-truncation.ts";
 import { webhookTables } from "../../webhook/webhook-outbox.ts";
-import { configuredObjectTables } from "../configured-objects.ts";
 import type { CoordinatorParts } from "../coordinator-parts.ts";
 import { storeCopyTables } from "../copy/store-copy.ts";
 

@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads";
-import type { Configuration } from "../../../configuration/configuration.ts";
-import type { ConfigurationInput } from "../../../configuration/configuration-input.ts";
-import type { ConfigurationProblem } from "../../../configuration/problem.ts";
-import { type Result, refuse } from "../../../lib/result.ts";
-import { LATE, unlessLate } from "../../../lib/time/late.ts";
-import { rests, works } from "../../process/busy-threads.ts";
-import { nextMessage } from "../../process/thread-message.ts";
+import type { Configuration } from "../../configuration/configuration.ts";
+import type { ConfigurationInput } from "../../configuration/configuration-input.ts";
+import type { ConfigurationProblem } from "../../configuration/problem.ts";
+import { type Result, refuse } from "../../lib/result.ts";
+import { LATE, unlessLate } from "../../lib/time/late.ts";
+import { rests, works } from "../process/busy-threads.ts";
+import { nextMessage } from "../process/thread-message.ts";
 
 export type LoadInput = Omit<ConfigurationInput, "env">;
 type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Configuration } from "../../../configuration/configuration.ts";
-import type { CheckedLayer } from "../../../configuration/layer-update.ts";
-import { loadConfiguration } from "../../../configuration/load.ts";
-import type { ConfigurationProblem } from "../../../configuration/problem.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { configurationChanges, mergeReloaded } from "./reloads.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Configuration } from "./configuration.ts";
+import { ConfigurationInForce, type ConfiguredProcesses, type InForceParts } from "./in-force.ts";
+import type { Checked, LayerUpdate } from "./layer-update.ts";
+import { loadConfiguration } from "./load.ts";
+import type { ConfigurationProblem } from "./problem.ts";
 
 type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
 
@@ -14,48 +14,57 @@ async function configurationWith(...warnings: string[]): Promise<Configuration> 
   return { ...loaded.value, warnings };
 }
 
-/** A server whose configuration has no objects, and whose changes have no effect. */
-const IDLE = {
-  objects: () => [],
-  readsObjects: false,
+/** Processes that take each configuration at once. */
+const PROCESSES: ConfiguredProcesses = {
+  withMoves: (_, tell) => tell(),
+  configure: async () => undefined,
+  configureLayer: async () => undefined,
+  configureServing: async () => undefined,
+};
+
+/** The parts of a server in which changes have no effect. */
+const IDLE: Omit<InForceParts, "load"> = {
+  processes: PROCESSES,
   changeLayer: async () => undefined,
-  warnings: () => [],
   overruled: async () => [],
-  applyLayer: async () => undefined,
-  tagOf: () => null,
-  effectOf: () => ({ layers: [], moved: [], relocated: [] }),
   prepare: async () => ok(null),
+  prepareStored: async () => undefined,
   store: async () => ok(null),
   truncateRemoved: async () => undefined,
-} as const;
+  log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+};
 
 /** Reloads that wait with reading their files until the test resolves them. */
-function heldReloads() {
+function heldReloads(initial: Configuration) {
   const events: string[] = [];
   const reading: ((loaded: Loaded) => void)[] = [];
   const applying: (() => void)[] = [];
   const log = (level: string) => (sentence: string) => void events.push(`${level} ${sentence}`);
-  const { reload } = configurationChanges({
+  const inForce = new ConfigurationInForce(initial, {
     ...IDLE,
     load: () =>
       new Promise((resolve) => {
         events.push("load");
         reading.push(resolve);
       }),
-    apply: ({ warnings }) =>
-      new Promise((resolve) => {
-        events.push(`apply ${warnings.join()}`);
-        applying.push(() => resolve(["dataDir"]));
-      }),
+    processes: {
+      ...PROCESSES,
+      configure: ({ warnings }) =>
+        new Promise((resolve) => {
+          events.push(`apply ${warnings.join()}`);
+          applying.push(resolve);
+        }),
+    },
     log: { info: log("info"), warn: log("warn"), error: log("error") },
   });
-  return { events, reading, applying, reload };
+  return { events, reading, applying, reload: () => inForce.reload() };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test("a reload reads its file only when the one before it is in force", async () => {
-  const { events, reading, applying, reload } = heldReloads();
+  const initial = { ...(await configurationWith()), dataDir: "/before" };
+  const { events, reading, applying, reload } = heldReloads(initial);
   const first = reload();
   const second = reload();
   await turn();
@@ -81,7 +90,7 @@ test("a reload reads its file only when the one before it is in force", async ()
 });
 
 test("a reload that is refused, or fails, is not in the way of the next one", async () => {
-  const { events, reading, applying, reload } = heldReloads();
+  const { events, reading, applying, reload } = heldReloads(await configurationWith());
   const answers = [reload(), reload(), reload()];
   await turn();
   const problem = { file: "a", line: 1, column: 1, path: "b", message: "c" };
@@ -100,81 +109,49 @@ test("a reload that is refused, or fails, is not in the way of the next one", as
   expect(events.filter((event) => event === "load")).toHaveLength(3);
 });
 
-test("stores change at the next start: until then layers keep their stores, and a new one has the first of the present", async () => {
-  const demo = await configurationWith();
-  const [layer] = demo.layers;
-  if (layer === undefined) throw new Error("there are no demo layers");
-  const store = (id: string) => ({ id, type: "compact" as const, path: `/${id}` });
-  const current = {
-    ...demo,
-    stores: [store("one"), store("two")],
-    layers: [
-      { ...layer, name: "a" },
-      { ...layer, name: "b", store: "two" },
-    ],
-  };
-  const next = {
-    ...demo,
-    stores: [store("three"), store("two")],
-    layers: [
-      { ...layer, name: "a", store: "two" },
-      { ...layer, name: "b" },
-      { ...layer, name: "c", store: "three" },
-      { ...layer, name: "d", store: "two" },
-    ],
-  };
-  const { merged, ignored } = mergeReloaded(next, current);
-  expect(ignored).toEqual(["stores"]);
-  expect(merged.stores).toEqual(current.stores);
-  expect(merged.layers.map((one) => one.store)).toEqual([undefined, "two", undefined, "two"]);
-  const moved = mergeReloaded({ ...next, stores: current.stores }, current).merged;
-  expect(moved.layers.map((one) => one.store)).toEqual(["two", undefined, "three", "two"]);
-});
-
 test("the tiles of a removed layer are truncated before the next change begins, and what replaces the configuration waits its turn", async () => {
   const events: string[] = [];
   const configuration = await configurationWith();
   const truncating: (() => void)[] = [];
-  const changes = configurationChanges({
+  const changes = new ConfigurationInForce(configuration, {
     ...IDLE,
-    async load({ changed }) {
+    async load(_, { changed }) {
       events.push(`load ${changed?.name}`);
       return ok(configuration);
     },
-    apply: async () => {
-      events.push("apply");
-      return [];
-    },
+    processes: { ...PROCESSES, configure: async () => void events.push("apply") },
     truncateRemoved: (layer) =>
       new Promise((resolve) => {
         events.push(`truncate ${layer}`);
         truncating.push(resolve);
       }),
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   const document = { root: "wmsLayer", node: { kind: "map", attributes: {}, fields: [] } } as const;
-  const removed = changes.changeObject({ kind: "layer", name: "a", document: undefined }, null);
-  const made = changes.changeObject({ kind: "layer", name: "a", document }, null);
-  const replaced = changes.replace(async () => void events.push("replace"));
+  const removed = changes.change({ kind: "layer", name: "a", document: undefined }, null);
+  const made = changes.change({ kind: "layer", name: "a", document }, null);
+  const replaced = changes.takeStored([]);
   await turn();
   expect(events).toEqual(["load a", "apply", "truncate a"]);
   truncating[0]?.();
   expect((await removed).ok && (await made).ok).toBe(true);
   await replaced;
-  expect(events).toEqual(["load a", "apply", "truncate a", "load a", "apply", "replace"]);
+  expect(events).toEqual(["load a", "apply", "truncate a", "load a", "apply", "load undefined"]);
 });
 
 test("a change that is recorded and cannot be completed is answered as made, and one that is not recorded as not made", async () => {
   const loaded = await configurationWith();
   const fault = new Error("the disk is full");
   const logged: string[] = [];
-  const changesWith = (more: Partial<Parameters<typeof configurationChanges>[0]>) =>
-    configurationChanges({
+  const changesWith = (more: Partial<InForceParts>) =>
+    new ConfigurationInForce(loaded, {
       ...IDLE,
       load: async () => ok(loaded),
-      apply: () => Promise.reject(fault),
-      changeLayer: async () => ok({ update: { name: "a", made: undefined }, warnings: [] }),
-      applyLayer: () => Promise.reject(fault),
+      processes: {
+        ...PROCESSES,
+        configure: () => Promise.reject(fault),
+        configureLayer: () => Promise.reject(fault),
+      },
+      changeLayer: async () => ok({ next: { name: "a", made: undefined }, warnings: [] }),
       log: { info: () => {}, warn: () => {}, error: (sentence) => void logged.push(sentence) },
       ...more,
     });
@@ -183,8 +160,8 @@ test("a change that is recorded and cannot be completed is answered as made, and
     code: "unavailable",
     message: expect.stringMatching(/^The change is recorded and in force, but .*full/),
   };
-  expect(await changesWith({}).changeObject(change, null)).toMatchObject({ ok: false, error: made });
-  expect(await changesWith({ changeLayer: async () => undefined }).changeObject(change, null)).toMatchObject({
+  expect(await changesWith({}).change(change, null)).toMatchObject({ ok: false, error: made });
+  expect(await changesWith({ changeLayer: async () => undefined }).change(change, null)).toMatchObject({
     ok: false,
     error: made,
   });
@@ -192,27 +169,26 @@ test("a change that is recorded and cannot be completed is answered as made, and
   expect(await changesWith({}).reload()).toMatchObject({ ok: false, error: reloaded });
   expect(logged).toHaveLength(3);
   const notStored = changesWith({ store: () => Promise.reject(fault) });
-  await expect(notStored.changeObject(change, null)).rejects.toThrow(fault);
+  await expect(notStored.change(change, null)).rejects.toThrow(fault);
 });
 
 test("a change of a grid set or of a layer logs the warnings that it adds", async () => {
   const warned: string[] = [];
   const loaded = await configurationWith("known", "new");
-  const changesWith = (checked: CheckedLayer | undefined) =>
-    configurationChanges({
+  const initial = await configurationWith("known");
+  const changesWith = (checked: Checked<LayerUpdate> | undefined) =>
+    new ConfigurationInForce(initial, {
       ...IDLE,
       load: async () => ok(loaded),
-      apply: async () => [],
       changeLayer: async () => (checked === undefined ? undefined : ok(checked)),
-      warnings: () => ["known"],
       log: { info: () => {}, warn: (sentence) => void warned.push(sentence), error: () => {} },
     });
   const document = { root: "own", node: { kind: "map", attributes: {}, fields: [] } } as const;
-  await changesWith(undefined).changeObject({ kind: "gridSet", name: "g", document }, null);
+  await changesWith(undefined).change({ kind: "gridSet", name: "g", document }, null);
   expect(warned).toEqual(["new"]);
-  const update = { name: "a", made: undefined };
-  const ofLayer = changesWith({ update, warnings: ["of the layer"] });
-  await ofLayer.previewObject({ kind: "layer", name: "a", document });
-  await ofLayer.changeObject({ kind: "layer", name: "a", document }, null);
+  const next = { name: "a", made: undefined };
+  const ofLayer = changesWith({ next, warnings: ["of the layer"] });
+  await ofLayer.preview({ kind: "layer", name: "a", document });
+  await ofLayer.change({ kind: "layer", name: "a", document }, null);
   expect(warned).toEqual(["new", "of the layer"]);
 });

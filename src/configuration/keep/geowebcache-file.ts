@@ -1,13 +1,13 @@
 import { link, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { digestOf } from "../../configuration/geowebcache/digest.ts";
-import type { ReadXmlFile } from "../../configuration/geowebcache/directory.ts";
-import { editBytes } from "../../configuration/geowebcache/edit-bytes.ts";
-import type { ObjectChange } from "../../configuration/gwc/configured-object.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { digestOf } from "../geowebcache/digest.ts";
+import type { ReadXmlFile } from "../geowebcache/directory.ts";
+import { editBytes } from "../geowebcache/edit-bytes.ts";
+import type { ObjectChange } from "../gwc/configured-object.ts";
 
 /** The most copies of earlier files in the directory. */
 const MOST_COPIES = 10;

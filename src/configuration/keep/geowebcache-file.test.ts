@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { digestOf } from "../../configuration/geowebcache/digest.ts";
-import type { ReadXmlFile } from "../../configuration/geowebcache/directory.ts";
-import { layoutOf } from "../../configuration/geowebcache/file-layout.ts";
-import { readFile } from "../../configuration/geowebcache/read-file.ts";
-import { map } from "../../configuration/gwc/document-node.ts";
+import { digestOf } from "../geowebcache/digest.ts";
+import type { ReadXmlFile } from "../geowebcache/directory.ts";
+import { layoutOf } from "../geowebcache/file-layout.ts";
+import { readFile } from "../geowebcache/read-file.ts";
+import { map } from "../gwc/document-node.ts";
 import { GeoWebCacheFile } from "./geowebcache-file.ts";
 
 /** So many layers that the file is compared in several parts. */

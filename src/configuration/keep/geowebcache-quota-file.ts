@@ -1,22 +1,29 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { digestOf } from "../../configuration/geowebcache/digest.ts";
-import { decodeQuotaFile, QUOTA, withoutUnknown } from "../../configuration/geowebcache/directory.ts";
-import { Splices } from "../../configuration/geowebcache/splices.ts";
-import { elementText } from "../../configuration/gwc/codec/encode-document.ts";
-import { type DocumentNode, type MapNode, map } from "../../configuration/gwc/document-node.ts";
-import type { QuotaFile } from "../../coordinator/coordinator-parts.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { conflict, type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { parseXml } from "../../lib/text/xml-element.ts";
 import { QUOTA_FIELDS, type Quota, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import { digestOf } from "../geowebcache/digest.ts";
+import { decodeQuotaFile, QUOTA, withoutUnknown } from "../geowebcache/directory.ts";
+import { Splices } from "../geowebcache/splices.ts";
+import { elementText } from "../gwc/codec/encode-document.ts";
+import { type DocumentNode, type MapNode, map } from "../gwc/document-node.ts";
 
 const INTERVAL = ["cacheCleanUpFrequency", "cacheCleanUpUnits"] as const;
 /** GeoWebCache's root element. Its fields have the order of the classic interface. */
 const ROOT = "gwcQuotaConfiguration";
+
+/** A file in which the quota is stored. Its methods are synchronous, because a change of the quota is one turn. */
+export interface QuotaFile {
+  /** Returns the quota of the file, without quotas of unknown layers. Undefined if there is no valid file. */
+  read(layers: Pick<ReadonlySet<string>, "has">): QuotaConfiguration | undefined;
+  /** Writes a quota. Refuses if the file has been edited since it was last read. */
+  write(quota: QuotaConfiguration): Result<null, Refusal>;
+}
 
 /**
  * The `geowebcache-diskquota.xml` of a directory of GeoWebCache. A quota is written to another file that is then

@@ -1,14 +1,15 @@
-import { type ConfiguredObject, OBJECT_KINDS, type ObjectChange } from "../configuration/gwc/configured-object.ts";
-import type { RootedDocument } from "../configuration/gwc/document-node.ts";
-import { type Database, text } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
-import type { Tables } from "../state/tables.ts";
-import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
+import { type Database, text } from "../../state/database.ts";
+import { replacing } from "../../state/dialect.ts";
+import type { Tables } from "../../state/tables.ts";
+import type { MassTruncationService } from "../../truncation/mass-truncation-service.ts";
+import { type ConfiguredObject, OBJECT_KINDS, type ObjectChange } from "../gwc/configured-object.ts";
+import type { RootedDocument } from "../gwc/document-node.ts";
 
 /** `removed_layer` has the removed layers whose tiles have not been truncated yet. */
-export const configuredObjectTables: Tables = `CREATE TABLE configured_object (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, name TEXT NOT NULL,
-       document TEXT NOT NULL, UNIQUE (kind, name));
-     CREATE TABLE removed_layer (name TEXT PRIMARY KEY);`;
+export const configuredObjectTables: Tables = `
+  CREATE TABLE configured_object (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, name TEXT NOT NULL,
+    document TEXT NOT NULL, UNIQUE (kind, name));
+  CREATE TABLE removed_layer (name TEXT PRIMARY KEY);`;
 
 /** Returns the objects that were made over HTTP, in the order of creation. */
 export function storedObjects(db: Database): readonly ConfiguredObject[] {
