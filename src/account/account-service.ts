@@ -120,9 +120,7 @@ export class AccountService {
       );
     const before = this.#allUsers().find(({ name }) => name === user.name);
     if (before !== undefined)
-      return refuse(
-        conflict(`The user ${JSON.stringify(user.name)} is there already, in ${placeText(before.keptIn)}.`),
-      );
+      return refuse(conflict(`The user ${JSON.stringify(user.name)} already exists, in ${placeText(before.keptIn)}.`));
     const { name, passwordHash, roles } = user;
     this.#change(() =>
       db.prepare('INSERT INTO "user" VALUES (?, ?, ?)').run(name, passwordHash, JSON.stringify(roles)),
@@ -201,14 +199,14 @@ export class AccountService {
   }: NewToken): Promise<Result<{ readonly text: string; readonly view: ApiTokenView }, Refusal>> {
     const { db, now } = this.#parts;
     // A reload may have removed the user since the request was permitted.
-    if (!this.#hasUser(user)) return refuse(conflict(`The user ${JSON.stringify(user)} is not there any more.`));
+    if (!this.#hasUser(user)) return refuse(conflict(`The user ${JSON.stringify(user)} no longer exists.`));
     const nowMs = now();
     const made = db.prepare(
       'SELECT count(*) AS n FROM api_token WHERE "user" = ? AND (expires_ms IS NULL OR expires_ms >= ?)',
     );
     const count = made.get(user, nowMs - EXPIRED_LISTED_MS)?.["n"];
     if (Number(count) >= MOST_TOKENS)
-      return refuse(conflict(`A user has at most ${MOST_TOKENS} tokens; delete one that is not used any more.`));
+      return refuse(conflict(`A user has at most ${MOST_TOKENS} tokens; delete an unused token first.`));
     const tokenText = newTokenText();
     this.#change(() => {
       db.prepare("DELETE FROM api_token WHERE expires_ms < ?").run(nowMs - EXPIRED_LISTED_MS);

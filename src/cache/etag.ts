@@ -6,7 +6,7 @@ import { crc32 } from "node:zlib";
  * each hit from the store pays. Bytes can be chosen to have the tag of other bytes: the tag tells a client whether its
  * copy of an address is current, and must not decide which bytes are sent.
  */
-export function etagOf(bytes: Uint8Array): string {
+export function tileEtag(bytes: Uint8Array): string {
   const middle = bytes.length >>> 1;
   const [first, second] = [crc32(bytes.subarray(0, middle)), crc32(bytes.subarray(middle))];
   return `"${bytes.length.toString(36)}-${first.toString(36)}-${second.toString(36)}"`;

@@ -5,7 +5,7 @@ import { encodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import { defined } from "../lib/defined.ts";
 import type { MapRefused, Renderers } from "../render/renderers.ts";
-import { etagOf } from "./etag.ts";
+import { tileEtag } from "./etag.ts";
 import type { Requester, ServedTile, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
 /** A map of any extent and size, composed of the tiles of one level. */
@@ -135,7 +135,7 @@ export class MapRenderer {
       return { kind: "failure", failure: damaged(layer.name, index, composed.message) };
     }
     const { bytes } = composed;
-    return { kind: "map", bytes, etag: etagOf(bytes), oldest: oldestOf(tiles) };
+    return { kind: "map", bytes, etag: tileEtag(bytes), oldest: oldestOf(tiles) };
   }
 }
 
@@ -144,7 +144,7 @@ const NOBODY_WAITS: TileFailure = { code: "client_gone", message: "The client ha
 
 const TOO_MANY: TileFailure = {
   code: "too_many_maps",
-  message: "Too many maps are being put together of tiles. Ask again later, or for tiles of the layer's grid.",
+  message: "Too many maps are being composed of tiles. Repeat the request later, or request tiles of the layer's grid.",
   retryAfterSeconds: 5,
 };
 

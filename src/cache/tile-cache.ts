@@ -17,7 +17,7 @@ import {
   whenKnown,
 } from "../store/tile-store.ts";
 import type { DiskTier } from "./disk-tier.ts";
-import { etagOf } from "./etag.ts";
+import { tileEtag } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf, NOT_CACHED, outcomeOf, STORE_AWAY } from "./tile-failure.ts";
 import {
@@ -389,7 +389,7 @@ const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 /** Converts a stored tile to a served tile. The time has whole seconds, as in HTTP dates. */
 const served = ({ bytes, modifiedMs }: StoredTile): ServedTile => ({
   bytes,
-  etag: etagOf(bytes),
+  etag: tileEtag(bytes),
   modifiedMs: wholeSeconds(modifiedMs),
   writtenMs: modifiedMs,
   cacheResult: "HIT",

@@ -71,7 +71,8 @@ const NOT_PREPARED: Refusal = {
 
 const CHANGED: Refusal = {
   code: "precondition_failed",
-  message: "It has changed since it was read, or is new: read it again, and decide whether the change is still meant.",
+  message:
+    "Another request has changed or created it since you read it: read it again, and repeat the change if you still want it.",
 };
 
 /**
@@ -116,7 +117,7 @@ export class ConfigurationInForce {
     return this.#queue.add(async () => {
       const { log, processes, prepareStored } = this.#parts;
       if (this.#current.geowebcache !== undefined) {
-        log.warn("what was made over HTTP before is not used: the directory of GeoWebCache has the configuration", {
+        log.warn("objects that were made over HTTP are not used: the directory of GeoWebCache has the configuration", {
           objects: objects.length,
         });
         return ok(this.#current);
@@ -220,7 +221,7 @@ export class ConfigurationInForce {
     this.#parts.log.error("a change of the configuration could not be completed", { error: String(fault) });
     return {
       code: "unavailable",
-      message: `${done}, but a fault has kept the server from completing what follows from it: ${errorMessage(fault)}. The same request, or the next start, completes it.`,
+      message: `${done}, but a fault has kept the server from completing its effects: ${errorMessage(fault)}. The same request, or the next start, completes it.`,
     };
   }
 

@@ -190,7 +190,7 @@ export class Coordinator {
 
 function reportLoss(stateLoss: NonNullable<CoordinatorParts["stateLoss"]>, log: Logger): void {
   log.error(
-    "the state of the last server is not all there: jobs, schedules, truncations to undo, and a quota put over HTTP are lost, or are as they were some time ago; all tiles are counted again",
+    "the state database is missing or older than the tiles: jobs, schedules, truncations to undo, and a quota put over HTTP are lost or outdated; all tiles are counted again",
     { ...stateLoss },
   );
 }

@@ -133,7 +133,7 @@ export class JobService {
     if (found.digest !== key.digest)
       return refuse({
         code: "key_reused",
-        message: `Idempotency-Key: expected a key of its own for each request, got ${JSON.stringify(key.key)}, which has made job ${found.jobId} of another one`,
+        message: `Idempotency-Key: expected a different key for each request, got ${JSON.stringify(key.key)}, with which another request has made job ${found.jobId}`,
       });
     const { jobId, others } = found;
     return ok({
@@ -244,7 +244,7 @@ export class JobService {
     const progress = planRetry({ request, progress: stored.progress }, jobs.failedTiles(id), totals.value, (...at) =>
       counter.storedIn(...at),
     );
-    if (progress === undefined) return refuse(conflict(`Job ${id} has left nothing to retry: every tile was done.`));
+    if (progress === undefined) return refuse(conflict(`Job ${id} has no tiles to retry: every tile was done.`));
     return this.#submit([{ request, progress, origin, retryOf: id, schedule: null }], origin);
   }
 

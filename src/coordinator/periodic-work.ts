@@ -12,7 +12,7 @@ const EMPTIED_AT_ONCE = 8;
 /** Blocks whose use is written before the event loop gets a turn. Each takes 0.2 ms. */
 const USED_AT_ONCE = 16;
 
-type Work = "alive" | "changes" | "disk" | "emptied" | "use";
+type PeriodicStep = "alive" | "changes" | "disk" | "emptied" | "use";
 
 /** Writes the state several times a second, and removes outdated records, a little at a time. */
 export class PeriodicWork {
@@ -20,7 +20,7 @@ export class PeriodicWork {
   readonly #freeSpace: FreeSpace;
   #timer: NodeJS.Timeout | undefined;
   /** The running work by its name. Each kind of work runs once at a time. */
-  readonly #running = new Map<Work, Promise<void>>();
+  readonly #running = new Map<PeriodicStep, Promise<void>>();
   /**
    * The error of the last attempt to mark the store as in use, and the number of attempts that failed with it.
    * Undefined if the last attempt succeeded.
@@ -97,7 +97,7 @@ export class PeriodicWork {
   }
 
   /** Starts work, unless the same work is still running. Returns a promise of its end, which never rejects. */
-  #once(name: Work, work: () => Promise<void>): Promise<void> {
+  #once(name: PeriodicStep, work: () => Promise<void>): Promise<void> {
     const known = this.#running.get(name);
     if (known !== undefined) return known;
     const running = work()

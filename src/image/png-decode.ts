@@ -77,7 +77,7 @@ export function pngParts(bytes: Uint8Array): Parts {
       data.push(body);
     } else if (type === IEND && header !== undefined) {
       if (bytes.byteLength - at - 12 > MOST_BEHIND)
-        throw new PictureError("not_a_picture", "something else follows the end of the PNG");
+        throw new PictureError("not_a_picture", "further bytes follow the end of the PNG");
       const size = new DataView(header.buffer, header.byteOffset);
       return {
         width: size.getUint32(0),

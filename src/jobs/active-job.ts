@@ -209,7 +209,7 @@ export class ActiveJob {
   }
 
   /**
-   * Pauses the job. The caller stops the working tasks, and calls `rest` when they have stopped.
+   * Pauses the job. The caller stops the working tasks, and calls `tasksStopped` when they have stopped.
    * @param hold `held` if a window has closed
    * @param by the account that pauses the job; null: the server pauses it, or has no users
    */
@@ -221,7 +221,7 @@ export class ActiveJob {
   }
 
   /** Records that all tasks of the paused job have stopped. */
-  rest(nowMs: number): void {
+  tasksStopped(nowMs: number): void {
     this.#waitReason = undefined;
     this.#wasInterrupted ||= this.#startedMs !== null;
     this.#tally.stopClock(nowMs);

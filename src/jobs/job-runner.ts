@@ -146,7 +146,7 @@ export class JobRunner {
     await this.stopped(job);
     // While the tasks stopped, a user may have resumed or cancelled the job.
     if (job.isEnding || !job.paused) return;
-    job.rest(this.#parts.monotonicNow());
+    job.tasksStopped(this.#parts.monotonicNow());
     // Saved now, so that the answer includes the tiles that were stored last.
     this.records.save([job]);
   }

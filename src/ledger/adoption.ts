@@ -202,7 +202,7 @@ export class Adoption {
   #logUnavailable(layer: string, error: unknown): void {
     if (!(error instanceof StoreError)) throw error;
     this.#hasFailed = true;
-    this.#log.error("the tiles of a layer cannot be looked for", { layer, reason: error.message });
+    this.#log.error("the tiles of a layer cannot be listed", { layer, reason: error.message });
   }
 
   /** Counts pyramids again after an undo, because the current count may have passed the restored tiles already. */
@@ -301,7 +301,7 @@ export class Adoption {
         for (const rect of page) {
           for (const { tileSet, cell } of [...this.#ledger.caches.cellsWithTiles(pyramid, rect)])
             if (!(await changes.holds(cell))) this.#ledger.repair(tileSet, cell);
-          await stretch.rest();
+          await stretch.sleep();
           if (this.#stop.signal.aborted) return;
         }
       });
@@ -322,7 +322,7 @@ export class Adoption {
       );
       for (const block of page) {
         await stretch.run(count(block));
-        await stretch.rest();
+        await stretch.sleep();
         if (this.#stop.signal.aborted) return;
       }
     });

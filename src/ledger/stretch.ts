@@ -13,7 +13,8 @@ export class Stretch {
     this.#signal = signal;
   }
 
-  async rest(): Promise<void> {
+  /** Sleeps if the work since the last sleep has taken a stretch. */
+  async sleep(): Promise<void> {
     const worked = performance.now() - this.#sinceMs;
     if (worked < STRETCH_MS) return;
     await pause(worked, this.#signal);
@@ -29,7 +30,7 @@ export class Stretch {
     for (;;) {
       const { done, value } = work.next();
       if (done === true) return value;
-      await this.rest();
+      await this.sleep();
     }
   }
 }

@@ -53,7 +53,7 @@ export interface TileSetLevel {
 /** Returns whether a row describes a whole tile set. False if it describes a separately truncated level. */
 export const isOfTileSet = (row: Row): boolean => row["level"] === null;
 
-export const tileSetOf = (row: Row): TileSet => ({
+export const tileSetOfRow = (row: Row): TileSet => ({
   layer: text(row, "layer"),
   gridSet: text(row, "grid_set"),
   format: text(row, "format"),

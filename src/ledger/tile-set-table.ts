@@ -15,7 +15,7 @@ import {
   type TileSetLevel,
   type TileSetRecord,
   type TileSetScope,
-  tileSetOf,
+  tileSetOfRow,
 } from "./tile-set-record.ts";
 
 /** A pyramid that was set aside, and whether every stored tile of it had been counted. */
@@ -84,11 +84,11 @@ export class TileSetTable {
   /** Makes the records from rows. Returns one per tile set. */
   #adoptAll(rows: readonly Row[], isComplete: (tileSet: TileSet) => boolean): readonly TileSetRecord[] {
     const records = rows.filter(isOfTileSet).map((row) => {
-      const tileSet = tileSetOf(row);
+      const tileSet = tileSetOfRow(row);
       return this.#adopt(int(row, "id"), tileSet, isComplete(tileSet));
     });
     for (const row of rows) {
-      const record = isOfTileSet(row) ? undefined : this.find(tileSetOf(row));
+      const record = isOfTileSet(row) ? undefined : this.find(tileSetOfRow(row));
       if (record !== undefined) this.#setLevelId({ record, z: int(row, "level") }, int(row, "id"));
     }
     return records;
@@ -319,7 +319,7 @@ export class TileSetTable {
   ): readonly RestoredTileSet[] {
     const rows = this.#db.prepare("SELECT * FROM tile_set WHERE dead = ? AND aside = ?").all(ASIDE, aside);
     const replaced = new Map<string, TileSetRecord>();
-    for (const tileSet of rows.filter(isOfTileSet).map(tileSetOf)) {
+    for (const tileSet of rows.filter(isOfTileSet).map(tileSetOfRow)) {
       const record = this.find(tileSet);
       if (record !== undefined) replaced.set(tileSetKey(tileSet), record);
     }

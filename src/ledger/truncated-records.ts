@@ -9,7 +9,7 @@ import {
   type TileSetLevel,
   type TileSetRecord,
   type TileSetScope,
-  tileSetOf,
+  tileSetOfRow,
 } from "./tile-set-record.ts";
 import { type AsidePyramid, levelsIn } from "./tile-set-table.ts";
 
@@ -140,20 +140,20 @@ export class TruncatedRecords {
   #truncateLevels(levels: readonly TileSetLevel[], also: () => void): void {
     const { tileSets, blocks, marks } = this.#in;
     const gone = new Map(levels.map(({ record, z }, n) => [`${blocksId(record, z)}/${z}`, { record, n }]));
-    const levelOf = ({ tileSetId, z }: BlockAddress) => gone.get(`${tileSetId}/${z}`);
+    const truncatedLevel = ({ tileSetId, z }: BlockAddress) => gone.get(`${tileSetId}/${z}`);
     tileSets.truncateLevels(levels, (ids) => {
       // A writer with an open cell continues to write into the emptied level, even if this process is killed now. Its
       // mark moves to the new id.
       for (const block of blocks.inMemory()) {
-        const level = block.open ? levelOf(block.at) : undefined;
+        const level = block.open ? truncatedLevel(block.at) : undefined;
         const id = level && ids[level.n];
         if (id !== undefined) marks.move(block.at, id);
       }
       also();
     });
     this.#handOver(
-      removeBlocks(this.#in, (at) => levelOf(at) !== undefined),
-      (at) => levelOf(at)?.record,
+      removeBlocks(this.#in, (at) => truncatedLevel(at) !== undefined),
+      (at) => truncatedLevel(at)?.record,
     );
   }
 
@@ -196,7 +196,7 @@ export class TruncatedRecords {
         )
         .run(id, limit);
       if (changes === limit) return;
-      this.#emptied.willRemoveTruncated(id, tileSetOf(dead));
+      this.#emptied.willRemoveTruncated(id, tileSetOfRow(dead));
       this.#in.db.prepare("DELETE FROM mark WHERE tile_set = ?").run(id);
       this.#in.db.prepare("DELETE FROM zoom_sum WHERE tile_set = ?").run(id);
       this.#in.db.prepare("DELETE FROM tile_set WHERE id = ?").run(id);

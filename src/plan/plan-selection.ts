@@ -57,7 +57,7 @@ export function* planArea(
   for (let z = zoomStart; z <= zoomStop; z++) {
     const coverage = coverageAt(subset, z);
     if (coverage === undefined) continue;
-    const level = levelOf(subset, z);
+    const level = areaLevel(subset, z);
     const rect = intersectRects(rectAround(bounds, level), coverage);
     if (rect === undefined) continue;
     levels.push(level);
@@ -94,7 +94,7 @@ export function boxIn({ bounds, srs: from }: RequestedArea, to: number): Extent 
   return { minX: lower[0], minY: lower[1], maxX: upper[0], maxY: upper[1] };
 }
 
-export function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {
+export function areaLevel({ gridSet }: GridSubset, z: number): AreaLevel {
   const { minX, minY, maxX, maxY } = rectExtent(gridSet, { z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
   return { z, x: minX, y: minY, width: maxX - minX, height: maxY - minY };
 }

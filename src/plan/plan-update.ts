@@ -8,7 +8,7 @@ import { ok, type Result } from "../lib/result.ts";
 import type { JobOptions } from "./job/job-options.ts";
 import type { JobRequest } from "./job/job-request.ts";
 import { inFormat, planSeed } from "./plan-job.ts";
-import { levelOf, MOST_STEPS } from "./plan-selection.ts";
+import { areaLevel, MOST_STEPS } from "./plan-selection.ts";
 import type { JobType } from "./seed-request.ts";
 
 /**
@@ -59,7 +59,7 @@ function inArea(planned: JobRequest, polygons: readonly Polygon[], layer: Layer)
   const subset = range && findSubset(layer, range.gridSet);
   if (range === undefined || subset === undefined) return undefined;
   const bounds = extentAround(polygons);
-  const levels = range.rects.map(({ z }) => levelOf(subset, z));
+  const levels = range.rects.map(({ z }) => areaLevel(subset, z));
   const rects = range.rects.flatMap((whole, i): TileRect[] => {
     const level = levels[i];
     const around = level && rectAround(bounds, level);

@@ -199,7 +199,7 @@ export class Enforcer {
     if (this.#used(limit) + needed > limit.bytes) return full;
     // The size would fit beside the stored tiles, so only the reservations of other writers prevent it.
     if (writer === "user" || this.#counted(reservation.size) > 0)
-      return { kind: "busy", reason: "other writers hold the room in the store" };
+      return { kind: "busy", reason: "other writers have reserved the room in the store" };
     await this.#parts.reservations.less();
     return 0;
   }

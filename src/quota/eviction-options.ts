@@ -3,14 +3,14 @@ import type { TileSet } from "../layer/tile-set.ts";
 import type { QuotaCount } from "./quota-count.ts";
 
 /** Tiles of one grid subset, one rectangle per level. */
-export interface Area {
+export interface SubsetRects {
   readonly layer: string;
   readonly gridSet: string;
   readonly rects: readonly TileRect[];
 }
 
 /** An area that is never evicted, with the extent and levels of its configuration. */
-export interface Pin extends Area {
+export interface Pin extends SubsetRects {
   readonly extent: Extent | undefined;
   readonly zoomStart: number;
   readonly zoomStop: number;
@@ -38,7 +38,7 @@ export interface EvictionOptions {
  * Returns how much of a rectangle of a tile set the areas cover. "all" only if a single rectangle of an area covers all
  * of it.
  */
-export function covered(tileSet: TileSet, rect: TileRect, by: Iterable<Area>): "all" | "some" | "none" {
+export function covered(tileSet: TileSet, rect: TileRect, by: Iterable<SubsetRects>): "all" | "some" | "none" {
   let answer: "some" | "none" = "none";
   for (const area of by) {
     if (area.layer !== tileSet.layer || area.gridSet !== tileSet.gridSet) continue;

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
@@ -58,7 +58,7 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
       const tileSet = tileSetOf(layer);
       const cells = ledger.writers.open(tileSet, rectOf(n));
       const { minX: x, minY: y } = rectOf(n);
-      await store.put({ tileSet, x, y, z: Z }, new Uint8Array(bytes), () => true);
+      await store.put({ tileSet, x, y, z: Z }, new Uint8Array(bytes), ...unconditionally);
       ledger.writers.wrote(tileSet, { x, y, z: Z, bytes, replaced: undefined });
       ledger.writers.close(cells);
     },

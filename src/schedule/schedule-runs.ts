@@ -9,7 +9,7 @@ import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import type { SubmittedJob } from "../plan/job/job-request.ts";
 import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
-import { type BatchRequest, isMany, type Moment, type PlannedJobs, planBatch } from "../plan/plan-batch.ts";
+import { type BatchRequest, isMany, type PlanContext, type PlannedJobs, planBatch } from "../plan/plan-batch.ts";
 import { nextTime } from "./cron.ts";
 import type { RunWindows } from "./run-windows.ts";
 import type { Schedule, ScheduleRun, StartedRun } from "./schedule.ts";
@@ -130,7 +130,7 @@ export class ScheduleRuns {
     const before = this.#parts.runner.active.all().find(({ schedule }) => schedule === name);
     if (before !== undefined) return refuse(conflict(`Job ${before.id} of the schedule ${name} has not ended.`));
     // The layer may have lost levels since the schedule was made: seed only the levels that it still has.
-    const at: Moment = { options: this.#parts.options(), nowMs, missingLevels: "reduced" };
+    const at: PlanContext = { options: this.#parts.options(), nowMs, missingLevels: "reduced" };
     const planned = await planBatch(plan.job.many, this.#parts.catalogue(), at);
     if (!planned.ok) return planned;
     const counted = await this.count(planned.value);

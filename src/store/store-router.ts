@@ -148,17 +148,12 @@ export class StoreRouter implements Store {
     return this.#of(at.tileSet.layer).stat(at);
   }
 
-  put(...[at, bytes, guard, modifiedMs]: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
-    return this.#of(at.tileSet.layer).put(at, bytes, guard, modifiedMs);
+  put(...[at, bytes, terms, signal]: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
+    return this.#of(at.tileSet.layer).put(at, bytes, terms, signal);
   }
 
-  confirm(
-    at: TileAddress,
-    bytes: Uint8Array,
-    time: "keep" | "renew",
-    guard: () => boolean,
-  ): ReturnType<TileStore["confirm"]> {
-    return this.#of(at.tileSet.layer).confirm(at, bytes, time, guard);
+  confirm(...[at, bytes, terms, signal]: Parameters<TileStore["confirm"]>): ReturnType<TileStore["confirm"]> {
+    return this.#of(at.tileSet.layer).confirm(at, bytes, terms, signal);
   }
 
   putsAtOnce(layer: string): number {

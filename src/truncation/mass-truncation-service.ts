@@ -325,7 +325,9 @@ export class MassTruncationService {
     if ((this.#undoable.get(id)?.untilMs ?? 0) === 0) return gone(found);
     const later = truncations.standingAfter(id, layer);
     if (later !== undefined)
-      return conflict(`Truncation ${later} of the layer came after ${id}: take that one back first, or reclaim it.`);
+      return conflict(
+        `Truncation ${later} of the layer is later than ${id}: undo or reclaim the later truncation first.`,
+      );
     if (ledger.writers.isWatched(layer))
       return conflict(`A truncate job of layer ${layer} is running: wait until it has ended.`);
     return undefined;
@@ -335,7 +337,7 @@ export class MassTruncationService {
   async reclaimTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
     const found = this.#parts.truncations.find(id);
     if (found === undefined) return refuse(unknownTruncation(id));
-    if (found.mode === "soft") return refuse(conflict(`Truncation ${id} is a soft one: it keeps no space.`));
+    if (found.mode === "soft") return refuse(conflict(`Truncation ${id} is a soft truncation: it keeps no space.`));
     if (found.state === "undoing") return refuse(conflict(`Truncation ${id} is being undone.`));
     if (found.state !== "kept") return refuse(gone(found));
     this.#reclaim([id], by);

@@ -253,7 +253,7 @@ export class LedgerTruncations {
       try {
         const stretch = new Stretch(signal);
         for (const _ of this.#ledger.countDoubted(layer)) {
-          await stretch.rest();
+          await stretch.sleep();
           signal.throwIfAborted();
         }
         // Otherwise the next start would carry out an interrupted truncation on the restored tiles.

@@ -126,7 +126,7 @@ test("users of the configuration are read-only, and the refusal names the file",
     expect([status, json.detail]).toEqual([409, `The user "op" is in ${file}, and can be changed only there.`]);
   }
   const taken = await add("op", ["admin"]);
-  expect([taken.status, taken.json.detail]).toEqual([409, `The user "op" is there already, in ${file}.`]);
+  expect([taken.status, taken.json.detail]).toEqual([409, `The user "op" already exists, in ${file}.`]);
 });
 
 test("the last administrator stays", async () => {

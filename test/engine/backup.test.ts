@@ -214,7 +214,7 @@ test("a backup that cannot be made says why, and leaves nothing behind", async (
   expect(await failure("data/state.db", "--force")).toContain("is a name of a file of the server's state");
   expect(await failure(".", "--force")).toContain("is a directory");
   writeFileSync(join(directory, "b.db"), "mine");
-  expect(await failure("b.db")).toContain("b.db is there already: --force writes over it");
+  expect(await failure("b.db")).toContain("b.db already exists: --force overwrites it");
   expect(readdirSync(directory).sort()).toEqual(["b.db", "data"]);
   expect((await runProgram(["backup"])).code).toBe(2);
 });

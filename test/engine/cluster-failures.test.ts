@@ -25,6 +25,8 @@ const CLOCK = fileURLToPath(new URL("../support/shifted-clock.cjs", import.meta.
 
 interface Read {
   readonly status: number;
+  /** The body of an answer without a tile. */
+  readonly fault: string;
   readonly result: string;
   readonly cacheStatus: string;
   readonly version: number;
@@ -35,6 +37,7 @@ async function read({ url }: TestServer, path = TILE): Promise<Read> {
   const body = new Uint8Array(response.body);
   return {
     status,
+    fault: status === 200 ? "" : new TextDecoder().decode(body),
     result: headers.get("geowebcache-cache-result") ?? "",
     cacheStatus: headers.get("cache-status") ?? "",
     version: status === 200 ? await versionOf(body) : 0,
@@ -51,16 +54,14 @@ const truncated = (node: TestServer): Promise<true> =>
   );
 
 /** Reads again until a tile is answered. */
-const readWhenServed = (node: TestServer, path = TILE): Promise<Read> =>
-  until(
-    `${path} is served`,
-    async () => {
-      const found = await read(node, path);
-      return found.status === 200 ? found : undefined;
-    },
-    60_000,
-    node,
-  );
+async function readWhenServed(node: TestServer, path = TILE): Promise<Read> {
+  let found: Read | undefined;
+  const isServed = async () => {
+    found = await read(node, path);
+    return found.status === 200 ? found : undefined;
+  };
+  return until(() => `${path} is served, not ${JSON.stringify(found)}`, isServed, 60_000, node);
+}
 
 async function answered(url: string) {
   const response = await fetch(url);

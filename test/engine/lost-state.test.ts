@@ -74,7 +74,9 @@ test.each(LOST)("%s: the start says so, and counts the tiles exactly", async (_,
   const again = await at.restart();
   its.server = again;
   expect((await status(again)).stateLoss?.file).toBe(join(at.dataDir, file));
-  expect(again.log()).toMatch(new RegExp(`"level":"error".*/${file}".*the state of the last server is not all there`));
+  expect(again.log()).toMatch(
+    new RegExp(`"level":"error".*/${file}".*the state database is missing or older than the tiles`),
+  );
   expect(await losses(again)).toBe("1");
   await until("everything is counted", async () => ((await usage(again)).total.tiles === tiles ? true : undefined));
   await expectExact(again);

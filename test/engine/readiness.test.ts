@@ -97,7 +97,7 @@ test.concurrent.for([
   // A directory of the same name that is not the directory of the start.
   if (file === "tiles") writeFileSync(place, "");
   else mkdirSync(place);
-  await untilReady(at, /^503 .* is lost: another one is in its place/);
+  await untilReady(at, /^503 .* is lost: another file is in its place/);
   renameSync(place, `${place}-other`);
   renameSync(`${place}-away`, place);
   await untilReady(at, /^200 ok$/);

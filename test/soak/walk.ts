@@ -204,7 +204,10 @@ class Walk {
     }
     this.#server.configure({ ...settings, [name]: after });
     this.record.note(`${name} becomes ${JSON.stringify(after)}`);
-    await this.#operator.send("POST", "/rest/reload", "reload_configuration=1", [200]);
+    // A kill of the HTTP worker that has the request leaves open whether the server has it too: it is sent again.
+    const { restarts } = this.#epochs;
+    const reload = () => this.#operator.send("POST", "/rest/reload", "reload_configuration=1", [200]);
+    while ((await reload()) === undefined && this.#epochs.restarts === restarts);
     this.#epochs.reloadsAnswered++;
   }
 

@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createCompactStore } from "../../src/store/compact/compact-store.ts";
 import { gridSetNamed } from "./layer.ts";
+import { unconditionally } from "./memory-store.ts";
 
 /** A tile of a cache; the row counts from the top. */
 export interface CacheTile {
@@ -102,7 +103,7 @@ export async function writeCompactV2(root: string, tiles: readonly CacheTile[], 
   const store = createCompactStore({ root, fsync: false, instance: "fixture", gridSets: () => gridSet });
   const tileSet = { layer: "a", gridSet: gridSet.id, format, parametersId: "" };
   for (const { level: z, row, column: x, bytes } of tiles)
-    await store.put({ tileSet, x, y: 2 ** z - 1 - row, z }, bytes, () => true);
+    await store.put({ tileSet, x, y: 2 ** z - 1 - row, z }, bytes, ...unconditionally);
   await store[Symbol.asyncDispose]();
   return join(root, "a", "EPSG_900913", format === "image/png" ? "png" : "jpeg");
 }

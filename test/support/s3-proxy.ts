@@ -22,7 +22,7 @@ export type S3Fault =
   | "lose"
   | { readonly status: number; readonly code: string }
   | { readonly delayMs: number }
-  /** Taken whole, and forwarded so much later, also if the client has gone: as by a slow network. */
+  /** Taken whole, and forwarded so much later, also if the client has disconnected: as by a slow network. */
   | { readonly lateMs: number };
 
 /** Stands between a server and a service of S3. */

@@ -316,7 +316,7 @@ export class CoordinatorHost {
   diverged(reason: string): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    this.log.error("the server has to begin again", { reason });
+    this.log.error("the server must be restarted", { reason });
     // Wait, so that the log line can leave this thread.
     setTimeout(() => process.exit(1), END_MS);
   }

@@ -86,7 +86,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     health: () => host.health(),
     storeNews: (news) => host.tellStores(news),
     used: (report) => host.begun?.used(report),
-    rest: collectGarbage,
+    collectGarbage,
     async stop(graceMs) {
       await host.begun?.stop(graceMs);
     },
@@ -105,7 +105,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   };
   const channel = new Channel<CoordinatorMethods, ServerMethods>(port, methods, (method, error) => {
     host.begun?.services.metrics.countFailedNote();
-    host.log.error("the coordinator could not do what the server has reported or ordered", {
+    host.log.error("the coordinator could not process a message of the server", {
       method,
       error: String(error),
     });

@@ -64,7 +64,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Reports that a renderer cannot be reached that may still begin to store tiles for a time, ms. */
   lostWriter(mayStoreMs: number): void;
   /** Collects garbage. Called when the last renderer has ended after a time without work. */
-  rest(): void;
+  collectGarbage(): void;
   /** Prepares a reload that gives layers other stores: copies their last changes, and blocks the layers. */
   moving(next: CoordinatorConfiguration): Promise<void>;
   /** Unblocks the layers that `moving` has blocked, after the reload or its failure. */
@@ -112,7 +112,7 @@ export interface ServingData extends ServingState {
   readonly instance: string;
 }
 
-/** The process or processes that answer HTTP. */
+/** The process or processes that answer HTTP. Every implementation passes `serving-processes.conformance.ts`. */
 export interface ServingProcesses extends MemoryTiles {
   /**
    * Listens on the address.

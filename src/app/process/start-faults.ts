@@ -35,7 +35,9 @@ export async function listenFault(error: unknown, host: string, port: number): P
   const another = "--host, NUTHATCH_HOST or server.host names another";
   switch (codeOf(error)) {
     case "EADDRINUSE": {
-      const who = (await isNuthatch(host, port)) ? "a Nuthatch answers there already" : "another program listens there";
+      const who = (await isNuthatch(host, port))
+        ? "a Nuthatch server already answers there"
+        : "another program listens there";
       return `${address} is in use, ${who}; --port, NUTHATCH_PORT or server.port names another port (0 picks a free one)`;
     }
     case "EADDRNOTAVAIL":

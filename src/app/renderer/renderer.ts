@@ -153,7 +153,7 @@ export class Renderer implements RendererMethods {
         : await (await this.#sourceFor(layer.source)).query?.(question, signal);
     try {
       const info = await withTrace(question.trace, query);
-      if (info === undefined) throw new Error(`the source of ${name} knows pictures only`);
+      if (info === undefined) throw new Error(`the source of ${name} only renders pictures`);
       return { kind: "info", info };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };

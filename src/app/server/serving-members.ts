@@ -172,7 +172,7 @@ export class ServingMembers {
       } catch (error) {
         // A member that has ended checks the stores when it starts again.
         return this.#members.has(channel)
-          ? `a process that serves cannot look at the stores: ${errorMessage(error)}`
+          ? `a serving process cannot check the stores: ${errorMessage(error)}`
           : undefined;
       }
     };

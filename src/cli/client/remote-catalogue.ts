@@ -6,9 +6,9 @@ import { formatOf } from "../../layer/format.ts";
 import { gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import type { Answer } from "./answer.ts";
+import type { Received } from "./answer.ts";
 
-type Layers = Answer<"Layers">;
+type Layers = Received<"Layers">;
 
 /** The answer of `/api/v1/layers`. The `type` of a filter determines its fields. */
 export interface CatalogueAnswer {
@@ -32,7 +32,7 @@ export function remoteCatalogue({ layers, gridSets }: CatalogueAnswer): Catalogu
       const gridSubsets = subsets.map(({ gridSet: id, zoomStart, zoomStop, bounds }) => {
         const gridSet = grids.get(id);
         if (gridSet === undefined)
-          throw new CommandFailure(`the server does not tell its grid set ${id}`, EXIT.failure);
+          throw new CommandFailure(`the answer of the server lacks its grid set ${id}`, EXIT.failure);
         const [minX, minY, maxX, maxY] = bounds;
         const isWhole = corners(gridSet.extent).every((corner, n) => corner === bounds[n]);
         return gridSubset(gridSet, {

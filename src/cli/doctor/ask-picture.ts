@@ -45,7 +45,7 @@ export async function pictureFault(layer: Layer, subset: GridSubset, bounds: Bou
 function crsAdvice({ source }: Layer, { gridSet }: GridSubset, { message }: SourceError): string {
   const isOld = source.type === "wms" && crsName(source, gridSet.srs) === "EPSG:900913";
   return isOld && /\b[SC]RS\b/.test(message)
-    ? "; or set source.version: 1.3.0, whose requests name EPSG:3857 in place of EPSG:900913, or else source.crsNames: { EPSG:900913: EPSG:3857 }"
+    ? "; or set source.version: 1.3.0, whose requests name EPSG:3857 instead of EPSG:900913, or else source.crsNames: { EPSG:900913: EPSG:3857 }"
     : "";
 }
 

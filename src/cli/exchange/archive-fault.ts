@@ -32,7 +32,7 @@ export function archiveFault(
   const name = kind === "mbtiles" ? "MBTiles" : "PMTiles";
   const directory = "export into a directory instead: --to DIR";
   if (!isWebGrid(grid, maxZoom))
-    return `${name} has only web mercator in tiles of 256 x 256, and the grid set ${grid.id} is another: name a grid set such as EPSG:900913 with --grid-set, or ${directory}`;
+    return `${name} has only web mercator in tiles of 256 x 256, unlike the grid set ${grid.id}: name a grid set such as EPSG:900913 with --grid-set, or ${directory}`;
   const isMixed = format.kind === "image" && format.contentType === undefined;
   const isJson = format.kind === "data" && format.content === "json";
   if (isMixed || isJson || (kind === "pmtiles" && pmtilesType(format) === undefined))

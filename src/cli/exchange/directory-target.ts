@@ -82,7 +82,7 @@ function readProgress(file: string, purpose: string): ExportProgress | undefined
   const saved: unknown = JSON.parse(readFileSync(file, "utf8"));
   if (!isMap(saved) || saved["purpose"] !== purpose)
     throw new CommandFailure(
-      `${file} is of another export: remove it, or name the same layer and range as before`,
+      `${file} belongs to another export: remove it, or name the same layer and range as before`,
       EXIT.failure,
     );
   return progressOf(saved["progress"]);

@@ -40,7 +40,7 @@ export function layerContent({ root, node, ...document }: RootedDocument): Conte
  * Returns a layer as GeoWebCache's `wmsLayer`, `mbtilesLayer` or `arcgisLayer`, with its secrets. A source that
  * GeoWebCache lacks has no `wmsUrl`.
  */
-export function layerDocument(layer: Layer): RootedDocument {
+export function gwcLayerDocument(layer: Layer): RootedDocument {
   const { source, ...keys } = layerConfigurationWithSecrets(layer);
   const gridSubsets = keys.gridSubsets?.map(({ zoomStop, ...subset }, i) => {
     // GeoWebCache shows no level that is the last of the grid set.

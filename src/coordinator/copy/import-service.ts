@@ -41,6 +41,9 @@ export interface ImportCounts {
   readonly kept: number;
 }
 
+/** Never fires: an import stores the tiles that it was sent, even if its client has disconnected. */
+const TO_THE_END = new AbortController().signal;
+
 export interface ImportServiceParts
   extends Pick<BuildContext, "ledger" | "store" | "renders" | "catalogue" | "closing" | "state"> {
   readonly log: Logger;
@@ -148,7 +151,7 @@ export class ImportService {
     return {
       code: "disk_full",
       message: `There is no room for ${growth.bytes} more bytes: the disk or a disk quota is full.`,
-      details: ["An import evicts no tiles. Raise the quota or truncate something, then import again."],
+      details: ["An import evicts no tiles. Raise the quota or truncate tiles, then import again."],
     };
   }
 
@@ -198,13 +201,14 @@ export class ImportService {
       { tileSet, parameters, rect, wanted: null },
       tiles.map(({ x, y, bytes }) => ({ x, y, bytes, keep: true })),
       { layer, store, isCurrent: () => catalogue().layers.has(layer.name) },
+      TO_THE_END,
     );
     userWrites.wrote(tileSet, stored.written, reservation.id);
     for (const { x, y, z, unchanged } of stored.written)
       if (unchanged !== "left") renders.evicted(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
     // A renderer may write to the same cell. Which of the two wrote last is unknown then, so the cell is counted again.
     // It is also counted again if a put may have arrived without a response.
-    const isUncertain = stored.storeFailure?.isUncertain === true;
+    const isUncertain = stored.isUncertain === true;
     if (opened !== undefined && (isUncertain || ledger.writers.isShared(opened))) ledger.writers.lost(opened);
     return stored;
   }
@@ -216,7 +220,9 @@ function failureOf({ stale, storeFailure }: StoredTiles): Refusal | undefined {
     return { code: "disk_full", message: `The store is full: ${storeFailure.message}.` };
   if (storeFailure !== undefined)
     return { code: "unavailable", message: `The store cannot be written at present: ${storeFailure.message}.` };
-  return stale ? { code: "unavailable", message: "The layer has changed meanwhile; import again." } : undefined;
+  return stale
+    ? { code: "unavailable", message: "The layer has changed since the import began; import again." }
+    : undefined;
 }
 
 /** Groups tiles by cells. */

@@ -263,7 +263,7 @@ export class LayerCopy {
     const at = { tileSet, x, y, z };
     const tile = await from.get(at);
     if (tile === undefined) return;
-    const put = await to.put(at, tile.bytes, () => !signal.aborted, tile.modifiedMs);
+    const put = await to.put(at, tile.bytes, { guard: () => true, modifiedMs: tile.modifiedMs }, signal);
     signal.throwIfAborted();
     const copy = put.stored ? await to.get(at) : undefined;
     if (copy === undefined || Buffer.compare(copy.bytes, tile.bytes) !== 0)

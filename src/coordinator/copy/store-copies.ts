@@ -79,7 +79,11 @@ export class StoreCopies {
   #leftBehind({ layer, from, to }: Running["request"], isCaughtUp: boolean): void {
     const { stores, log } = this.#parts;
     if (stores?.idOf(layer) !== to)
-      log.warn("a copy of a layer has ended: the layer or the stores are others since the start", { layer, from, to });
+      log.warn("a copy of a layer has ended: the layer or its stores have changed since the last start", {
+        layer,
+        from,
+        to,
+      });
     else if (isCaughtUp) log.info("a copy of a layer has ended", { layer, from, to, outcome: "moved" });
     else this.#expire(layer);
   }

@@ -91,7 +91,7 @@ export function fixedGridSet({ configured }: Pick<RouteOptions, "configured">, n
   const isOwn = gridSets.some(({ id }) => id === name);
   if (isOwn && isWritable) return undefined;
   const place = fileOf(present, { kind: "gridSet", name });
-  const where = isOwn ? `stands in ${place ?? "the demo"}, and is changed there` : "is built in";
+  const where = isOwn ? `is defined in ${place ?? "the demo"}, and is changed there` : "is built in";
   return conflict(`The grid set ${name} ${where}.`);
 }
 

@@ -3,8 +3,8 @@ import { type RootedDocument, textOf } from "../../configuration/gwc/document-no
 import { layerFault } from "../../configuration/gwc/layer-fault.ts";
 import {
   completeLayer,
+  gwcLayerDocument,
   layerContent,
-  layerDocument,
   type ShownFrom,
   shownLayer,
   withShownAddresses,
@@ -75,7 +75,7 @@ export function layersRoute(parts: LayerParts): Route {
       return shownLayer(made, readerOf(caller), shownFrom(parts, catalogue.layers.get(name)));
     const layer = catalogue.layers.get(name);
     if (layer === undefined) return undefined;
-    const { root, node } = withShownAddresses(layerDocument(layer));
+    const { root, node } = withShownAddresses(gwcLayerDocument(layer));
     return { root, node: withoutSecrets(node, "reader") };
   };
   return configuredRoute({
@@ -98,7 +98,7 @@ function present(parts: LayerParts, { catalogue }: Exchange, name: string): Pres
   const made = presentObject(parts, "layer", name);
   const layer = catalogue.layers.get(name);
   if (layer === undefined || (made !== undefined && ownContent(made.document) === undefined)) return made;
-  return { document: layerDocument(layer), isFixed: true, refusal: fixedLayer(parts, name) };
+  return { document: gwcLayerDocument(layer), isFixed: true, refusal: fixedLayer(parts, name) };
 }
 
 /** Returns why a layer cannot be changed over HTTP. Undefined if it can. */
@@ -111,8 +111,8 @@ export function fixedLayer(
   const origin = layerOrigin(name);
   const place = origin?.line === undefined ? origin?.file : `${origin.file}, line ${origin.line}`;
   return place === undefined
-    ? conflict(`The layer ${name} is one of the demo, which a configuration file replaces.`)
-    : conflict(`The layer ${name} stands in ${place}, and is changed there.`);
+    ? conflict(`The layer ${name} is a demo layer, and a configuration file replaces the demo layers.`)
+    : conflict(`The layer ${name} is defined in ${place}, and is changed there.`);
 }
 
 async function putLayer(

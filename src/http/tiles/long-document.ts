@@ -4,7 +4,7 @@ import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { etagOf } from "../../lib/http/etag.ts";
+import { contentEtag } from "../../lib/http/etag.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import { ownVersion } from "../../lib/process/version.ts";
@@ -35,7 +35,7 @@ const catalogueDigest = onceEach(({ layers, service }: Catalogue): { readonly di
 export function longDocumentTag(catalogue: Catalogue, name: string, baseUrl: string): string | undefined {
   const { digest } = catalogueDigest(catalogue);
   if (digest === undefined) return undefined;
-  return etagOf(JSON.stringify([digest, name, baseUrl]));
+  return contentEtag(JSON.stringify([digest, name, baseUrl]));
 }
 
 /** The bytes that are written at once: enough for few writes, and fewer than the slowest client reads in a minute. */

@@ -26,7 +26,7 @@ export interface OutsideTile {
  * The meaning of an address: a tile, a map composed of tiles, a query to the upstream, or a document about the
  * catalogue.
  */
-export type RequestedTile =
+export type ParsedAddress =
   | { readonly kind: "tile"; readonly request: TileRequest }
   | PackedTile
   /** A tile that is rendered for this request and not stored. */
@@ -136,7 +136,7 @@ export function queryOf({ values }: Parameters): string {
  * Returns the zoom of a level by its name (`EPSG:900913:7`), else by its number, unless names are numbers too.
  * Undefined if the text is neither.
  */
-export function levelOf({ matrices }: GridSet, text: string): number | undefined {
+export function findLevel({ matrices }: GridSet, text: string): number | undefined {
   const named = matrices.findIndex(({ name }) => name === text);
   if (named >= 0) return named;
   return /^\d+$/.test(text) && !matrices.some(({ name }) => /^\d+$/.test(name)) ? Number(text) : undefined;
@@ -173,10 +173,10 @@ export function resolveTile(
   format: Result<TileFormat, Refusal>,
   parameters: Result<Parameters, Refusal>,
   at: TilePosition,
-): Result<RequestedTile, ProtocolRefusal> {
+): Result<ParsedAddress, ProtocolRefusal> {
   if (!format.ok) return format;
   if (!parameters.ok) return parameters;
-  return tileAt({ layer, subset, format: format.value, parameters: parameters.value }, at);
+  return offeredTile({ layer, subset, format: format.value, parameters: parameters.value }, at);
 }
 
 /** The position of a tile as its protocol counts it. */
@@ -188,7 +188,7 @@ export interface TilePosition {
 }
 
 /** Returns the tile of a well-formed address. Refuses a tile that the layer does not offer. */
-export function tileAt(
+export function offeredTile(
   parts: Omit<TileRequest, "index">,
   at: TilePosition,
 ): Result<{ readonly kind: "tile"; readonly request: TileRequest }, ProtocolRefusal> {

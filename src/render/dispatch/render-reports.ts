@@ -78,8 +78,7 @@ export class RenderReports {
     if (result.kind === "rendered") {
       failures.remove(layers.keyOf(order));
       if (result.storeFailure !== undefined) ledger.notStored(layer, result.storeFailure.message, who);
-      if (result.storeFailure?.isUncertain === true)
-        for (const tileSet of tileSetsOf(order)) ledger.lost(tileSet, order.rect);
+      if (result.isUncertain === true) for (const tileSet of tileSetsOf(order)) ledger.lost(tileSet, order.rect);
     } else if (result.kind === "failed") {
       const seconds = layers.get(layer)?.negativeCacheSeconds ?? 0;
       if (who === "user" && result.failure !== "no_tile") this.#parts.failedForUser(layer, toFailure(result));
@@ -109,5 +108,5 @@ export function reportToLimit(upstreamLimit: UpstreamLimit, result: RendererResu
   else if (result.kind === "info") upstreamLimit.succeeded(undefined);
   else if (result.kind === "failed" && result.failure === "no_tile") upstreamLimit.succeeded(undefined);
   else if (result.kind === "failed") upstreamLimit.failed(result.failure, result.retryAfterMs);
-  else upstreamLimit.unheard();
+  else upstreamLimit.unanswered();
 }

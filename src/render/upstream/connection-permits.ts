@@ -4,7 +4,8 @@ import type { RenderProgress } from "../dispatch/in-flight-render.ts";
 import type { LayerStates } from "../dispatch/layer-states.ts";
 import type { RenderThrottle } from "../dispatch/render-throttle.ts";
 import { CANCELLED } from "../render-result.ts";
-import { DOWN_AFTER_FAILURES, type PermitRefusal, type UpstreamLimit } from "./upstream-limit.ts";
+import { DOWN_AFTER_FAILURES } from "./circuit-breaker.ts";
+import type { PermitRefusal, UpstreamLimit } from "./upstream-limit.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
 /** The time limit of an upstream's answer for a source that configures none. */

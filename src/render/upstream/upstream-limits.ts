@@ -129,16 +129,16 @@ export class UpstreamLimits {
     return [...this.#bounds.keys()].flatMap((upstream) => {
       const upstreamLimit = this.#upstreamLimits.get(upstream);
       if (upstreamLimit === undefined) return [];
-      const { inUse, bearable, configured, usersWaiting, jobsWaiting, down, restMs } = upstreamLimit.state();
+      const { inUse, allowed, configured, usersWaiting, jobsWaiting, down, coolDownMs } = upstreamLimit.state();
       return [
         {
           id: idOf(upstream),
           origin: upstream,
           layers: names.get(upstream) ?? [],
           ...upstreamLimit.health.view(down),
-          connections: { inUse, allowed: bearable, configured },
+          connections: { inUse, allowed, configured },
           waiting: { users: usersWaiting, jobs: jobsWaiting },
-          pausedUntil: restMs > 0 ? isoTime(Date.now() + restMs) : null,
+          pausedUntil: coolDownMs > 0 ? isoTime(Date.now() + coolDownMs) : null,
         },
       ];
     });

@@ -30,7 +30,7 @@ export interface UpstreamTile {
  * @throws SourceError if the picture is not a single tile, which the configuration rules out
  */
 export function tileOf({ tile, gridSet }: RenderRequest): UpstreamTile {
-  if (tile === undefined) throw new SourceError("exception", "this upstream has single tiles only");
+  if (tile === undefined) throw new SourceError("exception", "this upstream only has single tiles");
   const { x, y, z } = tile;
   return { z, x, fromTop: matrixOf(gridSet, z).matrixHeight - 1 - y, fromBottom: y };
 }

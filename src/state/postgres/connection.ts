@@ -4,7 +4,7 @@ import { errorMessage } from "../../lib/error-code.ts";
 import { newClient, type PostgresClient, runQuery } from "./client.ts";
 import { faultOfConnection, faultOfStatement, isLoss, unavailable } from "./faults.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
-import type { Answer, Batch, Fault, Query, QueryResult } from "./protocol.ts";
+import type { Batch, BatchResult, Fault, Query, QueryResult } from "./protocol.ts";
 import { beginSession, connectionName, lastCommit, NUMBER_COMMIT, own, type SessionUse } from "./session.ts";
 
 /**
@@ -143,7 +143,7 @@ export class PostgresConnection {
       this.#diverged = {
         kind: "diverged",
         code: "",
-        message: `the state database in PostgreSQL (${this.#target.name}) is not as this server has left it: another server has changed it, it has lost commits, or it has made one that this server took for lost`,
+        message: `the state database in PostgreSQL (${this.#target.name}) is not as this server has left it: another server has changed it, it has lost commits, or it has a commit that this server took for lost`,
       };
       destroy(new Error("not used"));
       return false;
@@ -183,7 +183,7 @@ export class PostgresConnection {
     return error === undefined ? undefined : faultOfStatement(error, this.#target);
   }
 
-  async run(batch: Batch): Promise<Answer> {
+  async run(batch: Batch): Promise<BatchResult> {
     const beganMs = performance.now();
     for (let attempt = 1; ; attempt++) {
       const open = batch.transaction === "continue" ? this.#inTransaction : await this.#opened(RECONNECT_WAIT_MS);
@@ -208,7 +208,7 @@ export class PostgresConnection {
     }
   }
 
-  async #answered(open: Open, { commit, queries }: Batch, { results, error }: Sent): Promise<Answer> {
+  async #answered(open: Open, { commit, queries }: Batch, { results, error }: Sent): Promise<BatchResult> {
     if (commit !== undefined) {
       this.#doubted = undefined;
       this.#inTransaction = undefined;

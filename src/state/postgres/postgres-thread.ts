@@ -2,7 +2,7 @@ import { workerData } from "node:worker_threads";
 import { answerCalls, type CalledThread } from "../../lib/process/blocking-calls.ts";
 import { PostgresConnection } from "./connection.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
-import type { Answer, Fault, Request } from "./protocol.ts";
+import type { BatchResult, Fault, Request } from "./protocol.ts";
 import type { SessionUse } from "./session.ts";
 
 /** The parameters of the connection's thread. */
@@ -14,7 +14,7 @@ export interface PostgresThreadOptions {
 function start(thread: CalledThread<PostgresThreadOptions>): void {
   const { target, use } = thread.options;
   const connection = new PostgresConnection(target, use);
-  const failed = (error: unknown): Answer => ({
+  const failed = (error: unknown): BatchResult => ({
     ok: false,
     fault: {
       kind: "unavailable",
@@ -28,7 +28,7 @@ function start(thread: CalledThread<PostgresThreadOptions>): void {
   process.on("uncaughtException", (error) => answerLast(failed(error)));
 }
 
-async function carryOut(connection: PostgresConnection, request: Request): Promise<Answer> {
+async function carryOut(connection: PostgresConnection, request: Request): Promise<BatchResult> {
   switch (request.kind) {
     case "open":
       return answerOf(await connection.open());
@@ -45,7 +45,7 @@ async function carryOut(connection: PostgresConnection, request: Request): Promi
   }
 }
 
-const answerOf = (fault: Fault | undefined): Answer =>
+const answerOf = (fault: Fault | undefined): BatchResult =>
   fault === undefined ? { ok: true, results: [] } : { ok: false, fault };
 
 start(workerData);

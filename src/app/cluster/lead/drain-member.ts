@@ -49,7 +49,7 @@ async function change(member: Member, drained: boolean, { hosts, isOwn, log }: D
     member.isDraining = drained;
     if (drained) void hosts.remove(renderers);
     else if (!isOwn(hello) && hello.renderers > 0) hosts.add(renderers);
-    log.info(drained ? "a node is drained" : "a node is not drained any more", { node: hello.name });
+    log.info(drained ? "a node is drained" : "a node is no longer drained", { node: hello.name });
   }
   // Sent even without a change, because the node may not have applied an earlier equal request yet.
   await channel.call("drain", drained);

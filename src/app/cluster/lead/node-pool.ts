@@ -119,7 +119,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     const checked = new CheckedStores();
     const whyNot = (hello: NodeHello): NotAdmitted | undefined => {
       if (this.#closedTo !== undefined || member !== undefined)
-        return { kind: "not_now", reason: this.#closedTo ?? "the node has joined already" };
+        return { kind: "not_now", reason: this.#closedTo ?? "the node has already joined" };
       if (!lease.isValid) return { kind: "not_now", reason: "the lead has lost its lease" };
       if (socket.destroyed) return { kind: "not_now", reason: "the connection has ended" };
       const joined = [...this.#members].map((one) => one.hello);

@@ -210,7 +210,7 @@ export class Membership {
       if (welcome.kind === "refused")
         this.#report?.({
           kind: "refused",
-          message: `the cluster does not take this node: ${welcome.reason}`,
+          message: `the cluster refuses this node: ${welcome.reason}`,
           isConfiguration: true,
         });
       return { kind: "waiting" };

@@ -29,11 +29,11 @@ const SILENT_MS = 3_000;
  */
 const NICE = { user: 5, map: 10, job: 10 } as const;
 
-/** The work of a renderer: tiles that users missed, maps composed from tiles, or jobs. */
-export type Work = keyof typeof NICE;
+/** The renders of a renderer: tiles that users missed, maps composed of tiles, or metatiles of jobs. */
+export type RendererRole = keyof typeof NICE;
 
 export interface PooledRendererParts {
-  readonly who: Work;
+  readonly who: RendererRole;
   readonly host: RendererHost;
   readonly layers: readonly Layer[];
   readonly reserve: RendererNotes["reserve"];
@@ -47,7 +47,7 @@ export interface PooledRendererParts {
 
 /** A renderer process that the pool has started. */
 export class PooledRenderer {
-  readonly who: Work;
+  readonly who: RendererRole;
   readonly host: RendererHost;
   readonly channel: Channel<RendererNotes, RendererMethods>;
   /** Origins of servers that this renderer has found down. */
@@ -104,7 +104,7 @@ export class PooledRenderer {
       ping: () => this.channel.call("alive"),
       hung: (ms) => {
         parts.hung();
-        log.error("a renderer does not answer and is ended; its renders are given up", {
+        log.error("a renderer does not answer and is ended; its renders fail", {
           ...this.place,
           seconds: ms / 1000,
           renders: this.renders,

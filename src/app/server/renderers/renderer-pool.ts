@@ -18,7 +18,7 @@ import type {
 import type { Question } from "../../../source/source.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import { MapQueue } from "./map-queue.ts";
-import { PooledRenderer, type Work } from "./pooled-renderer.ts";
+import { PooledRenderer, type RendererRole } from "./pooled-renderer.ts";
 import { chooseRenderer } from "./renderer-choice.ts";
 import type { RendererEnd, RendererHost } from "./renderer-host.ts";
 
@@ -114,7 +114,7 @@ export class RendererPool implements Renderers, RendererHosts {
     return [...this.#hosts].map(({ most }) => most);
   }
 
-  #start(who: Work, host: RendererHost): PooledRenderer {
+  #start(who: RendererRole, host: RendererHost): PooledRenderer {
     const { reserve, log } = this.#parts;
     const renderer = new PooledRenderer({
       who,
@@ -160,7 +160,7 @@ export class RendererPool implements Renderers, RendererHosts {
     if (this.#renderers.size === 0) atRest();
   }
 
-  #choose(who: Work, near?: string): PooledRenderer {
+  #choose(who: RendererRole, near?: string): PooledRenderer {
     const { local, usersActive } = this.#parts;
     const most = (host: RendererHost): number =>
       who === "map" ? halfOf(host) : who === "job" && usersActive() ? Math.max(1, host.most - 1) : host.most;
@@ -235,30 +235,33 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 
   query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
-    return this.#choose("user").work(({ channel }) =>
-      channel.callUntil(signal, "query", layer, question).catch((error: unknown) => {
-        this.#parts.log.error("a question to an upstream failed by a fault", { layer, error: String(error) });
-        return { kind: "lost" } as const;
-      }),
+    return this.#ask(layer, "a query to an upstream", (renderer) =>
+      renderer.callUntil(signal, "query", layer, question),
     );
   }
 
   probe(layer: string, signal: AbortSignal): Promise<ProbeResult> {
-    return this.#choose("user").work(({ channel }) =>
-      channel.callUntil(signal, "probe", layer).catch((error: unknown) => {
-        this.#parts.log.error("a probe of an upstream failed by a fault", { layer, error: String(error) });
-        return { kind: "lost" } as const;
-      }),
-    );
+    return this.#ask(layer, "a probe of an upstream", (renderer) => renderer.callUntil(signal, "probe", layer));
   }
 
   test(order: TestOrder, signal: AbortSignal): Promise<TestResult> {
-    return this.#choose("user").work(({ channel }) =>
-      channel.callUntil(signal, "test", order).catch((error: unknown) => {
-        this.#parts.log.error("a test of a layer failed by a fault", { layer: order.layer, error: String(error) });
-        return { kind: "lost" } as const;
-      }),
-    );
+    return this.#ask(order.layer, "a test of a layer", (renderer) => renderer.callUntil(signal, "test", order));
+  }
+
+  /** Runs a call that stores nothing in a renderer for users. Returns `lost` if the call failed by a fault. */
+  #ask<T>(
+    layer: string,
+    what: string,
+    call: (channel: PooledRenderer["channel"]) => Promise<T>,
+  ): Promise<T | { readonly kind: "lost" }> {
+    return this.#choose("user").work(async ({ channel }) => {
+      try {
+        return await call(channel);
+      } catch (error) {
+        this.#parts.log.error(`${what} failed by a fault`, { layer, error: String(error) });
+        return { kind: "lost" };
+      }
+    });
   }
 
   sweep(signal: AbortSignal): Promise<void> {
@@ -291,7 +294,7 @@ export class RendererPool implements Renderers, RendererHosts {
       } catch (error) {
         if (renderer.hasEnded) return;
         // The renderer may store tiles of the older generation.
-        this.#parts.log.error("a renderer does not take a generation and is ended", {
+        this.#parts.log.error("a renderer does not acknowledge a generation and is ended", {
           ...renderer.place,
           layer,
           error: String(error),

@@ -48,7 +48,7 @@ export function importedDocument(
         const builtIn = gridSets.some(({ id }) => id === subset.gridSet) ? undefined : builtInGridSet(subset.gridSet);
         return builtIn === undefined ? subset : { ...subset, zoomStop: lastLevel(builtIn) };
       });
-      return layerDocument(layer, gridSubsets, catalogue, settings);
+      return importedLayer(layer, gridSubsets, catalogue, settings);
     }),
   };
 }
@@ -75,7 +75,7 @@ const lastLevel = ({ matrices }: GridSet): number =>
 
 const listOrNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
-function layerDocument(
+function importedLayer(
   layer: WmsCatalogueLayer,
   gridSubsets: readonly GridSubsetDocument[],
   { version, formats, maxWidth, maxHeight }: WmsCatalogue,

@@ -86,7 +86,7 @@ export async function importTiles(
     line.close();
   }
   const { stored = 0 } = batches?.result ?? {};
-  const message = `${why}; ${stored} tiles were stored before, and the same command with --keep stores the others`;
+  const message = `${why}; ${stored} tiles were stored before, and the same command with --keep stores the remaining tiles`;
   if (!signal.aborted) throw new CommandFailure(message, EXIT.failure);
   // The program ends when this function returns.
   process.stderr.write(`nuthatch: ${message}\n`);
@@ -160,7 +160,7 @@ function filesAt(path: string, { layer, subset, format }: RemoteTileSet, { reque
   // GeoWebCache counts rows from the bottom in any grid set. Other programs use only web mercator.
   if (files[0] === path && !isWebGrid(gridSet, subset.zoomStop))
     throw new CommandFailure(
-      `MBTiles has only web mercator in tiles of 256 x 256, and the grid set ${gridSet.id} is another: name another with --grid-set, or a directory of GeoWebCache`,
+      `MBTiles has only web mercator in tiles of 256 x 256, unlike the grid set ${gridSet.id}: name another grid set with --grid-set, or a directory of GeoWebCache`,
       EXIT.usage,
     );
   return files;

@@ -43,7 +43,7 @@ function named(layers: readonly Layer[], names: readonly string[]): readonly Lay
 export function doctorCommand(): Command {
   return addConfigurationFlags(
     new Command("doctor")
-      .description("checks whether each upstream can render its layers, and lists what is missing")
+      .description("checks whether each upstream can render its layers, and lists the problems")
       .argument("[layer...]", "the layers to check; absent: all of the configuration")
       .option("--json", "print the problems as JSON"),
   ).action(async (names: readonly string[], { json, ...flags }: DoctorFlags) => {

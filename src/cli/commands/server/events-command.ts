@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { isoTime } from "../../../lib/time/iso-time.ts";
-import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../../client/answer.ts";
 import { retryWhileBusy } from "../../client/retry-wait.ts";
 import { ServerClient, ServerUnreachable } from "../../client/server-client.ts";
 import type { ServerEvent } from "../../client/server-events.ts";
@@ -79,7 +79,7 @@ function eventLines({ event, data }: GivenEvent): readonly string[] {
   const now = timeText(isoTime(Date.now()));
   switch (event) {
     case "snapshot":
-      return parseAnswer<Answer<"Jobs">>(data).jobs.map((job) => `${now} ${jobLine(job)}`);
+      return parseAnswer<Received<"Jobs">>(data).jobs.map((job) => `${now} ${jobLine(job)}`);
     case "job":
       return [`${now} ${jobLine(parseAnswer(data))}`];
     case "forgotten":

@@ -52,7 +52,7 @@ export function display(path: Path, value: unknown, origins: Pick<Origins, "writ
   return shown(isAddress ? maskedAddress(written) : written);
 }
 
-const textOf = (sentence: Sentence): string => (typeof sentence === "string" ? sentence : sentence());
+const sentenceText = (sentence: Sentence): string => (typeof sentence === "string" ? sentence : sentence());
 
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? "a list" : typeof value === "object" && value !== null ? "a map" : "another value";
@@ -137,7 +137,7 @@ export class Problems {
 
   /** Adds the problem `layers[0].gutter: SENTENCE`. */
   add(path: Path, sentence: Sentence, part: "key" | "value" = "value"): void {
-    this.#put(path, () => this.#problem(path, textOf(sentence), part));
+    this.#put(path, () => this.#problem(path, sentenceText(sentence), part));
   }
 
   /** Adds the problem `layers[0].gutter: expected WHAT, got VALUE`. */
@@ -158,7 +158,7 @@ export class Problems {
   /** Adds the warning `layers[0].name: SENTENCE`. A configuration with warnings is valid. */
   warn(path: Path, sentence: Sentence): void {
     if (this.#isAmong(this.#placesWarned, path))
-      this.#warned.push({ path, problem: this.#problem(path, textOf(sentence), "value") });
+      this.#warned.push({ path, problem: this.#problem(path, sentenceText(sentence), "value") });
     else this.#moreWarned.push(path);
   }
 

@@ -8,7 +8,7 @@ import { type Handler, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 import { decodeQuery, id } from "../query-fields.ts";
-import { tileSetFields, tileSetOf } from "./requested-tile-set.ts";
+import { selectTileSet, tileSetFields } from "./requested-tile-set.ts";
 
 /** The most tiles of a coverage map: more than any screen shows, in at most 65,536 cells. */
 const MOST_TILES = 16_777_216n;
@@ -20,7 +20,7 @@ const coverageQuery = z.object({
   bbox: text
     .exactOptional()
     .meta({ description: "minx,miny,maxx,maxy in units of the grid set. Absent: the coverage" }),
-  job: id("the id of a job").meta({ description: "The failed tiles are those of this job" }),
+  job: id("the id of a job").meta({ description: "Shows the failed tiles of this job" }),
 });
 
 type Parts = Pick<RouteOptions, "operations">;
@@ -30,7 +30,7 @@ export const coverageOperations = [
   operation(
     "GET /coverage",
     "getCoverage",
-    "Returns which tiles of a box are stored, stale, failed, being rendered or recently evicted",
+    "Returns the stored, stale, failed and recently evicted tiles of a box, and tiles that are being rendered",
     { query: coverageQuery, answers: "Coverage", failures: [400, 404] },
     (parts) => coverageHandler(parts),
   ),
@@ -43,7 +43,7 @@ export const coverageOperations = [
       reading(async (exchange) => {
         const query = decodeQuery(levelsQuery, exchange);
         if (!query.ok) return query;
-        const requested = tileSetOf(query.value, levelsQuery, exchange);
+        const requested = selectTileSet(query.value, levelsQuery, exchange);
         if (!requested.ok) return requested;
         const levels = await operations.coverageLevels(requested.value.tileSet, exchange.signal);
         return documentAnswer("CoverageLevels", { levels });
@@ -56,7 +56,7 @@ const coverageHandler = ({ operations }: Parts): Handler =>
     const query = decodeQuery(coverageQuery, exchange);
     if (!query.ok) return query;
     const { job } = query.value;
-    const requested = tileSetOf(query.value, coverageQuery, exchange);
+    const requested = selectTileSet(query.value, coverageQuery, exchange);
     if (!requested.ok) return requested;
     const { tileSet, subset } = requested.value;
     const rect = rectangle(query.value, subset);

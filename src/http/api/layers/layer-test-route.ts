@@ -20,14 +20,11 @@ const index = z.int().min(0).exactOptional();
 
 /** The body of a test without its null fields, which count as absent. */
 export const layerTestSchema = z.strictObject({
-  gridSet: z
-    .string()
-    .exactOptional()
-    .meta({ description: "Absent: EPSG:900913 where the layer has it, else its first" }),
+  gridSet: z.string().exactOptional().meta({ description: "Absent: EPSG:900913 if the layer has it, else its first" }),
   format: z.string().exactOptional().meta({ description: "Absent: the layer's first" }),
   parameters: z.record(z.string(), z.string()).exactOptional().meta({ description: "Absent: the defaults" }),
-  z: index.meta({ description: "Absent: a level that shows a continent, where the layer has it" }),
-  x: index.meta({ description: "Absent, with y: the middle of the level, or without z of a continent" }),
+  z: index.meta({ description: "Absent: a level that shows a continent, if the layer has it" }),
+  x: index.meta({ description: "Absent, with y: the middle of the level, or without z the middle of a continent" }),
   y: index.meta({ description: "From the bottom" }),
 });
 

@@ -12,7 +12,7 @@ import { withoutQuery } from "../query-fields.ts";
 const id = z.string().min(1);
 export const storeCopyRequestSchema = z.strictObject({
   from: id.meta({ description: "The id of the store that has the tiles of the layers" }),
-  to: id.meta({ description: "The id of the store that gets them" }),
+  to: id.meta({ description: "The id of the store that gets the tiles" }),
   layers: z
     .array(z.string().min(1))
     .min(1)
@@ -26,7 +26,7 @@ export const storeCopyOperations = [
   operation(
     "GET /stores/copies",
     "getStoreCopies",
-    "Copies of layers to other stores: those that run, and those ended since the start",
+    "Lists copies of layers to other stores: running copies, and copies that have ended since the start",
     { answers: "StoreCopies" },
     ({ operations }: Parts) =>
       reader(async () => documentAnswer("StoreCopies", { copies: await operations.storeCopies() })),
@@ -48,7 +48,7 @@ export const storeCopyOperations = [
   operation(
     "DELETE /stores/copies/{layer}",
     "cancelStoreCopy",
-    "Ends the copy of a layer; what was copied stays",
+    "Ends the copy of a layer; the copied tiles stay",
     { answers: "StoreCopy", failures: [404] },
     ({ operations }: Parts, layer) =>
       administering(

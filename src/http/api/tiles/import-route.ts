@@ -8,7 +8,7 @@ import { limitConcurrency } from "../../limit-concurrency.ts";
 import { administering, type Exchange, type Reply, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { type RequestedTileSet, tileSetFields, tileSetOf } from "../coverage/requested-tile-set.ts";
+import { type RequestedTileSet, selectTileSet, tileSetFields } from "../coverage/requested-tile-set.ts";
 import { decodeQuery } from "../query-fields.ts";
 import { receivedTile } from "./received-tile.ts";
 import { decodePack, type PackedTile, packJson, parseTileName } from "./tile-pack.ts";
@@ -26,7 +26,7 @@ const importQuery = z.object({
   existing: z
     .enum(EXISTING)
     .default("replace")
-    .meta({ description: "keep: a tile that is stored already stays as it is", default: "replace" }),
+    .meta({ description: "keep: stored tiles are not replaced", default: "replace" }),
 });
 
 const bounded = limitConcurrency(MOST_AT_ONCE, "imports are being stored");
@@ -54,7 +54,7 @@ export const importOperations = [
 async function answerTo(exchange: Exchange, operations: RouteOptions["operations"]): Promise<Reply> {
   const query = decodeQuery(importQuery, exchange);
   if (!query.ok) return query;
-  const requested = tileSetOf(query.value, importQuery, exchange);
+  const requested = selectTileSet(query.value, importQuery, exchange);
   if (!requested.ok) return requested;
   const packed = await exchange.body(packOf, MOST_IMPORTED_BYTES);
   if (!packed.ok) return packed;

@@ -8,7 +8,7 @@ export const truncationRequestSchema = z.strictObject({
   layer: z.string({ error: ({ input }) => (input === undefined ? "the name of a layer" : "text") }).regex(/\S/),
   type: z.enum(MASS_TRUNCATION_TYPES).optional().meta({ default: "truncateLayer" }),
   mode: z.enum(TRUNCATION_MODES).optional().meta({
-    description: "soft: the tiles of the whole layer are stale, and served until they are rendered anew",
+    description: "soft: the tiles of the whole layer become stale, and are served until they are rendered again",
     default: "hard",
   }),
   parameters: z

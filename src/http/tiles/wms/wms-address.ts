@@ -19,7 +19,14 @@ import { allValues, type Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
-import { findFormat, findLayer, type ProtocolRefusal, type RequestedTile, tileAt, XML_TYPE } from "../tile-parts.ts";
+import {
+  findFormat,
+  findLayer,
+  offeredTile,
+  type ParsedAddress,
+  type ProtocolRefusal,
+  XML_TYPE,
+} from "../tile-parts.ts";
 import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
@@ -39,7 +46,7 @@ const as = (refusal: Refusal, code: string): { readonly ok: false; readonly erro
  * Parses a WMS request: the capabilities, GetMap of exactly one tile (WMS-C, `docs/explanation/geowebcache.md`, Tile
  * services), and GetMap of any extent if the layer has `fullWms`.
  */
-export function parseWms(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+export function parseWms(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
   const request = query.get("REQUEST") ?? "";
   switch (request.toLowerCase()) {
     case "getmap":
@@ -59,14 +66,14 @@ export function parseWms(catalogue: Catalogue, query: Query): Result<RequestedTi
   }
 }
 
-const capabilities130 = (catalogue: Catalogue): RequestedTile => ({
+const capabilities130 = (catalogue: Catalogue): ParsedAddress => ({
   kind: "document",
   name: "wms/1.3.0",
   contentType: XML_TYPE,
   parts: (baseUrl) => wmsCapabilities130(catalogue, baseUrl),
 });
 
-function capabilities111(catalogue: Catalogue, query: Query): RequestedTile {
+function capabilities111(catalogue: Catalogue, query: Query): ParsedAddress {
   const tileSets = query.get("TILED")?.toLowerCase() === "true" ? "listed" : "left out";
   return {
     kind: "document",
@@ -76,7 +83,7 @@ function capabilities111(catalogue: Catalogue, query: Query): RequestedTile {
   };
 }
 
-function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+function parseGetMap(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
   const name = query.get("LAYERS") ?? "";
   if (name === "") return refuse(badField("LAYERS", "the name of one layer", name));
   if (!catalogue.layers.has(name) && name.includes(",")) {
@@ -112,7 +119,7 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, 
     if (!parameters.ok) return parameters;
     if (format.value.kind !== "image")
       return as(
-        badField("FORMAT", "a picture's, as only those can be put together", query.get("FORMAT")),
+        badField("FORMAT", "a format of pictures, because only pictures can be composed", query.get("FORMAT")),
         "InvalidFormat",
       );
     const background = parseBackground(query, format.value);
@@ -132,14 +139,14 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, 
   }
 
   if (!parameters.ok) return parameters;
-  return tileAt(
+  return offeredTile(
     { layer: layer.value, subset: fit.subset, format: format.value, parameters: parameters.value },
     { z: fit.z, column: fit.x, row: fit.y, rows: "bottom" },
   );
 }
 
 /** Parses GetFeatureInfo of any box and size. The query is sent to the upstream in the CRS of a grid set. */
-function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
   const name = query.get("QUERY_LAYERS") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return as(layer.error, "LayerNotDefined");
@@ -217,7 +224,7 @@ const pixels = (span: number, resolution: number): number => Math.max(3, span / 
 function mapOf(
   parts: Pick<MapRequest, "layer" | "subset" | "format" | "parameters" | "background">,
   { extent, width, height }: Pick<MapRequest, "extent" | "width" | "height">,
-): Result<RequestedTile, ProtocolRefusal> {
+): Result<ParsedAddress, ProtocolRefusal> {
   if (width > MAX_SIDE || height > MAX_SIDE)
     return refuse(badField("WIDTH, HEIGHT", `at most ${MAX_SIDE} x ${MAX_SIDE}`, `${width} x ${height}`));
   const { gridSet, zoomStart } = parts.subset;

@@ -10,7 +10,7 @@ import {
   findFormatOfExtension,
   findLayer,
   notFound,
-  type RequestedTile,
+  type ParsedAddress,
   resolveTile,
 } from "../tile-parts.ts";
 
@@ -21,7 +21,7 @@ function webTile(
   format: { readonly mimeType: string } | { readonly extension: string | undefined },
   { z, x, y }: { readonly z: number; readonly x: number; readonly y: number },
   query: Query,
-): Result<RequestedTile, Refusal> {
+): Result<ParsedAddress, Refusal> {
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return layer;
   const subset = webSubset(layer.value);
@@ -40,7 +40,7 @@ function webTile(
  * Applies GeoWebCache's `cached=false` to a tile, if the layer permits it. Ignores `metatiled`: the tile is rendered
  * alone.
  */
-function pastTheCache(tile: Result<RequestedTile, Refusal>, query: Query): Result<RequestedTile, Refusal> {
+function pastTheCache(tile: Result<ParsedAddress, Refusal>, query: Query): Result<ParsedAddress, Refusal> {
   const cached = query.get("CACHED");
   if (!tile.ok || tile.value.kind !== "tile" || cached === undefined || cached.toLowerCase() === "true") return tile;
   const { request } = tile.value;
@@ -65,7 +65,7 @@ export function parseQuadkey(
   catalogue: Catalogue,
   rest: readonly string[],
   query: Query,
-): Result<RequestedTile, Refusal> {
+): Result<ParsedAddress, Refusal> {
   const [name, last] = rest;
   if (name === undefined || last === undefined || rest.length !== 2)
     return notFound("A quadkey address is /quadkey/{layer}/{quadkey}.{ext}");
@@ -75,7 +75,7 @@ export function parseQuadkey(
 }
 
 /** Parses GWC's `/service/ve` (`docs/explanation/geowebcache.md`, Tile services): `layers`, `quadkey`, `format`. */
-export function parseVe(catalogue: Catalogue, query: Query): Result<RequestedTile, Refusal> {
+export function parseVe(catalogue: Catalogue, query: Query): Result<ParsedAddress, Refusal> {
   const at = parseKey("quadkey", query.get("QUADKEY") ?? "");
   if (!at.ok) return at;
   const format = { mimeType: query.get("FORMAT") ?? "image/png" };
@@ -86,7 +86,7 @@ export function parseVe(catalogue: Catalogue, query: Query): Result<RequestedTil
 const MOBILE_TOP = 17;
 
 /** Parses GWC's `/service/gmaps` and `/service/mgmaps`: `layers`, `zoom`, `x`, `y`, `format`. */
-export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "down"): Result<RequestedTile, Refusal> {
+export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "down"): Result<ParsedAddress, Refusal> {
   const zoom = wholeNumber("zoom", query.get("ZOOM") ?? "");
   if (!zoom.ok) return zoom;
   if (zooms === "down" && zoom.value > MOBILE_TOP)

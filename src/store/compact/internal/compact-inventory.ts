@@ -18,7 +18,7 @@ import {
   type LevelAt,
   parseLevelDirectory,
   rectOfBundle,
-  tileAt,
+  tileOfEntry,
 } from "./compact-paths.ts";
 import type { CompactParts } from "./compact-tiles.ts";
 import { removeEmptyBundles, removeEmptyPyramids } from "./empty-bundles.ts";
@@ -107,7 +107,7 @@ function countIn({ rows, format }: LevelAt, bundle: BundleAt, rect: TileRect, af
     for (let i = 0; i < SIDE * SIDE; i++) {
       const entry = index.entry(i);
       if (entry === undefined) continue;
-      const { x, y } = tileAt(rows ?? 0, bundle, i);
+      const { x, y } = tileOfEntry(rows ?? 0, bundle, i);
       if (!rectHolds(rect, x, y)) continue;
       const record = readRecord(file, entry, afterReboot ? "whole" : "head");
       if (record === undefined || (afterReboot && isBroken(record, format))) broken.push(i);
@@ -181,7 +181,7 @@ function listIn({ rows }: LevelAt, bundle: BundleAt, rect: TileRect): readonly {
   const inside: { x: number; y: number }[] = [];
   for (let i = 0; i < SIDE * SIDE; i++) {
     if (index.entry(i) === undefined) continue;
-    const tile = tileAt(rows, bundle, i);
+    const tile = tileOfEntry(rows, bundle, i);
     if (rectHolds(rect, tile.x, tile.y)) inside.push(tile);
   }
   return inside;

@@ -177,7 +177,7 @@ export function placeOf(
 }
 
 /** Returns the position of a tile in the level; y counts from the bottom. */
-export const tileAt = (rows: number, { row, column }: BundleAt, index: number): { x: number; y: number } => ({
+export const tileOfEntry = (rows: number, { row, column }: BundleAt, index: number): { x: number; y: number } => ({
   x: column + (index % SIDE),
   y: rows - 1 - (row + Math.floor(index / SIDE)),
 });

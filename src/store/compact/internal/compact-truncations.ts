@@ -21,7 +21,7 @@ import {
   type LevelAt,
   levelDirectory,
   parseLevelDirectory,
-  tileAt,
+  tileOfEntry,
 } from "./compact-paths.ts";
 import type { CompactParts } from "./compact-tiles.ts";
 import { defragment } from "./defragment.ts";
@@ -127,7 +127,7 @@ function tilesIn(
   for (let i = 0; i < SIDE * SIDE; i++) {
     const entry = index.entry(i);
     if (entry === undefined) continue;
-    const { x, y } = tileAt(rows, bundle, i);
+    const { x, y } = tileOfEntry(rows, bundle, i);
     if (rectHolds(rect, x, y) && chosen(x, y))
       found.push({ index: i, deleted: { format, x, y, z, bytes: entry.size } });
   }

@@ -23,7 +23,7 @@ export async function credentialsOf(
   const section = profile ?? environment["AWS_PROFILE"] ?? "default";
   const files = filesOf(environment, section);
   for (const { path, heading } of files) {
-    const values = profileSections(await textOf(path)).get(heading);
+    const values = profileSections(await readText(path)).get(heading);
     const [profileId, profileSecret] = [values?.get("aws_access_key_id"), values?.get("aws_secret_access_key")];
     if (profileId && profileSecret) return withToken(profileId, profileSecret, values?.get("aws_session_token"));
   }
@@ -58,7 +58,7 @@ function filesOf(environment: Environment, section: string): readonly { path: st
   ];
 }
 
-async function textOf(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {

@@ -139,6 +139,6 @@ export class NamesDocument {
       }
       await this.load();
     }
-    throw new S3Error(0, `the document ${NAMES_KEY} is changed by another server all the time`);
+    throw new S3Error(0, `another server keeps changing the document ${NAMES_KEY}`);
   }
 }

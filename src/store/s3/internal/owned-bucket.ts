@@ -67,7 +67,7 @@ export class OwnedBucket {
   }
 
   discard(id: string): Promise<void> {
-    return this.#writing("truncated tiles cannot be given up", () => this.#truncations.discard(id, this.#client.now()));
+    return this.#writing("truncated tiles cannot be released", () => this.#truncations.discard(id, this.#client.now()));
   }
 
   asideIds(): Promise<readonly string[]> {
@@ -103,7 +103,7 @@ export class OwnedBucket {
     layer: string,
     pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
   ): Promise<readonly ("gone" | "tiles" | "unfinished")[]> {
-    return this.#writing("what tiles have left cannot be removed", () =>
+    return this.#writing("the remains of tiles cannot be removed", () =>
       this.#inventory.removeEmptyPyramids(layer, pyramids),
     );
   }

@@ -10,7 +10,7 @@ import {
   formatNamed,
   type KeyLevel,
   type KeySegment,
-  levelOf,
+  keyLevel,
   levelPrefix,
   parametersKey,
   parseLevel,
@@ -104,7 +104,7 @@ export class S3Inventory {
   }
 
   #level(tileSet: TileSet, z: number): KeyLevel {
-    return levelOf({ tileSet, z }, this.#names.nameOf(tileSet.layer, tileSet.gridSet, tileSet.parametersId, z));
+    return keyLevel({ tileSet, z }, this.#names.nameOf(tileSet.layer, tileSet.gridSet, tileSet.parametersId, z));
   }
 
   /**

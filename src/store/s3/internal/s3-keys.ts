@@ -70,7 +70,7 @@ export const levelPrefix = (level: KeyLevel): string => `${segmentPrefix(level)}
 const fileExtension = (extension: string): string => FILE_EXTENSIONS.get(extension) ?? extension;
 
 /** Returns the level of a tile under a generation. */
-export function levelOf({ tileSet, z }: Pick<TileAddress, "tileSet" | "z">, name: string): KeyLevel {
+export function keyLevel({ tileSet, z }: Pick<TileAddress, "tileSet" | "z">, name: string): KeyLevel {
   const { layer, gridSet, format, parametersId } = tileSet;
   return { layer, gridSet, extension: formatExtension(format), parametersId, name, z };
 }

@@ -84,7 +84,7 @@ export class MapProxySources {
         return arcgis.ok ? ok({ ...arcgis.value, ...common, from }) : arcgis;
       }
       default:
-        source.kept("type", "only sources of the types wms, tile and arcgis have an equal");
+        source.kept("type", "only sources of the types wms, tile and arcgis have an equivalent");
         return refuse(`the source ${name} is of the type ${type}`);
     }
   }
@@ -230,11 +230,12 @@ export class MapProxySources {
   #arcgis(source: ForeignObject, name: string): Result<Omit<TranslatedSource, "coverage" | "from">, string> {
     const layers = source.text("req.layers");
     const shown = /^show:([\d,]+)$/.exec(layers ?? "")?.[1];
-    if (layers !== undefined && shown === undefined) source.kept("req.layers", "only show: with numbers has an equal");
+    if (layers !== undefined && shown === undefined)
+      source.kept("req.layers", "only show: with numbers has an equivalent");
     source.kept("opts.featureinfo", "only sources of the type wms have feature info");
     const url = (source.text("req.url") ?? "").replace(/\/export\/?$/, "");
     if (/\/ImageServer\b/i.test(url)) {
-      source.kept("req.url", "only map services have an equal, image services have none");
+      source.kept("req.url", "only map services have an equivalent, image services have none");
       return refuse(`the source ${name} is an image service`);
     }
     const dpi = source.text("req.dpi");
