@@ -6,7 +6,7 @@ import type { Tables } from "../state/tables.ts";
 import type { ApiTokenView } from "./account-documents.ts";
 import { type ApiToken, digestOfToken, newTokenText } from "./api-token.ts";
 import type { SessionService } from "./session-service.ts";
-import { allUsers, type KeptUser, placeText, ROLES, type Role, type User } from "./user.ts";
+import { allUsers, asPasswordHash, type KeptUser, placeText, ROLES, type Role, type User } from "./user.ts";
 
 export const accountTables: Tables = `CREATE TABLE api_token (
        id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user TEXT NOT NULL,
@@ -254,7 +254,7 @@ const lastAdministrator = (name: string): Refusal =>
 
 const userOf = (row: Row): User => ({
   name: text(row, "name"),
-  passwordHash: text(row, "password_hash"),
+  passwordHash: asPasswordHash(text(row, "password_hash")),
   // `addUser` or `changeUser` has written the text, so it needs no validation.
   roles: JSON.parse(text(row, "roles")),
 });

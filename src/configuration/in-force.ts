@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
 import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.ts";
+import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
@@ -22,7 +23,7 @@ import { mergeReloaded } from "./merge-reloaded.ts";
 import { type ConfigurationProblem, problemText } from "./problem.ts";
 import { relocatedLayers } from "./store-locations.ts";
 
-/** Loads the configuration that will replace the one of the running server. */
+/** Loads the configuration that will replace the configuration of the running server. */
 export type LoadConfiguration = (
   running: RunningConfiguration,
   more: Pick<ConfigurationInput, "objects" | "changed">,
@@ -42,7 +43,7 @@ export interface ConfiguredProcesses {
 
 export interface InForceParts {
   readonly processes: ConfiguredProcesses;
-  /** Reads the configuration file, and adds objects: the given ones, else those of the configuration itself. */
+  /** Reads the configuration file, and adds objects: the given objects, else the objects of the configuration. */
   readonly load: LoadConfiguration;
   /** Checks the change of one layer. Undefined if only a load of the whole configuration can check it. */
   readonly changeLayer: (
@@ -56,7 +57,7 @@ export interface InForceParts {
   /** Stores changes of objects. If a layer is removed, also records that its tiles must be truncated. */
   readonly store: (changes: readonly ObjectChange[]) => Promise<Result<null, Refusal>>;
   /** Truncates the tiles of a removed layer. `by` is the account. */
-  readonly truncateRemoved: (layer: string, by: string | null) => Promise<void>;
+  readonly truncateRemoved: (layer: LayerName, by: string | null) => Promise<void>;
   /** Returns warnings of settings of the file that settings made over HTTP overrule. */
   readonly overruled: () => Promise<readonly string[]>;
   readonly log: Logger;
@@ -181,7 +182,7 @@ export class ConfigurationInForce {
       if ("made" in next) await this.#applyLayer(next);
       else await this.#apply(next);
       // In the same turn, because a later change may make a layer with this name, whose tiles must stay.
-      if (kind === "layer" && document === undefined) await truncateRemoved(name, by);
+      if (kind === "layer" && document === undefined) await truncateRemoved(asLayerName(name), by);
     } catch (fault) {
       return refuse(this.#notCompleted("The change is recorded and in force", fault));
     } finally {

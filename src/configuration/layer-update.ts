@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { builtInGridSet } from "../grid/built-in.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import { findSubset, type Layer } from "../layer/layer.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Configuration } from "./configuration.ts";
 import { changedObjects } from "./gwc/configured-object.ts";
 import type { RootedDocument } from "./gwc/document-node.ts";
@@ -11,7 +12,7 @@ import type { RootedDocument } from "./gwc/document-node.ts";
  * with thousands of layers, sending the whole configuration takes far longer.
  */
 export interface LayerUpdate {
-  readonly name: string;
+  readonly name: LayerName;
   /** The new layer and its document. Undefined to remove the layer. */
   readonly made: { readonly layer: Layer; readonly document: RootedDocument } | undefined;
 }

@@ -4,7 +4,7 @@ import type { StoreOptions } from "../store/store-options.ts";
 import type { Configuration } from "./configuration.ts";
 
 /**
- * Merges a reloaded configuration into that of the running server.
+ * Merges a reloaded configuration into the configuration of the running server.
  * @returns the merged configuration, and the keys whose change needs a restart
  */
 export function mergeReloaded(

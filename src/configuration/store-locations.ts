@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import { tilesDirectory } from "../store/open-store.ts";
 import { locationOf } from "../store/store-options.ts";
 import type { Configuration, CoordinatorConfiguration } from "./configuration.ts";
@@ -7,11 +8,11 @@ import type { Configuration, CoordinatorConfiguration } from "./configuration.ts
  */
 export function storeLocations(
   { dataDir, stores, layers }: CoordinatorConfiguration,
-  only?: ReadonlySet<string>,
-): ReadonlyMap<string, string> {
+  only?: ReadonlySet<LayerName>,
+): ReadonlyMap<LayerName, string> {
   const byId = storeLocationsById({ dataDir, stores });
   const [first] = byId.values();
-  const byLayer = new Map<string, string>();
+  const byLayer = new Map<LayerName, string>();
   for (const { name, store } of layers) {
     if (only?.has(name) === false) continue;
     const location = (store === undefined ? undefined : byId.get(store)) ?? first;
@@ -21,7 +22,7 @@ export function storeLocations(
 }
 
 /** Returns the layers of both configurations whose tiles will have another location. */
-export function relocatedLayers(before: Configuration, after: Configuration): readonly string[] {
+export function relocatedLayers(before: Configuration, after: Configuration): readonly LayerName[] {
   const present = storeLocations(before);
   return [...storeLocations(after)].flatMap(([layer, location]) => {
     const from = present.get(layer);

@@ -107,7 +107,10 @@ export class PeriodicWork {
     return running;
   }
 
-  /** Records that this server owns the store. The next server looks for changes of other programs after this time. */
+  /**
+   * Records that this server owns the store. The next server searches for changes that other programs made after this
+   * time.
+   */
   #noteAlive(): Promise<void> {
     const note = (): Promise<void> =>
       this.#parts.adoption.noteAlive().then(
@@ -162,8 +165,8 @@ export class PeriodicWork {
     const { historyDays, historyJobs } = jobOptions();
     const hasMoreJobs = jobs.history.trim(nowMs);
     state.write(() => {
-      const before = nowMs - historyDays * DAY_MS;
-      const trimmed = truncations.records.trim(before, historyJobs, TRUNCATIONS_TRIMMED_AT_ONCE);
+      const beforeMs = nowMs - historyDays * DAY_MS;
+      const trimmed = truncations.records.trim({ beforeMs, most: historyJobs, limit: TRUNCATIONS_TRIMMED_AT_ONCE });
       this.#moreToTrim = hasMoreJobs || trimmed >= TRUNCATIONS_TRIMMED_AT_ONCE;
     });
   }

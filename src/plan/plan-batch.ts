@@ -223,7 +223,7 @@ function selectedSets(
 
 const spreadOf = (set: ParameterSet): Spread => [...set].map(([key, value]) => [key, [value]]);
 
-/** Returns the values that a set selects among those that the filters list. */
+/** Returns the values that a set selects from the lists of the filters. */
 function spreadAmong(set: ChosenSet, filters: Layer["parameterFilters"]): Result<Spread, Refusal> {
   const spread: [string, readonly string[]][] = [];
   for (const [key, choice] of set) {

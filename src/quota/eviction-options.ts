@@ -1,19 +1,19 @@
-import { type Extent, intersectRects, type TileRect } from "../grid/grid-set.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import { type Extent, type GridSetName, intersectRects, type TileRect, type Zoom } from "../grid/grid-set.ts";
+import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import type { QuotaCount } from "./quota-count.ts";
 
 /** Tiles of one grid subset, one rectangle per level. */
 export interface SubsetRects {
-  readonly layer: string;
-  readonly gridSet: string;
+  readonly layer: LayerName;
+  readonly gridSet: GridSetName;
   readonly rects: readonly TileRect[];
 }
 
 /** An area that is never evicted, with the extent and levels of its configuration. */
 export interface Pin extends SubsetRects {
   readonly extent: Extent | undefined;
-  readonly zoomStart: number;
-  readonly zoomStop: number;
+  readonly zoomStart: Zoom;
+  readonly zoomStop: Zoom;
 }
 
 /** Options of eviction that are not part of the classic interface's quota configuration. */
@@ -31,7 +31,7 @@ export interface EvictionOptions {
   readonly minFreeInodes?: number;
   readonly pins: readonly Pin[];
   /** The bytes that a layer keeps even if other layers need space. */
-  readonly floors: readonly { readonly layer: string; readonly bytes: bigint }[];
+  readonly floors: readonly { readonly layer: LayerName; readonly bytes: bigint }[];
 }
 
 /**

@@ -1,4 +1,5 @@
 import PQueue from "p-queue";
+import type { FormatName, ParametersId } from "../layer/tile-set.ts";
 import { decayedFrequency } from "../ledger/access-frequency.ts";
 import type { EvictedCell } from "../ledger/cells/cell-eviction.ts";
 import type { ColdCell, EvictionOrder, Keep } from "../ledger/eviction-order.ts";
@@ -9,10 +10,10 @@ import type { Limit } from "./limits.ts";
 import { countedSize } from "./quota-count.ts";
 import type { Writer } from "./reservations.ts";
 
-/** Tiles that running seeds store or count as stored. They are evicted only if no other tiles can be. */
+/** Tiles that running seeds store or count as stored. They are evicted only if no other tiles can be evicted. */
 export interface SeedRange extends SubsetRects {
-  readonly format: string;
-  readonly parametersId: string;
+  readonly format: FormatName;
+  readonly parametersId: ParametersId;
 }
 
 export interface EvictionParts {

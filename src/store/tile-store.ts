@@ -1,4 +1,4 @@
-import type { TileAddress } from "../layer/tile-set.ts";
+import type { LayerName, TileAddress } from "../layer/tile-set.ts";
 
 /** A result that a local disk returns synchronously and a remote store asynchronously. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -93,12 +93,12 @@ export interface TileStore {
    */
   confirm(at: TileAddress, bytes: Uint8Array, terms: ConfirmTerms, signal: AbortSignal): MaybePromise<boolean>;
   /** Returns how many tiles of a metatile are put concurrently; 1 if `put` is synchronous. */
-  putsAtOnce(layer: string): number;
+  putsAtOnce(layer: LayerName): number;
   /**
    * Checks that tiles of a layer can be stored, as far as this is possible without storing a tile.
    * @throws StoreError if not
    */
-  check(layer: string): Promise<void>;
+  check(layer: LayerName): Promise<void>;
   /** Removes a tile. @returns its size in bytes, undefined if it did not exist */
   delete(at: TileAddress): number | undefined;
   /**
@@ -110,15 +110,15 @@ export interface TileStore {
    * Returns the bytes that the disk allocates for a tile of this size in a layer. Without a layer, returns the smallest
    * allocation of all stores.
    */
-  allocated(bytes: number, layer?: string): number;
+  allocated(bytes: number, layer?: LayerName): number;
   /** The disk that contains the tiles. Stores with equal disks share the disk's space. */
   readonly disk: string;
   /** Reads the free space without blocking the thread, because a network file system may answer late or never. */
   diskSpace(): Promise<DiskSpace>;
   /** Stores the values of a parameters id (GWC's `parameters-<id>.properties`), once. */
-  describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void>;
+  describeParameters(layer: LayerName, id: string, values: Readonly<Record<string, string>>): Promise<void>;
   /** Returns the values of a parameters id. Undefined if the store does not have them. */
-  parametersOf(layer: string, id: string): Readonly<Record<string, string>> | undefined;
+  parametersOf(layer: LayerName, id: string): Readonly<Record<string, string>> | undefined;
 }
 
 export class StoreError extends Error {

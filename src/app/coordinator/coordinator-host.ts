@@ -8,6 +8,7 @@ import { storeLocations, storeLocationsById } from "../../configuration/store-lo
 import { createTables } from "../../coordinator/build/build-ledger.ts";
 import { buildCoordinator, type Coordinator } from "../../coordinator/coordinator.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { LostWrites } from "../../ledger/lost-writes.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { type Channel, noteTo, type Port, remoteMethods } from "../../lib/process/channel.ts";
@@ -288,7 +289,7 @@ export class CoordinatorHost {
     this.#stores?.configure(next, kinds);
   }
 
-  softTimes(): ReadonlyMap<string, number> {
+  softTimes(): ReadonlyMap<LayerName, number> {
     if (this.#begun !== undefined) return this.#begun.services.truncations.softTimes;
     return this.#claimed === undefined ? new Map() : new MassTruncationStore(this.#claimed.db).softTimes();
   }

@@ -10,6 +10,7 @@ import { layersAfter } from "../../configuration/layer-update.ts";
 import { operationsOf } from "../../coordinator/operations.ts";
 import { catalogueOf, changedGridSets } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { asLayerName } from "../../layer/tile-set.ts";
 import { Channel, localMethods } from "../../lib/process/channel.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
 import { ok } from "../../lib/result.ts";
@@ -28,7 +29,7 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
     const { truncations } = host.coordinator.services;
     if (host.db === undefined) return;
     for (const { kind, name } of changes)
-      if (kind === "layer") await truncateRemovedLayers(host.db, truncations, null, name);
+      if (kind === "layer") await truncateRemovedLayers(host.db, truncations, null, asLayerName(name));
   };
   return {
     async storeObjects(changes) {

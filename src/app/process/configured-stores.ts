@@ -1,4 +1,5 @@
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { type OpenedStores, openStores, rootsFileIn, type StoreKinds } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
@@ -23,7 +24,7 @@ export const openConfiguredStores = (
 };
 
 /** Returns whether users of a layer get 503 while its store is unavailable. */
-export function refusesWithoutStore({ stores, layers }: Configuration, layer: string): boolean {
+export function refusesWithoutStore({ stores, layers }: Configuration, layer: LayerName): boolean {
   const id = layers.find(({ name }) => name === layer)?.store;
   const store = stores.find((one) => one.id === id) ?? stores[0];
   return store?.type === "s3" && store.unavailable === "refuse";

@@ -15,6 +15,7 @@ import type { Readiness } from "../../http/readiness.ts";
 import type { MaskUpdate } from "../../http/resource.ts";
 import type { TrafficByLayer } from "../../http/tiles/tile-traffic.ts";
 import type { Composed, Composition } from "../../image/compose.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { CellUses } from "../../ledger/cells/cell-eviction.ts";
 import type { Sendings } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
@@ -51,7 +52,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
    */
   begin(): Promise<BeginOutcome>;
   /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
-  softTimes(): ReadonlyMap<string, number>;
+  softTimes(): ReadonlyMap<LayerName, number>;
   /** Starts the jobs, after the HTTP server has been opened. */
   start(): void;
   /** Reports the tiles that were read since the previous report. */
@@ -76,7 +77,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Stores changes of objects made over HTTP. Called before the changed configuration is applied. */
   storeObjects(changes: readonly ObjectChange[]): Promise<Result<null, Refusal>>;
   /** Truncates the tiles of a removed layer. Called when no process serves the layer any more. `by` is the account. */
-  truncateRemoved(layer: string, by: string | null): Promise<void>;
+  truncateRemoved(layer: LayerName, by: string | null): Promise<void>;
   /** Stops the jobs. Tiles that are still written for users are counted. */
   stop(graceMs: number): Promise<void>;
   /** Saves the ledger and releases the database and the lock. The last call, after the end of all renderers. */
@@ -102,7 +103,7 @@ export interface ServingState {
   readonly readiness: Readiness;
   readonly accounts: Accounts;
   /** The last time given to `expireBefore`, by layer, ms since 1970. */
-  readonly expiredBefore: ReadonlyMap<string, number>;
+  readonly expiredBefore: ReadonlyMap<LayerName, number>;
 }
 
 /** The data that an HTTP worker receives after its `hello`. */

@@ -14,9 +14,11 @@ export type Count = number | string;
 /** The type of a server's value in its JSON answers. */
 export type ReceivedValue<T> = T extends bigint
   ? Count
-  : T extends object
-    ? { readonly [K in keyof T]: ReceivedValue<T[K]> }
-    : T;
+  : T extends string | number
+    ? T
+    : T extends object
+      ? { readonly [K in keyof T]: ReceivedValue<T[K]> }
+      : T;
 /** A document of `/api/v1` as a client receives it, by its name in the OpenAPI document. */
 export type Received<N extends keyof Documents> = ReceivedValue<Documents[N]>;
 

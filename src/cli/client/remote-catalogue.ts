@@ -1,3 +1,4 @@
+import { asZoom } from "../../grid/grid-set.ts";
 import { corners, gridSetOfDocument } from "../../grid/grid-set-document.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
@@ -5,6 +6,7 @@ import { DEFAULT_ENCODING } from "../../layer/encoding.ts";
 import { formatOf } from "../../layer/format.ts";
 import { gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
+import { asLayerName } from "../../layer/tile-set.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import type { Received } from "./answer.ts";
 
@@ -36,13 +38,13 @@ export function remoteCatalogue({ layers, gridSets }: CatalogueAnswer): Catalogu
         const [minX, minY, maxX, maxY] = bounds;
         const isWhole = corners(gridSet.extent).every((corner, n) => corner === bounds[n]);
         return gridSubset(gridSet, {
-          zoomStart,
-          zoomStop,
+          zoomStart: asZoom(zoomStart),
+          zoomStop: asZoom(zoomStop),
           ...(isWhole ? {} : { extent: { minX, minY, maxX, maxY } }),
         });
       });
       return {
-        name,
+        name: asLayerName(name),
         enabled: true,
         advertised: true,
         title,

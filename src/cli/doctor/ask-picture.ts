@@ -1,4 +1,4 @@
-import type { TileRect } from "../../grid/grid-set.ts";
+import { middleOf, type TileRect } from "../../grid/grid-set.ts";
 import { metatileOf } from "../../grid/metatile.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
 import { asDecoded, frameOf, type PictureParts, pictureRequest } from "../../render/renderer/metatile-picture.ts";
@@ -53,8 +53,8 @@ function crsAdvice({ source }: Layer, { gridSet }: GridSubset, { message }: Sour
 function firstMetatile({ metatile }: Layer, subset: GridSubset): TileRect | undefined {
   const coverage = coverageAt(subset, subset.zoomStart);
   if (coverage === undefined) return undefined;
-  const { minX, minY, maxX, maxY } = coverage;
-  return metatileOf(Math.floor((minX + maxX) / 2), Math.floor((minY + maxY) / 2), metatile, coverage);
+  const { x, y } = middleOf(coverage);
+  return metatileOf(x, y, metatile, coverage);
 }
 
 /** Returns the metatile in the middle of the first level that can hold a whole metatile with its gutter. */
@@ -65,7 +65,8 @@ function wholeMetatile({ metatile }: Layer, subset: GridSubset): TileRect | unde
     const coverage = coverageAt(subset, z);
     if (coverage === undefined) break;
     const { minX, minY, maxX, maxY } = coverage;
-    middle = metatileOf(Math.floor((minX + maxX) / 2), Math.floor((minY + maxY) / 2), metatile, coverage);
+    const { x, y } = middleOf(coverage);
+    middle = metatileOf(x, y, metatile, coverage);
     if (maxX - minX + 1 >= 3 * across && maxY - minY + 1 >= 3 * up) break;
   }
   return middle;

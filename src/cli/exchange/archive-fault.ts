@@ -1,4 +1,4 @@
-import { type GridSet, matrixOf, sameSrs } from "../../grid/grid-set.ts";
+import { asZoom, type GridSet, matrixOf, sameSrs } from "../../grid/grid-set.ts";
 import { HALF_WORLD } from "../../grid/web-mercator.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
@@ -42,12 +42,14 @@ export function archiveFault(
   return undefined;
 }
 
-/** Returns whether the tiles of a grid set up to a zoom are those of web maps, with the same numbers. */
+/** Returns whether the tiles of a grid set up to a zoom equal the tiles of web maps, with the same numbers. */
 export function isWebGrid(grid: GridSet, maxZoom: number): boolean {
   const { minX, minY, maxX, maxY } = grid.extent;
   const isWorld = [-minX, -minY, maxX, maxY].every((side) => Math.abs(side - HALF_WORLD) < TOLERANCE);
   if (!isWorld || !sameSrs(grid.srs, 3857)) return false;
   if (grid.tileWidth !== TILE_PIXELS || grid.tileHeight !== TILE_PIXELS) return false;
-  const levels = Array.from({ length: Math.min(maxZoom + 1, grid.matrices.length) }, (_, z) => matrixOf(grid, z));
+  const levels = Array.from({ length: Math.min(maxZoom + 1, grid.matrices.length) }, (_, z) =>
+    matrixOf(grid, asZoom(z)),
+  );
   return levels.every(({ matrixWidth, matrixHeight }, z) => matrixWidth === 2 ** z && matrixHeight === 2 ** z);
 }

@@ -74,7 +74,7 @@ export function checkRequestFilters(
   {
     source,
     requestFilters = [],
-  }: { readonly source: { readonly type: string }; readonly requestFilters?: readonly RequestFilter[] },
+  }: { readonly source: { readonly type: string }; readonly requestFilters?: readonly Pick<RequestFilter, "type">[] },
   context: z.RefinementCtx,
 ): void {
   for (const [i, { type }] of requestFilters.entries())

@@ -1,6 +1,6 @@
-import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
+import { asTileRect, type TileIndex, type TileRect, type Zoom } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { CELL_SIDE, type TileSet } from "../../layer/tile-set.ts";
+import { CELL_SIDE, type LayerName, type TileSet } from "../../layer/tile-set.ts";
 import type { OpenCells } from "../../ledger/cells/cell-writers.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
@@ -20,7 +20,7 @@ import type { UserWrites } from "../user-writes.ts";
 export const EXISTING = ["replace", "keep"] as const;
 export type Existing = (typeof EXISTING)[number];
 
-/** Tiles that did not come from the upstream of their layer, such as those of an archive. */
+/** Tiles that did not come from the upstream of their layer, such as tiles of an archive. */
 export interface ImportRequest {
   readonly tileSet: TileSet;
   /** The values of all filters of the layer. Empty for the defaults. */
@@ -53,7 +53,7 @@ export interface ImportServiceParts
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   readonly userWrites: Pick<UserWrites, "wrote">;
   /** Returns a promise that resolves when a layer has its new store. Undefined if the layer is not moving. */
-  readonly move: (layer: string) => Promise<void> | undefined;
+  readonly move: (layer: LayerName) => Promise<void> | undefined;
 }
 
 /** Tiles that are stored before the time slice is checked. With `store.fsync` each takes milliseconds. */
@@ -206,8 +206,8 @@ export class ImportService {
     userWrites.wrote(tileSet, stored.written, reservation.id);
     for (const { x, y, z, unchanged } of stored.written)
       if (unchanged !== "left") renders.evicted(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
-    // A renderer may write to the same cell. Which of the two wrote last is unknown then, so the cell is counted again.
-    // It is also counted again if a put may have arrived without a response.
+    // A renderer may write to the same cell. It is then unknown whether the renderer or the import wrote last, so the
+    // cell is counted again. It is also counted again if a put may have arrived without a response.
     const isUncertain = stored.isUncertain === true;
     if (opened !== undefined && (isUncertain || ledger.writers.isShared(opened))) ledger.writers.lost(opened);
     return stored;
@@ -238,10 +238,11 @@ function cellsOf(tiles: readonly ImportedTile[]): readonly CellTiles[] {
   return [...cells.values()];
 }
 
-const cellRect = (z: number, cx: number, cy: number): TileRect => ({
-  z,
-  minX: cx * CELL_SIDE,
-  minY: cy * CELL_SIDE,
-  maxX: (cx + 1) * CELL_SIDE - 1,
-  maxY: (cy + 1) * CELL_SIDE - 1,
-});
+const cellRect = (z: Zoom, cx: number, cy: number): TileRect =>
+  asTileRect({
+    z,
+    minX: cx * CELL_SIDE,
+    minY: cy * CELL_SIDE,
+    maxX: (cx + 1) * CELL_SIDE - 1,
+    maxY: (cy + 1) * CELL_SIDE - 1,
+  });

@@ -1,3 +1,4 @@
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { Tables } from "../../state/tables.ts";
 import type { StoreCopyView } from "./store-copy-documents.ts";
 
@@ -9,7 +10,7 @@ export interface CopyRequest {
   readonly from: string;
   readonly to: string;
   /** The names of the layers. Undefined for all layers whose tiles are in the store `from`. */
-  readonly layers: readonly string[] | undefined;
+  readonly layers: readonly LayerName[] | undefined;
 }
 
 /** `copying`: the first comparison has not ended. `complete`: the target has all tiles, and follows each change. */

@@ -13,6 +13,7 @@ import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { withoutSecrets } from "../../configuration/gwc/secrets.ts";
 import { isUsable } from "../../configuration/gwc/store-object.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { asLayerName } from "../../layer/tile-set.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import { type Answer, textAnswer } from "../reply.ts";
@@ -108,7 +109,7 @@ export function fixedLayer(
 ): Refusal | undefined {
   const { objects, isWritable } = configured();
   if (isWritable || documentOf(objects, "layer", name) !== undefined) return undefined;
-  const origin = layerOrigin(name);
+  const origin = layerOrigin(asLayerName(name));
   const place = origin?.line === undefined ? origin?.file : `${origin.file}, line ${origin.line}`;
   return place === undefined
     ? conflict(`The layer ${name} is a demo layer, and a configuration file replaces the demo layers.`)
@@ -136,7 +137,7 @@ async function putLayer(
   // Without this parameter stored tiles stay, although a change of the source or of a style may have made them
   // outdated.
   if (exchange.query.get("truncate") === "true" && !put.value.isNew)
-    await parts.operations.truncate({ type: "truncateLayer", layer: name, mode: "hard" }, exchange.by);
+    await parts.operations.truncate({ type: "truncateLayer", layer: asLayerName(name), mode: "hard" }, exchange.by);
   return { ...textOfForm("layer saved", form), detail: put.value.detail };
 }
 

@@ -32,7 +32,11 @@ const catalogueDigest = onceEach(({ layers, service }: Catalogue): { readonly di
 });
 
 /** Returns the tag of a long document before it is written. Undefined if a layer has no digest. */
-export function longDocumentTag(catalogue: Catalogue, name: string, baseUrl: string): string | undefined {
+export function longDocumentTag(
+  catalogue: Catalogue,
+  { name }: Pick<CatalogueDocument, "name">,
+  baseUrl: string,
+): string | undefined {
   const { digest } = catalogueDigest(catalogue);
   if (digest === undefined) return undefined;
   return contentEtag(JSON.stringify([digest, name, baseUrl]));
@@ -41,7 +45,7 @@ export function longDocumentTag(catalogue: Catalogue, name: string, baseUrl: str
 /** The bytes that are written at once: enough for few writes, and fewer than the slowest client reads in a minute. */
 const PART_BYTES = 32_768;
 
-/** Joins short parts, and yields to the event loop between them, so that a document blocks no other work. */
+/** Joins short parts, and yields to the event loop between them, so that a document does not block other work. */
 async function* inSlices(parts: Iterable<string>): AsyncGenerator<Buffer> {
   const slices = new Slices();
   let text = "";
@@ -65,8 +69,7 @@ function* inPieces(bytes: Buffer): Generator<Buffer> {
 export async function sendLongDocument(
   response: ServerResponse,
   document: CatalogueDocument,
-  etag: string | undefined,
-  baseUrl: string,
+  { etag, baseUrl }: { readonly etag: string | undefined; readonly baseUrl: string },
 ): Promise<void> {
   const { headers, method } = response.req;
   const coding = codingFor(headers["accept-encoding"], Number.POSITIVE_INFINITY);

@@ -2,6 +2,7 @@ import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises"
 import { rectCount } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
@@ -37,7 +38,7 @@ export interface SeedingParts extends WantedTilesParts {
   readonly reservations: SeedReservations;
   readonly failedTiles: SeedResultsParts["failedTiles"];
   /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: (layer: string) => Promise<void>;
+  readonly marksCommitted: (layer: LayerName) => Promise<void>;
   /** Returns the current time, or the latest time that the wall clock has shown if it was set back; ms since 1970. */
   readonly latestMs: () => number;
   /** Returns the monotonic time in ms. */

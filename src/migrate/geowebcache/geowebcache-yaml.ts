@@ -18,7 +18,7 @@ import { type ElementReport, elementReports } from "./honoured.ts";
 
 export interface WrittenYaml {
   readonly text: string;
-  /** The variables with secrets, and those that GeoWebCache replaces. */
+  /** The variables with secrets, and the variables that GeoWebCache replaces. */
   readonly variables: readonly string[];
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { TileX, TileY } from "../../grid/grid-set.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
 import type { ImageFormat } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
@@ -14,8 +15,8 @@ export interface KeepParts {
 }
 
 export interface RenderedTile {
-  readonly x: number;
-  readonly y: number;
+  readonly x: TileX;
+  readonly y: TileY;
   readonly bytes: Uint8Array;
 }
 

@@ -1,4 +1,5 @@
 import type { Layer } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { SharedTurn } from "../../lib/process/fair-line.ts";
 import type { RenderProgress } from "../dispatch/in-flight-render.ts";
 import type { LayerStates } from "../dispatch/layer-states.ts";
@@ -41,7 +42,7 @@ export class ConnectionPermits {
   }
 
   /** Returns the limit of the upstream of a configured layer. */
-  limitOf(name: string): UpstreamLimit {
+  limitOf(name: LayerName): UpstreamLimit {
     const layer = this.#layers.get(name);
     if (layer === undefined) throw new Error(`no layer ${name}`);
     return this.#upstreamLimits.of(layer);
@@ -50,7 +51,7 @@ export class ConnectionPermits {
   /**
    * Waits for a connection for one render. If a user joins a job's render, the wait continues with the user's priority.
    */
-  acquire(layer: string, progress: RenderProgress, turn: SharedTurn): Promise<Permit | NoPermit> {
+  acquire(layer: LayerName, progress: RenderProgress, turn: SharedTurn): Promise<Permit | NoPermit> {
     const upstreamLimit = this.limitOf(layer);
     return this.#whileUnblocked(layer, progress, upstreamLimit, async () => {
       if (await this.#isGrantedToJob(upstreamLimit, progress)) return { kind: "permit", who: "job", upstreamLimit };
@@ -64,7 +65,7 @@ export class ConnectionPermits {
    * Waits for a connection for a batch. Returns a cancellation if a user has joined a render of the batch during the
    * wait; the user then renders that metatile alone.
    */
-  acquireForBatch(layer: string, progress: RenderProgress): Promise<Permit | NoPermit> {
+  acquireForBatch(layer: LayerName, progress: RenderProgress): Promise<Permit | NoPermit> {
     const upstreamLimit = this.limitOf(layer);
     return this.#whileUnblocked(layer, progress, upstreamLimit, async () =>
       (await this.#isGrantedToJob(upstreamLimit, progress)) ? { kind: "permit", who: "job", upstreamLimit } : CANCELLED,
@@ -77,7 +78,7 @@ export class ConnectionPermits {
    * is configured and not blocked.
    */
   async #whileUnblocked(
-    layer: string,
+    layer: LayerName,
     { signal }: RenderProgress,
     upstreamLimit: UpstreamLimit,
     acquire: () => Promise<Permit | NoPermit>,

@@ -69,7 +69,7 @@ export function hiding(values: readonly string[]): SecretHider {
     .sort((a, b) => b.length - a.length)
     .map((form) => {
       const literal = escapeRegExp(form);
-      // A short form may be part of a word, so it must stand alone.
+      // A short form may be part of a word, so it is hidden only as a whole word.
       return new RegExp(isKey(form) ? literal : `(?<![\\w.-])${literal}(?![\\w-])`, "gi");
     });
   const hide = (text: string): string => patterns.reduce((left, pattern) => left.replace(pattern, "…"), text);

@@ -286,7 +286,7 @@ export class PostgresConnection {
 
 const command = (text: string): Query => ({ text, name: undefined, values: [] });
 
-/** Returns the statements of a batch, including those that begin and end its transaction. */
+/** Returns the statements of a batch, including the statements that begin and end its transaction. */
 const statementsOf = ({ transaction, commit, queries }: Batch): readonly Query[] => [
   ...(transaction === "begin" ? [command("BEGIN")] : []),
   ...queries,

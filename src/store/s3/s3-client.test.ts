@@ -177,3 +177,13 @@ describe("a deletion of many objects", () => {
     });
   });
 });
+
+test("the time of a service whose clock differs is a whole number of milliseconds", async () => {
+  await using client = new S3Client(options);
+  answer = () => ({ status: 200, headers: { Date: new Date(Date.now() - 3_600_000).toUTCString() } });
+  for (let n = 0; n < 4; n++) {
+    await client.get("k");
+    expect(client.now()).toSatisfy(Number.isInteger);
+    expect(Math.abs(client.now() + 3_600_000 - Date.now())).toBeLessThan(60_000);
+  }
+});

@@ -1,3 +1,4 @@
+import { asTileRect } from "../../grid/grid-set.ts";
 import { CELL_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
 import type { InventoryStore, LevelChanges } from "../inventory-store.ts";
 import type { Store } from "../store.ts";
@@ -183,7 +184,7 @@ function cellTimes(bridge: SyncBridge<Owned>): (at: TileAddress) => TileStatus |
     const key = `${tileSetKey(tileSet)}\n${z}/${minX}/${minY}`;
     if (cell?.key !== key || performance.now() > cell.untilMs) {
       const rect = { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
-      const found = bridge.call("recount", tileSet, rect);
+      const found = bridge.call("recount", tileSet, asTileRect(rect));
       const tiles = new Map(
         found.map((tile) => [`${tile.x}/${tile.y}`, { ...tile, confirmedMs: tile.modifiedMs }] as const),
       );

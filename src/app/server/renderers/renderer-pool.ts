@@ -1,5 +1,6 @@
 import type { Composed, Composition } from "../../../image/compose.ts";
 import type { Layer } from "../../../layer/layer.ts";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { waitOut } from "../../../lib/time/wait-out.ts";
 import type { Reserve } from "../../../render/admission.ts";
@@ -57,9 +58,9 @@ export interface RendererHosts {
 
 /**
  * Starts and ends the renderer processes. The first render starts them; they end after an idle minute. On each machine
- * users have at most one renderer per core, jobs have as many, and composed maps have half as many, so that none of the
- * three waits for another. While users read tiles, jobs use one renderer less: if all cores were rendering, every hit
- * would wait for the scheduler, whatever the priorities.
+ * users have at most one renderer per core, jobs have as many, and composed maps have half as many, so that users, jobs
+ * and maps do not wait for each other's renderers. While users read tiles, jobs use one renderer less: if all cores
+ * were rendering, every hit would wait for the scheduler, with any priorities.
  */
 export class RendererPool implements Renderers, RendererHosts {
   readonly #parts: RendererPoolParts;
@@ -207,7 +208,7 @@ export class RendererPool implements Renderers, RendererHosts {
     return this.#render(this.#choose("job"), first, lost, ({ channel, reports }) => {
       for (const i of orders.keys()) reports.set(firstId + i, (tiles) => report(i, tiles));
       whenUserJoins((i, tile) => channel.note("join", [firstId + i, tile]));
-      return channel.callUntil(signal, "renderBatch", orders, generation, firstId).finally(() => {
+      return channel.callUntil(signal, "renderBatch", orders, { generation, firstId }).finally(() => {
         for (const i of orders.keys()) reports.delete(firstId + i);
       });
     });
@@ -234,13 +235,13 @@ export class RendererPool implements Renderers, RendererHosts {
     }, tileSet.layer);
   }
 
-  query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
+  query(layer: LayerName, question: Question, signal: AbortSignal): Promise<InfoResult> {
     return this.#ask(layer, "a query to an upstream", (renderer) =>
       renderer.callUntil(signal, "query", layer, question),
     );
   }
 
-  probe(layer: string, signal: AbortSignal): Promise<ProbeResult> {
+  probe(layer: LayerName, signal: AbortSignal): Promise<ProbeResult> {
     return this.#ask(layer, "a probe of an upstream", (renderer) => renderer.callUntil(signal, "probe", layer));
   }
 
@@ -250,7 +251,7 @@ export class RendererPool implements Renderers, RendererHosts {
 
   /** Runs a call that stores nothing in a renderer for users. Returns `lost` if the call failed by a fault. */
   #ask<T>(
-    layer: string,
+    layer: LayerName,
     what: string,
     call: (channel: PooledRenderer["channel"]) => Promise<T>,
   ): Promise<T | { readonly kind: "lost" }> {
@@ -284,7 +285,7 @@ export class RendererPool implements Renderers, RendererHosts {
     );
   }
 
-  async raiseGeneration(layer: string, generation: number): Promise<void> {
+  async raiseGeneration(layer: LayerName, generation: number): Promise<void> {
     // A renderer without work in the layer writes nothing there, and its next render has this generation or a later
     // one.
     const atWork = [...this.#renderers].filter((one) => one.rendersIn(layer));

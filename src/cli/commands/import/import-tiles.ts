@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { asTileY } from "../../../grid/grid-set.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../../layer/format.ts";
 import { defined } from "../../../lib/defined.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
@@ -112,7 +113,7 @@ async function take(
   read.bytes += bytes?.byteLength ?? 0;
   const height = subset.gridSet.matrices[z]?.matrixHeight ?? 0;
   const tile = `${z}/${x}/${height - 1 - row}`;
-  if (!range.holds(z, x, row)) read.outside++;
+  if (!range.holds(z, x, asTileY(row))) read.outside++;
   else if (bytes === undefined) batches.refuse(tile, "the tile has no bytes, or too many");
   else await batches.add({ name: tile, bytes });
 }

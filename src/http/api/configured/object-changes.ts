@@ -4,6 +4,7 @@ import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../conf
 import type { Content } from "../../../configuration/gwc/content.ts";
 import { inObject } from "../../../configuration/gwc/object-origin.ts";
 import { ownDocument } from "../../../configuration/gwc/own-document.ts";
+import { asLayerName } from "../../../layer/tile-set.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { masked } from "../../../lib/text/masked.ts";
@@ -163,7 +164,8 @@ async function changed(
     ...documentAnswer("ConfigurationEffect", await effectDocument(parts.operations, result, of, truncatedLayer())),
     isPreview: true,
   });
-  const truncatedLayer = () => (truncate && kind.kind === "layer" && present !== undefined ? name : undefined);
+  const truncatedLayer = () =>
+    truncate && kind.kind === "layer" && present !== undefined ? asLayerName(name) : undefined;
   if (present !== undefined && isDeepStrictEqual(content.value, plain(present.shown)))
     return dryRun ? effect("unchanged") : kind.answer(exchange, name, 200);
   const fixed = present?.fixed ?? kind.reserved?.(name) ?? inDirectory(parts, kind, name);
@@ -222,7 +224,7 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
   const isInFile =
     present.made === undefined || parts.configured().overridden.has(overriddenKey({ kind: kind.kind, name }));
   const change = { kind: kind.kind, name, document: undefined, ...(isInFile ? { isInFile } : {}), ...tag };
-  const layer = kind.kind === "layer" ? name : undefined;
+  const layer = kind.kind === "layer" ? asLayerName(name) : undefined;
   if (query.value.dryRun) {
     const preview = await parts.previewObject(change);
     if (!preview.ok) return refuse(inBody(preview.error));

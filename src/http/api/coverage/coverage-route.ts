@@ -1,5 +1,13 @@
 import * as z from "zod";
-import { type Extent, extentText, intersectRects, rectCount, rectOf, type TileRect } from "../../../grid/grid-set.ts";
+import {
+  asZoom,
+  type Extent,
+  extentText,
+  intersectRects,
+  rectCount,
+  rectOf,
+  type TileRect,
+} from "../../../grid/grid-set.ts";
 import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
 import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownJob } from "../../../lib/refusal.ts";
@@ -71,11 +79,11 @@ function rectangle({ z: level, bbox }: z.output<typeof coverageQuery>, subset: G
   const zoom = /^\d{1,3}$/.test(level) ? Number(level) : Number.NaN;
   if (!(zoom >= zoomStart && zoom <= zoomStop))
     return refuse(badField("z", `a level of the layer from ${zoomStart} to ${zoomStop}`, level));
-  const whole = coverageAt(subset, zoom);
+  const whole = coverageAt(subset, asZoom(zoom));
   const box = bbox === undefined ? undefined : parseBox(bbox);
   if (bbox !== undefined && box === undefined)
     return refuse(badField("bbox", "minx,miny,maxx,maxy with min < max, in units of the grid set", bbox));
-  const inBox = box === undefined ? whole : rectOf(gridSet, zoom, box);
+  const inBox = box === undefined ? whole : rectOf(gridSet, asZoom(zoom), box);
   const rect = whole === undefined || inBox === undefined ? undefined : intersectRects(whole, inBox);
   if (rect === undefined)
     return refuse(badField("bbox", `a box that overlaps the layer's ${extentText(subsetExtent(subset))}`, bbox));

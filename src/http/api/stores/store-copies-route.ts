@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { asLayerName } from "../../../layer/tile-set.ts";
 import { type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
@@ -41,7 +42,7 @@ export const storeCopyOperations = [
         const requested = await exchange.body(decodeRequest);
         if (!requested.ok) return requested;
         const { from, to, layers } = requested.value;
-        const begun = await operations.copyStore({ from, to, layers });
+        const begun = await operations.copyStore({ from, to, layers: layers?.map(asLayerName) });
         return begun.ok ? documentAnswer("StoreCopies", { copies: begun.value }, 202) : begun;
       }),
   ),
@@ -53,7 +54,7 @@ export const storeCopyOperations = [
     ({ operations }: Parts, layer) =>
       administering(
         withoutQuery(async ({ catalogue }) => {
-          const ended = await operations.cancelStoreCopy(layer);
+          const ended = await operations.cancelStoreCopy(asLayerName(layer));
           if (ended !== undefined) return documentAnswer("StoreCopy", ended);
           return catalogue.layers.has(layer)
             ? refuse({ code: "not_found", message: `${layer} is not being copied.` })

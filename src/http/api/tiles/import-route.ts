@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { EXISTING, type ImportedTile } from "../../../coordinator/copy/import-service.ts";
-import { rectHolds } from "../../../grid/grid-set.ts";
+import { asTileY, rectHolds } from "../../../grid/grid-set.ts";
 import { coverageAt } from "../../../layer/layer.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -80,7 +80,7 @@ function sort(packed: readonly PackedTile[], { subset, format }: RequestedTileSe
   for (const { name, bytes } of packed) {
     const at = parseTileName(name);
     const rect = at === undefined ? undefined : coverageAt(subset, at.z);
-    const y = at === undefined ? 0 : (subset.gridSet.matrices[at.z]?.matrixHeight ?? 0) - 1 - at.fromTop;
+    const y = asTileY(at === undefined ? 0 : (subset.gridSet.matrices[at.z]?.matrixHeight ?? 0) - 1 - at.fromTop);
     const tile = name.slice(0, 40);
     if (at === undefined) refused.push({ tile, reason: "expected z/x/y with y from the top" });
     else if (rect === undefined || !rectHolds(rect, at.x, y))

@@ -1,4 +1,4 @@
-import { canonicalSrs } from "../../../grid/grid-set.ts";
+import { asZoom, canonicalSrs } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
@@ -68,7 +68,7 @@ export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Q
   }
   const [, x, y, z] = /^x(\d+)y(\d+)z(\d+)$/.exec(named.stem) ?? [];
   if (x === undefined || y === undefined || z === undefined) return notFound(WORDS);
-  const tile = offeredTile(kml, { z: Number(z), column: Number(x), row: Number(y), rows: "bottom" });
+  const tile = offeredTile(kml, { z: asZoom(Number(z)), column: Number(x), row: Number(y), rows: "bottom" });
   if (!tile.ok || !isDocument) return tile;
   const { request } = tile.value;
   const { index } = request;

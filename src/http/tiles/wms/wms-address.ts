@@ -1,6 +1,10 @@
 import type { MapRequest } from "../../../cache/map-renderer.ts";
 import { isYFirst } from "../../../grid/axis-order.ts";
 import {
+  asTileIndex,
+  asTileX,
+  asTileY,
+  asZoom,
   canonicalSrs,
   type Extent,
   extentText,
@@ -9,7 +13,10 @@ import {
   rectCount,
   rectHolds,
   rectOf,
+  type TileX,
+  type TileY,
   tileExtent,
+  type Zoom,
 } from "../../../grid/grid-set.ts";
 import type { Colour } from "../../../image/compose.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
@@ -231,7 +238,8 @@ function mapOf(
   const spanX = extent.maxX - extent.minX;
   const spanY = extent.maxY - extent.minY;
   const wanted = Math.min(spanX / width, spanY / height) * BLUR;
-  const levels = gridSet.matrices.flatMap(({ resolution }, z) => {
+  const levels = gridSet.matrices.flatMap(({ resolution }, level) => {
+    const z = asZoom(level);
     const offered = coverageAt(parts.subset, z);
     return offered === undefined ? [] : [{ z, resolution, offered }];
   });
@@ -268,7 +276,8 @@ function parseFilters(layer: Layer, query: Query): Result<Parameters, ProtocolRe
 type Axes = "x, y" | "y, x";
 
 /**
- * Returns the subsets in the requested CRS, and the axis order of BBOX, which in WMS 1.3.0 is that of the CRS (6.7.2).
+ * Returns the subsets in the requested CRS, and the axis order of BBOX, which in WMS 1.3.0 is the order of the CRS
+ * (6.7.2).
  */
 function parseCrs(
   layer: Layer,
@@ -314,11 +323,11 @@ function parseBox(text: string, axes: Axes): Result<Extent, Refusal> {
 
 interface Fit {
   readonly subset: GridSubset;
-  readonly z: number;
-  readonly x: number;
-  readonly y: number;
+  readonly z: Zoom;
+  readonly x: TileX;
+  readonly y: TileY;
   /**
-   * The distance from the lower left corner of the box to that of the nearest tile, in tiles: the larger of x and y.
+   * The distance between the lower left corners of the box and of the nearest tile, in tiles: the larger of x and y.
    */
   readonly error: number;
 }
@@ -334,16 +343,16 @@ function nearestTile(subset: GridSubset, box: Extent): Fit | undefined {
   const grid = subset.gridSet;
   const requested = (box.maxX - box.minX) / grid.tileWidth;
   const requestedAbove = (box.maxY - box.minY) / grid.tileHeight;
-  const z = nearestLevel(grid, requested);
+  const z = asZoom(nearestLevel(grid, requested));
   const resolution = grid.matrices[z]?.resolution;
   if (resolution === undefined) return undefined;
   if (Math.abs(requested - resolution) > LEVEL_TOLERANCE * requested) return undefined;
   if (Math.abs(requestedAbove - resolution) > LEVEL_TOLERANCE * requestedAbove) return undefined;
-  const origin = tileExtent(grid, { x: 0, y: 0, z });
+  const origin = tileExtent(grid, asTileIndex({ x: 0, y: 0, z }));
   const column = (box.minX - origin.minX) / (resolution * grid.tileWidth);
   const row = (box.minY - origin.minY) / (resolution * grid.tileHeight);
-  const x = Math.round(column) + 0;
-  const y = Math.round(row) + 0;
+  const x = asTileX(Math.round(column) + 0);
+  const y = asTileY(Math.round(row) + 0);
   return { subset, z, x, y, error: Math.max(Math.abs(column - x), Math.abs(row - y)) };
 }
 

@@ -1,3 +1,4 @@
+import { asZoom } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { coverageAt, type Layer } from "../../../layer/layer.ts";
 import { legalValue, stylesFilter } from "../../../layer/parameter-filter.ts";
@@ -278,12 +279,12 @@ function parseGetTile(
   const row = Number(value("TILEROW"));
   const found = offeredTile(
     { layer: layer.value, subset: subset.value, format: format.value, parameters: parameters.value },
-    { z: z ?? -1, column, row, rows: "top" },
+    { z: z ?? asZoom(-1), column, row, rows: "top" },
   );
   const outside = found.ok || found.error.outside === undefined ? {} : { outside: found.error.outside };
   if (z === undefined || range === undefined) {
     const names = subset.value.gridSet.matrices.flatMap((m, n) =>
-      coverageAt(subset.value, n) === undefined ? [] : [m.name],
+      coverageAt(subset.value, asZoom(n)) === undefined ? [] : [m.name],
     );
     const refusal = badField("TILEMATRIX", `one of ${names.join(", ")}`, value("TILEMATRIX"));
     return invalid("TILEMATRIX", z === undefined ? refusal : { ...refusal, ...outside });

@@ -1,3 +1,4 @@
+import { asZoom, type Zoom } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { WEB_GRID, webSubset } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
@@ -19,7 +20,7 @@ function webTile(
   catalogue: Catalogue,
   name: string,
   format: { readonly mimeType: string } | { readonly extension: string | undefined },
-  { z, x, y }: { readonly z: number; readonly x: number; readonly y: number },
+  { z, column, row }: { readonly z: Zoom; readonly column: number; readonly row: number },
   query: Query,
 ): Result<ParsedAddress, Refusal> {
   const layer = findLayer(catalogue, name);
@@ -32,7 +33,7 @@ function webTile(
       ? findFormat(layer.value, format.mimeType)
       : findFormatOfExtension(layer.value, format.extension),
     parseParameters(layer.value.parameterFilters, query, "ignore"),
-    { z, column: x, row: y, rows: "top" },
+    { z, column, row, rows: "top" },
   );
 }
 
@@ -50,14 +51,14 @@ function pastTheCache(tile: Result<ParsedAddress, Refusal>, query: Query): Resul
 }
 
 /** Parses a quadkey: one digit per level, with a bit of y and then a bit of x (Bing Maps Tile System). */
-function parseKey(field: string, key: string): Result<{ z: number; x: number; y: number }, Refusal> {
+function parseKey(field: string, key: string): Result<{ z: Zoom; column: number; row: number }, Refusal> {
   if (!/^[0-3]{1,31}$/.test(key)) return refuse(badField(field, "1 to 31 digits from 0 to 3", key));
-  let [x, y] = [0, 0];
+  let [column, row] = [0, 0];
   for (const digit of key) {
-    x = x * 2 + (Number(digit) & 1);
-    y = y * 2 + (Number(digit) >> 1);
+    column = column * 2 + (Number(digit) & 1);
+    row = row * 2 + (Number(digit) >> 1);
   }
-  return ok({ z: key.length, x, y });
+  return ok({ z: asZoom(key.length), column, row });
 }
 
 /** Parses `{layer}/{quadkey}.{ext}`. `rest` is the path after `/quadkey`. */
@@ -99,7 +100,7 @@ export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "do
     catalogue,
     query.get("LAYERS") ?? "",
     { mimeType: query.get("FORMAT") ?? "image/png" },
-    { z: zooms === "down" ? MOBILE_TOP - zoom.value : zoom.value, x: x.value, y: y.value },
+    { z: asZoom(zooms === "down" ? MOBILE_TOP - zoom.value : zoom.value), column: x.value, row: y.value },
     query,
   );
   return pastTheCache(tile, query);

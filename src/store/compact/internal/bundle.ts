@@ -87,7 +87,7 @@ export function encodeCounts({ largestTile, unused, fileBytes }: Counts): Buffer
   return bytes;
 }
 
-export const readCounts = (file: number): Counts => decodeCounts(readBytes(file, HEADER_BYTES, 0));
+export const readCounts = (file: number): Counts => decodeCounts(readBytes(file, 0, HEADER_BYTES));
 
 /** Returns the position of an entry in the file. */
 export const entryAt = (index: number): number => HEADER_BYTES + index * ENTRY_BYTES;
@@ -106,8 +106,8 @@ function decodeEntry(bytes: Buffer, at: number): Entry | undefined {
   return size === 0 ? undefined : { offset: bytes.readUIntLE(at, 5), size };
 }
 
-/** Reads up to `length` bytes. Returns fewer at the end of the file. */
-export function readBytes(file: number, length: number, position: number): Buffer {
+/** Reads up to `length` bytes from a position. Returns fewer at the end of the file. */
+export function readBytes(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(length);
   let read = 0;
   while (read < length) {
@@ -133,7 +133,7 @@ export interface Index {
 }
 
 export function readIndex(file: number): Index {
-  const bytes = readBytes(file, TILES * ENTRY_BYTES, HEADER_BYTES);
+  const bytes = readBytes(file, HEADER_BYTES, TILES * ENTRY_BYTES);
   const entry = (index: number): Entry | undefined => decodeEntry(bytes, index * ENTRY_BYTES);
   return {
     entry,
@@ -148,7 +148,7 @@ export function readIndex(file: number): Index {
 export interface Head {
   readonly modifiedMs: number;
   readonly confirmedMs: number;
-  /** The checksum. Undefined if another program wrote the record; its time is then that of the bundle. */
+  /** The checksum. Undefined if another program wrote the record; the record then has the time of the bundle. */
   readonly checksum: number | undefined;
 }
 
@@ -165,7 +165,7 @@ export function readRecord(file: number, entry: Entry, part: "whole" | "head"): 
   const hasRoom = offset >= DATA_START + PREFIX_BYTES;
   const prefix = hasRoom ? PREFIX_BYTES : SIZE_BYTES;
   if (offset < DATA_START + SIZE_BYTES) return undefined;
-  const bytes = readBytes(file, part === "whole" ? prefix + size : prefix, offset - prefix);
+  const bytes = readBytes(file, offset - prefix, part === "whole" ? prefix + size : prefix);
   if (bytes.length < prefix || bytes.readUInt32LE(prefix - SIZE_BYTES) !== size) return undefined;
   if (part === "whole" && bytes.length < prefix + size) return undefined;
   return { ...headIn(bytes, hasRoom && offset % 8 === PREFIX_BYTES % 8, file), tile: bytes.subarray(prefix) };

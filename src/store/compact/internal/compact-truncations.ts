@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { rectHolds, type TileRect } from "../../../grid/grid-set.ts";
+import { rectHolds, type TileRect, type TileX, type TileY } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
 import { pagesOf } from "../../../lib/pages.ts";
 import { directoryName } from "../../file/file-layout.ts";
@@ -118,7 +118,7 @@ function tilesIn(
   { format, z, rows }: LevelAt,
   bundle: BundleAt,
   rect: TileRect,
-  chosen: (x: number, y: number) => boolean,
+  chosen: (x: TileX, y: TileY) => boolean,
 ): readonly Candidate[] {
   if (rows === undefined) return [];
   const index = withBundle(bundle.path, readIndex);

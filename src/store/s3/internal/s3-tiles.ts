@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { formatOf } from "../../../layer/format.ts";
-import type { TileAddress } from "../../../layer/tile-set.ts";
+import type { LayerName, TileAddress } from "../../../layer/tile-set.ts";
 import { decodeParametersFile, encodeParametersFile } from "../../file/parameters-file.ts";
 import type { ConfirmTerms, PutOutcome, PutTerms, StoredTile, TileStore } from "../../tile-store.ts";
 import type { PutCondition, S3Client, S3Head } from "../s3-client.ts";
@@ -26,7 +26,7 @@ export interface S3TileParts {
 }
 
 type Parameters = Pick<TileStore, "describeParameters"> & {
-  parametersOf(layer: string, id: string): Promise<Readonly<Record<string, string>> | undefined>;
+  parametersOf(layer: LayerName, id: string): Promise<Readonly<Record<string, string>> | undefined>;
 };
 
 /** Reads and writes the tiles in the bucket. All methods are asynchronous. */

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { TileRect } from "../../../grid/grid-set.ts";
+import { asTileX, type TileRect } from "../../../grid/grid-set.ts";
 import type { Deleted, TruncationScope, TruncationStore } from "../../truncation-store.ts";
 import { MOST_DELETIONS, type S3Client } from "../s3-client.ts";
 import { columnTiles, type ListedTile } from "./columns.ts";
@@ -96,7 +96,7 @@ export async function deleteRange(
     };
     for (const x of await columnsOf(client, level, rect)) {
       signal.throwIfAborted();
-      for await (const tiles of columnTiles(client, level, x, { first: rect.minY, last: rect.maxY })) {
+      for await (const tiles of columnTiles(client, level, asTileX(x), { first: rect.minY, last: rect.maxY })) {
         for (const tile of tiles) if (chosen(tile.x, tile.y)) some.push(tile);
         if (some.length >= DELETED_AT_ONCE) await flush();
       }
