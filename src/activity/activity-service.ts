@@ -1,5 +1,7 @@
 import { pagesOf } from "../lib/pages.ts";
 import { Slices } from "../lib/process/slices.ts";
+import type { Timer } from "../lib/time/clock.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { type Database, int, type Migrations, type Row, type SqlValue, text } from "../state/database.ts";
 import type { Dialect } from "../state/dialect.ts";
 
@@ -63,7 +65,7 @@ export class ActivityService {
   readonly #fault: (error: unknown) => void;
   readonly #written: (entry: ActivityRow) => void;
   #waiting: ActivityEntry[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   /** @param parts `fault` is called if entries could not be written, `written` with each entry after its write */
   constructor(parts: {
@@ -82,7 +84,7 @@ export class ActivityService {
   async recordActivity(entry: ActivityEntry): Promise<void> {
     this.#waiting.push(entry);
     if (this.#waiting.length >= MOST_WAITING) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), WRITE_MS);
+    else this.#timer ??= machineClock.after(WRITE_MS, () => this.flush());
   }
 
   /** Returns entries, the newest first. `after` is the id of the last entry of the previous page. */
@@ -117,7 +119,7 @@ export class ActivityService {
 
   /** Writes the waiting entries, and deletes the oldest ones. */
   flush(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     const entries = this.#waiting;
     if (entries.length === 0) return;

@@ -1,3 +1,4 @@
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { TestOrder, TestRender } from "../render/renderer/test-render.ts";
 import { upstreamIdOf } from "../render/upstream/upstream-limits.ts";
 import { etagOf } from "./etag.ts";
@@ -57,7 +58,7 @@ function outcomeOf(rendered: TestRender | undefined): TileOutcome {
         retryAfterMs: undefined,
       }),
     };
-  const nowMs = Date.now();
+  const nowMs = machineClock.now();
   const modifiedMs = Math.floor(nowMs / 1000) * 1000;
   return {
     kind: "tile",

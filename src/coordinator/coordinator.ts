@@ -3,6 +3,8 @@ import type { Catalogue, LayerGridSet } from "../layer/catalogue.ts";
 import { Adoption } from "../ledger/adoption.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Timer } from "../lib/time/clock.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { ClockRecord } from "../state/clock-record.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { unique } from "../truncation/grid-set-places.ts";
@@ -36,7 +38,7 @@ export class Coordinator {
   readonly #parts: Lifecycle;
   readonly #closing: AbortController;
   /** Fires when no further lost write is expected. */
-  #recountTimer: NodeJS.Timeout | undefined;
+  #recountTimer: Timer | undefined;
   /** The services behind the operations. */
   readonly services: Services;
   /** Accounts for the writes of renderers. */
@@ -78,10 +80,10 @@ export class Coordinator {
     const leftMs = lostWrites?.leftMs ?? 0;
     if (leftMs === 0) this.#recountInSlices();
     else if (this.#recountTimer === undefined) {
-      this.#recountTimer = setTimeout(() => {
+      this.#recountTimer = machineClock.after(leftMs, () => {
         this.#recountTimer = undefined;
         if (!closing.aborted) this.#recountAfterLostWrites();
-      }, leftMs);
+      });
       this.#recountTimer.unref();
     }
   }
@@ -89,12 +91,12 @@ export class Coordinator {
   #recountInSlices(): void {
     const { ledger, closing, state } = this.#parts;
     try {
-      if (ledger.recountSome(16) && !closing.aborted) setImmediate(() => this.#recountInSlices());
+      if (ledger.recountSome(16) && !closing.aborted) machineClock.soon(() => this.#recountInSlices());
     } catch (error) {
       // A database on another machine may be unavailable for a while. An operation that needs the counts also counts
       // the cells.
       state.fault(error);
-      setTimeout(() => !closing.aborted && this.#recountInSlices(), RECOUNT_AGAIN_MS).unref();
+      machineClock.after(RECOUNT_AGAIN_MS, () => !closing.aborted && this.#recountInSlices()).unref();
     }
   }
 

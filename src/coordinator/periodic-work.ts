@@ -1,3 +1,6 @@
+import type { Timer } from "../lib/time/clock.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import { turn } from "../lib/time/sleep.ts";
 import { DiskFullLog } from "../quota/nearly-full.ts";
 import { FreeSpace } from "../state/free-space.ts";
 import type { ServiceContext } from "./build/build-services.ts";
@@ -18,7 +21,7 @@ type Work = "alive" | "changes" | "disk" | "emptied" | "use";
 export class PeriodicWork {
   readonly #parts: ServiceContext;
   readonly #freeSpace: FreeSpace;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   /** The running work by its name. Each kind of work runs once at a time. */
   readonly #running = new Map<Work, Promise<void>>();
   /**
@@ -38,14 +41,14 @@ export class PeriodicWork {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
+    this.#timer = machineClock.every(FLUSH_MS, () => {
       try {
         this.#tick();
       } catch (error) {
         // Nothing is lost: a later tick writes the changes again.
         this.#parts.state.fault(error);
       }
-    }, FLUSH_MS);
+    });
   }
 
   #tick(): void {
@@ -138,7 +141,7 @@ export class PeriodicWork {
     const { ledger, closing } = this.#parts;
     for (let left = ledger.truncated.emptied; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
       ledger.truncated.removeEmptied(EMPTIED_AT_ONCE);
-      await new Promise(setImmediate);
+      await turn(machineClock);
     }
   }
 
@@ -152,7 +155,7 @@ export class PeriodicWork {
     return this.#once("use", async () => {
       while (hasMore()) {
         db.unsynced(() => ledger.writeSomeUse(USED_AT_ONCE));
-        await new Promise(setImmediate);
+        await turn(machineClock);
       }
     });
   }
@@ -171,7 +174,7 @@ export class PeriodicWork {
   /** Writes all unsaved state. Called after the last write of a tile. */
   async close(): Promise<void> {
     const { ledger, jobs, deliveries } = this.#parts;
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     await Promise.all([this.#running.get("emptied"), this.#running.get("changes"), this.#running.get("use")]);
     await this.#writeUse(() => ledger.hasUse);
     await jobs.history.close();

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { conflict, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { isoTime } from "../lib/time/iso-time.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { Enforcer } from "../quota/enforcer.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { quotaDifference } from "../quota/quota-difference.ts";
@@ -116,7 +117,7 @@ export class QuotaService {
     // End batches whose reservations were made under the old limits, so that the next write obeys the new limits.
     if (changed.enabled) await renders.endBatches();
     // Start the eviction after the answer has been sent.
-    setImmediate(() => void enforcer.cleanUp());
+    machineClock.soon(() => void enforcer.cleanUp());
     return changed;
   }
 

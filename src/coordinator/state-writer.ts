@@ -2,6 +2,7 @@ import type { JobSaver } from "../jobs/record/job-saver.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { Database } from "../state/database.ts";
 import { isStateAway } from "../state/state-wait.ts";
 
@@ -131,7 +132,7 @@ export class StateWriter {
 
   #commitMarks(): Promise<void> {
     this.#commit ??= new Promise((resolve, reject) => {
-      setImmediate(() => {
+      machineClock.soon(() => {
         this.#commit = undefined;
         try {
           this.#db.transaction(() => this.#ledger.writeMarks());
@@ -149,14 +150,14 @@ export class StateWriter {
    * failing.
    */
   #succeeded(): void {
-    if (performance.now() - this.#awayMs < SETTLED_MS) return;
+    if (machineClock.monotonicNow() - this.#awayMs < SETTLED_MS) return;
     this.#failure = undefined;
     this.#logged.clear();
   }
 
   /** Records that the database could not be written. Logs each failure once. */
   fault(error: unknown): void {
-    if (isStateAway(error)) this.#awayMs = performance.now();
+    if (isStateAway(error)) this.#awayMs = machineClock.monotonicNow();
     const failure = `the state database cannot be written: ${String(error)}`;
     this.#failure = failure;
     if (this.#logged.has(failure) || this.#logged.size >= MOST_LOGGED) return;

@@ -7,6 +7,8 @@ import { errorMessage } from "../lib/error-code.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { refusalMessage } from "../lib/refusal.ts";
+import type { Timer } from "../lib/time/clock.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { countPlanned } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
@@ -51,7 +53,7 @@ export class Feeds {
   readonly #closing = new AbortController();
   /** The records by layer and address. Undefined until they have been read from the database. */
   #records: Map<string, FeedRecord> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #isStarted = false;
   #polling: Promise<void> | undefined;
 
@@ -71,11 +73,11 @@ export class Feeds {
   }
 
   #arm(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     if (this.#closing.signal.aborted || this.#polling !== undefined) return;
     const feeds = this.#feeds();
     if (feeds.length === 0) return;
-    this.#timer = setTimeout(() => this.#poll(), this.#waitMs(feeds));
+    this.#timer = machineClock.after(this.#waitMs(feeds), () => this.#poll());
   }
 
   #waitMs(feeds: readonly Polled[]): number {
@@ -194,7 +196,7 @@ export class Feeds {
   /** Ends the polling. A poll in progress makes all its jobs or none. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("the server is closing"));
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     await this.#polling;
   }
 }

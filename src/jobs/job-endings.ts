@@ -1,4 +1,5 @@
 import { Slices } from "../lib/process/slices.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { KilledTask, KillScope } from "../plan/job/job-request.ts";
 import { isSuperseded } from "../plan/supersede.ts";
 import type { ActiveJob } from "./active-job.ts";
@@ -152,7 +153,7 @@ export class JobEndings {
     // The end must begin before the task's end changes the state of the job.
     if (!job.isEnding) job.beginEnd(reason, null);
     const loopEnded = new Promise<void>((resolve) => {
-      setImmediate(resolve);
+      machineClock.soon(resolve);
     });
     void this.#track(loopEnded.then(() => this.#abort(job, reason)));
   }

@@ -1,4 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Timer } from "../lib/time/clock.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import { sleep } from "../lib/time/sleep.ts";
 import type { SubmittedJob } from "../plan/job/job-request.ts";
 import type { JobTerms } from "../plan/job/job-terms.ts";
 import { ActiveJob } from "./active-job.ts";
@@ -27,7 +29,7 @@ export class JobRunner {
   readonly #fairQueue: FairQueue;
   readonly #totals = new JobTotals();
   /** Fires when the next job that waits for its rate limit may continue. */
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #isClosing = false;
 
   constructor(parts: JobRunnerParts) {
@@ -168,7 +170,7 @@ export class JobRunner {
 
   /** Starts waiting tasks in a later turn of the event loop, after the answer has been sent. */
   startWaitingTasks(): void {
-    setImmediate(() => this.#givePermits());
+    machineClock.soon(() => this.#givePermits());
   }
 
   /** Gives the free permits to waiting tasks, and sets the timer for jobs that wait for their rate limit. */
@@ -185,9 +187,10 @@ export class JobRunner {
         }),
       );
     }
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     const waitMs = this.#isClosing ? undefined : this.#fairQueue.waitMs(nowMs);
-    if (waitMs !== undefined) this.#timer = setTimeout(() => this.#givePermits(), Math.min(waitMs, LONGEST_TIMER_MS));
+    if (waitMs !== undefined)
+      this.#timer = machineClock.after(Math.min(waitMs, LONGEST_TIMER_MS), () => this.#givePermits());
   }
 
   #nextTurn(nowMs: number): ReturnType<FairQueue["next"]> {
@@ -213,7 +216,7 @@ export class JobRunner {
   async #run(job: ActiveJob, task: Task, signal: AbortSignal): Promise<void> {
     try {
       // Yields first, so that the answer to the submitter is sent.
-      await sleep(0, undefined, { signal });
+      await sleep(machineClock, 0, signal);
       await this.#work(job, task, signal);
     } catch (error) {
       if (!signal.aborted) this.#failed(job, error);
@@ -267,13 +270,13 @@ export class JobRunner {
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     const running = this.active.all().flatMap((job) => job.tasks);
-    const timer = setTimeout(() => {
+    const timer = machineClock.after(graceMs, () => {
       for (const task of running) task.abort(new JobAborted("shutting down"));
-    }, graceMs);
+    });
     await Promise.all(running.map((task) => task.stopped));
-    clearTimeout(timer);
+    timer.cancel();
     for (const job of this.active.all()) job.touch();
     this.#parts.persist(() => this.records.saveChanges());
   }

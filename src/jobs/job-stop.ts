@@ -1,4 +1,5 @@
-import { pause } from "../lib/time/pause.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import { pause } from "../lib/time/sleep.ts";
 
 /** The longest time of Node's timers. A longer wait is split. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -23,6 +24,6 @@ export class JobStop {
   /** Resolves after a time, or when the task must stop. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#closing]);
-    await pause(Math.min(ms, LONGEST_TIMER_MS), ended);
+    await pause(machineClock, Math.min(ms, LONGEST_TIMER_MS), ended);
   }
 }

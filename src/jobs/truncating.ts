@@ -1,10 +1,11 @@
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { TileRect } from "../grid/grid-set.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { OpenCells } from "../ledger/cells/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/process/slices.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import { sleep, turn } from "../lib/time/sleep.ts";
 import { combinationsOf } from "../plan/combination.ts";
 import { coversLevel, selectsStored } from "../plan/truncate-scope.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
@@ -155,14 +156,14 @@ export class Truncating implements Work {
    */
   async #lateWritesEnded(layer: string, signal: AbortSignal): Promise<void> {
     const ms = this.#parts.ledger.writers.lateMsIn(layer);
-    if (ms > 0) await sleep(ms, undefined, { signal });
+    if (ms > 0) await sleep(machineClock, ms, signal);
   }
 
   /** Recounts the cells that a kill left marked, so that the ledger contains exactly the stored tiles. */
   async #recounted(signal: AbortSignal): Promise<void> {
     while (this.#parts.ledger.recountSome(16)) {
       signal.throwIfAborted();
-      await turn();
+      await turn(machineClock);
     }
   }
 

@@ -1,5 +1,7 @@
 import { pagesOf } from "../lib/pages.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Timer } from "../lib/time/clock.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import { POSITIONS_AT_ONCE, replacing } from "../state/dialect.ts";
 import { isStateAway, StateWait } from "../state/state-wait.ts";
@@ -73,7 +75,7 @@ export class Adoption {
   #hasFailed = false;
   #running: Promise<void> | undefined;
   readonly #wait: StateWait;
-  #startAgain: NodeJS.Timeout | undefined;
+  #startAgain: Timer | undefined;
 
   constructor(parts: {
     readonly db: Database;
@@ -143,12 +145,12 @@ export class Adoption {
    * tries again.
    */
   start(layers: readonly AdoptedLayer[]): void {
-    clearTimeout(this.#startAgain);
+    this.#startAgain?.cancel();
     try {
       this.#start(layers);
     } catch (error) {
       if (!isStateAway(error) || this.#stop.signal.aborted) throw error;
-      this.#startAgain = setTimeout(() => this.start(layers), START_AGAIN_MS).unref();
+      this.#startAgain = machineClock.after(START_AGAIN_MS, () => this.start(layers)).unref();
     }
   }
 
@@ -342,7 +344,7 @@ export class Adoption {
       this.#tiles += tiles;
     };
     const first = from === undefined ? { z: -1, after: undefined } : { z: int(from, "z"), after: text(from, "after") };
-    let rememberedMs = performance.now();
+    let rememberedMs = machineClock.monotonicNow();
     for (const z of this.#store.levels(pyramid)) {
       if (z < first.z) continue;
       this.#current = { ...pyramid, z };
@@ -359,9 +361,9 @@ export class Adoption {
         );
         if (this.#stop.signal.aborted) return;
         // A kill loses the counts since the last record. Counting a region twice does not change the sums.
-        if (performance.now() - rememberedMs < REMEMBER_MS) continue;
+        if (machineClock.monotonicNow() - rememberedMs < REMEMBER_MS) continue;
         await this.#wait.run(() => this.#remember(pyramid, z, region.key));
-        rememberedMs = performance.now();
+        rememberedMs = machineClock.monotonicNow();
       }
     }
   }
@@ -384,7 +386,7 @@ export class Adoption {
 
   async close(): Promise<void> {
     this.#stop.abort();
-    clearTimeout(this.#startAgain);
+    this.#startAgain?.cancel();
     await this.#running;
   }
 }

@@ -1,5 +1,5 @@
-import { setImmediate as turn } from "node:timers/promises";
-import { pause } from "../lib/time/pause.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import { pause, turn } from "../lib/time/sleep.ts";
 
 /** The time in ms that background work runs before it sleeps. */
 const STRETCH_MS = 20;
@@ -7,18 +7,18 @@ const STRETCH_MS = 20;
 /** Limits background work to half of the time: it sleeps as long as it has worked. */
 export class Stretch {
   readonly #signal: AbortSignal;
-  #sinceMs = performance.now();
+  #sinceMs = machineClock.monotonicNow();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
   }
 
   async rest(): Promise<void> {
-    const worked = performance.now() - this.#sinceMs;
+    const worked = machineClock.monotonicNow() - this.#sinceMs;
     if (worked < STRETCH_MS) return;
-    await pause(worked, this.#signal);
-    await turn();
-    this.#sinceMs = performance.now();
+    await pause(machineClock, worked, this.#signal);
+    await turn(machineClock);
+    this.#sinceMs = machineClock.monotonicNow();
   }
 
   /**

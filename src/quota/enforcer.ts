@@ -1,8 +1,9 @@
-import { setImmediate as turn } from "node:timers/promises";
 import PQueue from "p-queue";
 import { CELLS_IN_HAND } from "../ledger/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import { turn } from "../lib/time/sleep.ts";
 import type { Admission, SpaceRefusal, StoredSize } from "../render/admission.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import type { Disks } from "./disks.ts";
@@ -191,7 +192,7 @@ export class Enforcer {
     if (before === 0) this.#giveUpTruncated(limit);
     const evicted = await eviction.freeSpace(limit, writer, () => this.#excess(limit, size), most);
     if (evicted !== undefined) {
-      await turn();
+      await turn(machineClock);
       return evicted;
     }
     // Other writers may have released their space during the search for cells. Then no event would end the wait below.
@@ -325,7 +326,7 @@ export class Enforcer {
     while (!this.#closed && this.#parts.configuration() === configuration && this.#used(limit) > target) {
       const evicted = await evict(() => this.#used(limit) - target, CELLS_PER_TURN);
       if (evicted === undefined) break;
-      await turn();
+      await turn(machineClock);
     }
     log.info("a clean-up has ended", {
       scope: limit.name,

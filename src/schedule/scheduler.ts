@@ -1,4 +1,6 @@
 import { Slices } from "../lib/process/slices.ts";
+import type { Timer } from "../lib/time/clock.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { nextTime } from "./cron.ts";
 import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 
@@ -15,7 +17,7 @@ const DAY_MS = 86_400_000;
  */
 export class Scheduler {
   readonly #parts: SchedulerParts;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #checkedMs: number | undefined;
   /** Names of schedules whose run is being made or queued. */
   readonly #making = new Set<string>();
@@ -32,7 +34,7 @@ export class Scheduler {
   /** Waits for the next full minute of the wall clock, because times and windows begin on full minutes. */
   #arm(): void {
     const delayMs = MINUTE_MS - (this.#parts.now() % MINUTE_MS);
-    this.#timer = setTimeout(() => this.start(), delayMs);
+    this.#timer = machineClock.after(delayMs, () => this.start());
   }
 
   /** Starts the due runs and checks the windows. Never rejects. */
@@ -93,7 +95,7 @@ export class Scheduler {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     await this.#parts.runs.close();
     await this.#parts.windows.stopped();
   }

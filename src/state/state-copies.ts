@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Sqlite from "libsql";
+import { machineClock } from "../lib/time/machine-clock.ts";
 
 /** The number of copies before migrations that stay beside the database. */
 const MOST_KEPT = 3;
@@ -56,7 +57,7 @@ const MINUTE_MS = 60_000;
 export function stamp(copy: string): void {
   const db = new Sqlite(copy);
   try {
-    db.exec(`PRAGMA user_version = ${Math.floor(Date.now() / MINUTE_MS)}`);
+    db.exec(`PRAGMA user_version = ${Math.floor(machineClock.now() / MINUTE_MS)}`);
   } finally {
     db.close();
   }

@@ -1,4 +1,5 @@
-import { pause } from "../lib/time/pause.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import { pause } from "../lib/time/sleep.ts";
 import { StateError } from "./data-directory.ts";
 
 /** The pause, in ms, before a step is run again. */
@@ -44,7 +45,7 @@ export class StateWait {
         const isFirst = this.#reason === undefined;
         this.#reason = `waiting for the state database: ${error.message}`;
         if (isFirst) this.#waits(error.message);
-        await pause(PAUSE_MS, this.#signal);
+        await pause(machineClock, PAUSE_MS, this.#signal);
       }
     }
   }

@@ -1,3 +1,4 @@
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { StateError } from "./data-directory.ts";
 import { int, type Migrating, type Migrations, text } from "./database.ts";
 
@@ -81,7 +82,7 @@ export function takeOver(
     db.exec("DROP TABLE access_batch");
     // Samples, times and sizes that older builds did not record.
     db.exec("DELETE FROM usage_sample WHERE allocated IS NULL OR tiles IS NULL");
-    db.prepare("UPDATE quota_configuration SET set_ms = ? WHERE set_ms IS NULL").run(Date.now());
+    db.prepare("UPDATE quota_configuration SET set_ms = ? WHERE set_ms IS NULL").run(machineClock.now());
     // No disk has blocks of this size, so the next start counts the tiles again.
     db.exec("UPDATE ledger_boot SET block_bytes = -1 WHERE block_bytes IS NULL");
     // A wrong checksum makes the ledger count the block from the store when it reads the block.

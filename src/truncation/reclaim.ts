@@ -1,5 +1,8 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Timer } from "../lib/time/clock.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import { turn } from "../lib/time/sleep.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 
@@ -23,11 +26,11 @@ export class Reclaim {
   readonly #parts: ReclaimParts;
   #sweeping: Promise<void> | undefined;
   #again = false;
-  #next: NodeJS.Timeout | undefined;
+  #next: Timer | undefined;
 
   constructor(parts: ReclaimParts) {
     this.#parts = parts;
-    parts.closing.addEventListener("abort", () => clearTimeout(this.#next), { once: true });
+    parts.closing.addEventListener("abort", () => this.#next?.cancel(), { once: true });
   }
 
   sweep(): void {
@@ -51,7 +54,7 @@ export class Reclaim {
       await this.#sweepRemote().catch((error: unknown) => this.#failed(error));
       // A renderer is started only if there are files to remove.
       if (store.needsSweep() && !signal.aborted) await renders.sweep(signal);
-      while (!signal.aborted && ledger.truncated.reclaimSome(200)) await new Promise(setImmediate);
+      while (!signal.aborted && ledger.truncated.reclaimSome(200)) await turn(machineClock);
     } catch (error) {
       this.#failed(error);
     }
@@ -70,8 +73,8 @@ export class Reclaim {
     try {
       dueMs = await store.sweepRemote(signal);
     } finally {
-      clearTimeout(this.#next);
-      if (dueMs !== undefined && !signal.aborted) this.#next = setTimeout(() => this.sweep(), dueMs).unref();
+      this.#next?.cancel();
+      if (dueMs !== undefined && !signal.aborted) this.#next = machineClock.after(dueMs, () => this.sweep()).unref();
     }
   }
 

@@ -5,6 +5,7 @@ import { HttpClient } from "../lib/http/http-client.ts";
 import { BrokenAnswer, TooLate } from "../lib/http/http-failure.ts";
 import { ownVersion } from "../lib/process/version.ts";
 import { isoTime } from "../lib/time/iso-time.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { Delivery } from "./webhook-outbox.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -47,7 +48,7 @@ export function createWebhookPost(): WebhookPost {
         ...(webhook.authorization === undefined ? {} : { authorization: webhook.authorization }),
       };
       try {
-        const untilMs = performance.now() + TIMEOUT_MS;
+        const untilMs = machineClock.monotonicNow() + TIMEOUT_MS;
         const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES, server: "configured" } as const;
         return refusalOf((await client.request(new URL(webhook.url), question, signal)).status);
       } catch (error) {

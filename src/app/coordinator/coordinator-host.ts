@@ -10,6 +10,7 @@ import { LostWrites } from "../../ledger/lost-writes.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { type Channel, noteTo, type Port, remoteMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { StateError } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
@@ -49,7 +50,7 @@ function bootId(): string | undefined {
   }
 }
 
-const monotonicNow = (): number => performance.timeOrigin + performance.now();
+const monotonicNow = (): number => machineClock.monotonicNow();
 
 /** After this time each renderer of a lead that has ended has noticed the end, and stores nothing more. */
 const NOTICE_MS = 5_000;
@@ -260,7 +261,7 @@ export class CoordinatorHost {
       boot: bootId(),
       lostWrites: this.#lostWrites,
       stateLoss: claimed.loss,
-      now: Date.now,
+      now: machineClock.now,
       monotonicNow,
       random: Math.random,
       publish: (event) => noteTo<ServerMethods>(this.#server, "publish", [event]),
@@ -317,7 +318,7 @@ export class CoordinatorHost {
     this.#isEnding = true;
     this.log.error("the server has to begin again", { reason });
     // Wait, so that the log line can leave this thread.
-    setTimeout(() => process.exit(1), END_MS);
+    machineClock.after(END_MS, () => process.exit(1));
   }
 
   async close(): Promise<void> {

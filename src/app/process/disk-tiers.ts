@@ -8,7 +8,7 @@ import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { elapsedMs } from "../../lib/time/elapsed.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 
 /** The disk tiers of one serving process, one for each store with a configured disk tier. */
 export class DiskTiers {
@@ -34,7 +34,7 @@ export class DiskTiers {
         directory: join(path, String(process.pid)),
         limitBytes: Math.floor(limitBytes / server.workers),
         failed,
-        elapsedMs,
+        elapsedMs: machineClock.monotonicNow,
       });
       tiers.set(store.id, tier);
       void removeAbandoned(path)

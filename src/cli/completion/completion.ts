@@ -1,4 +1,6 @@
 import type { Argument, Command, Option } from "commander";
+import { deadline } from "../../lib/time/deadline.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { type Candidate, FILES, SERVER_VALUES, WORDS } from "./completion-values.ts";
 
@@ -84,7 +86,7 @@ async function requestedValues(
   if (values === undefined || typeof url !== "string") return [];
   const layers = command.registeredArguments.some((argument) => argument.name() === "layer") ? operands : [];
   try {
-    const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
+    const signal = deadline(machineClock, SERVER_TIMEOUT_MS);
     const client = new ServerClient({ url, ...(user === undefined ? {} : { user }) }, { signal });
     return await values(client, { command: command.name(), layers });
   } catch {

@@ -1,5 +1,6 @@
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { pause } from "../../lib/time/pause.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { pause } from "../../lib/time/sleep.ts";
 import { Disks } from "../../quota/disks.ts";
 import { Enforcer } from "../../quota/enforcer.ts";
 import { EvictedCells } from "../../quota/evicted-cells.ts";
@@ -34,7 +35,7 @@ export function buildQuota(context: BuildContext) {
     {
       read: () => store.diskSpace(),
       now: monotonicNow,
-      sleep: pause,
+      sleep: (ms, signal) => pause(machineClock, ms, signal),
     },
     context.stores,
   );

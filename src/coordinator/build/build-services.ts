@@ -2,6 +2,8 @@ import { AccountService } from "../../account/account-service.ts";
 import { SessionService } from "../../account/session-service.ts";
 import { ActivityService } from "../../activity/activity-service.ts";
 import type { Feeds } from "../../feed/feeds.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { turn } from "../../lib/time/sleep.ts";
 import { JobCounter } from "../../plan/job/job-counter.ts";
 import { ExportService } from "../copy/export-service.ts";
 import { ImportService } from "../copy/import-service.ts";
@@ -101,7 +103,7 @@ function countedTiles({ ledger, adoption }: ServiceContext) {
   return {
     /** Counts all cells that a crash left open. */
     async recounted(): Promise<void> {
-      while (ledger.recountSome(16)) await new Promise(setImmediate);
+      while (ledger.recountSome(16)) await turn(machineClock);
     },
     /** Returns whether all tiles of a layer have been counted. */
     isCounted(layer: string): boolean {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { TileRect } from "../../grid/grid-set.ts";
 import { type TileSet, tileSetKey } from "../../layer/tile-set.ts";
 import { blockOf, cellOf, cellRectOf } from "../../ledger/block.ts";
@@ -6,7 +5,8 @@ import type { CellPosition } from "../../ledger/cells/cells.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { pagesOf } from "../../lib/pages.ts";
 import { Slices } from "../../lib/process/slices.ts";
-import { pause } from "../../lib/time/pause.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { pause, sleep } from "../../lib/time/sleep.ts";
 import type { FoundTile } from "../../store/inventory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { StoreError } from "../../store/tile-store.ts";
@@ -142,7 +142,7 @@ export class LayerCopy {
       if (!(error instanceof StoreError)) throw error;
       this.#state = "waiting";
       this.#reason = error.message;
-      await pause(this.#parts.retryMs, signal);
+      await pause(machineClock, this.#parts.retryMs, signal);
       this.#state = "copying";
     }
   }
@@ -160,9 +160,9 @@ export class LayerCopy {
   /** Waits for a change of the layer's tiles, or for a timer, because truncations do not open cells. */
   #changes(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake(), COUNTED_MS);
+      const timer = machineClock.after(COUNTED_MS, () => this.#wake());
       this.#wake = () => {
-        clearTimeout(timer);
+        timer.cancel();
         this.#wake = () => {};
         resolve();
       };
@@ -173,7 +173,7 @@ export class LayerCopy {
   async #compareAll(signal: AbortSignal): Promise<void> {
     const { layer, ledger, to, isCounted } = this.#parts;
     if (this.#wasComplete) this.#state = "copying";
-    while (!isCounted()) await sleep(COUNTED_MS, undefined, { signal });
+    while (!isCounted()) await sleep(machineClock, COUNTED_MS, signal);
     [this.#tiles, this.#bytes] = [0, 0];
     const slices = new Slices(signal);
     const { resumedFromMs } = this.#parts;

@@ -1,7 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { badField, conflict, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { deadline } from "../../lib/time/deadline.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { sleep } from "../../lib/time/sleep.ts";
 import { spaceOnDisk } from "../../quota/space-on-disk.ts";
 import { bigInt, int, text } from "../../state/database.ts";
 import type { OpenedStores } from "../../store/open-store.ts";
@@ -181,7 +183,7 @@ export class StoreCopies {
   /** Copies the last changes, and ends the copies. Called after the last write of a tile. */
   async close(): Promise<void> {
     const caughtUp: string[] = [];
-    const signal = AbortSignal.timeout(LAST_CHANGES_MS);
+    const signal = deadline(machineClock, LAST_CHANGES_MS);
     for (const [layer, { copy }] of this.#running)
       if (await this.#hasCaughtUp(layer, copy, signal)) caughtUp.push(layer);
     for (const { stop } of this.#running.values()) stop.abort();
@@ -216,8 +218,8 @@ export class StoreCopies {
     this.#moves.set(layer, { ended, end });
     await renders.block(layer);
     this.#blocked.add(layer);
-    const untilMs = performance.now() + WRITERS_MS;
-    while (ledger.writers.isWritten(layer) && performance.now() < untilMs) await sleep(LOOK_MS);
+    const untilMs = machineClock.monotonicNow() + WRITERS_MS;
+    while (ledger.writers.isWritten(layer) && machineClock.monotonicNow() < untilMs) await sleep(machineClock, LOOK_MS);
     try {
       await copy.catchUp(closing);
     } catch (error) {

@@ -3,6 +3,7 @@ import { int64Json, text } from "../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import { checkBy, fieldName } from "../../lib/schema.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { AGE_EXPECTED, parseAge, timeOf } from "../../plan/tile-age.ts";
 import { parseId } from "../query.ts";
 import { type Exchange, type Handler, type Reply, reading } from "../resource.ts";
@@ -38,7 +39,7 @@ export const moment = (description: string) =>
   text
     .transform((given, context) => {
       const age = parseAge(given);
-      const ms = age === undefined ? Number.NaN : timeOf(age, Date.now());
+      const ms = age === undefined ? Number.NaN : timeOf(age, machineClock.now());
       if (Number.isFinite(ms)) return ms;
       context.addIssue({ code: "custom", message: AGE_EXPECTED });
       return z.NEVER;

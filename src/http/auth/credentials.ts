@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { type ApiToken, bearerToken, digestOfToken, rolesOfToken } from "../../account/api-token.ts";
 import { compareWithOthers, oneOfEachCost, verifyPassword } from "../../account/password.ts";
 import type { User } from "../../account/user.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { decodeBasic, type NameAndPassword } from "./basic.ts";
 import { SharedThrottle } from "./shared-throttle.ts";
 import { type Clock, realClock, type Sender, Throttle, type WrongAttempts } from "./throttle.ts";
@@ -195,4 +196,4 @@ export class Authenticator {
   }
 }
 
-const hasExpired = ({ expiresMs }: ApiToken): boolean => expiresMs !== null && expiresMs <= Date.now();
+const hasExpired = ({ expiresMs }: ApiToken): boolean => expiresMs !== null && expiresMs <= machineClock.now();

@@ -1,9 +1,10 @@
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { rectCount } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { Slices } from "../../lib/process/slices.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { sleep, turn } from "../../lib/time/sleep.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { RenderControl } from "../../render/render-control.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
@@ -112,7 +113,7 @@ export class Seeding implements Work {
       const { batch, skipped } = await this.#take(step, most);
       const [first] = batch;
       if (first === undefined) {
-        if (skipped === LOOKS_PER_TURN) await turn();
+        if (skipped === LOOKS_PER_TURN) await turn(machineClock);
         if (rendered > 0 || skipped > 0) return true;
         if (job.tasks.length === 1) this.#results.close(job, task);
         return false;
@@ -145,7 +146,7 @@ export class Seeding implements Work {
     // younger than the job.
     job.moveStart(this.#parts.latestMs());
     // File times have a coarse resolution: without the wait, a tile stored next could look older than the job.
-    await sleep(FILE_CLOCK_MS);
+    await sleep(machineClock, FILE_CLOCK_MS);
   }
 
   /**

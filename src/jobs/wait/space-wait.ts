@@ -1,5 +1,6 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { type BackOff, jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { turn } from "../../lib/time/sleep.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { Reservation } from "../../quota/reservations.ts";
 import { NO_SIZE, type SpaceRefusal } from "../../render/admission.ts";
@@ -53,7 +54,7 @@ export class SpaceWait {
   async afterRefusal(job: ActiveJob, refusal: SpaceRefusal, signal: AbortSignal): Promise<void> {
     switch (refusal.kind) {
       case "busy":
-        await turn();
+        await turn(machineClock);
         return;
       case "full":
         throw new JobAborted(refusal.reason);

@@ -1,4 +1,5 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { machineClock } from "../time/machine-clock.ts";
+import { turn } from "../time/sleep.ts";
 
 const SLICE_MS = 10;
 
@@ -10,7 +11,7 @@ let lastTurn: Promise<void> = Promise.resolve();
  * with one callback for each of forty pieces of work, the thread would be blocked for forty slices.
  */
 function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => turn());
+  lastTurn = lastTurn.then(() => turn(machineClock));
   return lastTurn;
 }
 
@@ -21,7 +22,7 @@ function ownTurn(): Promise<void> {
  */
 export class Slices {
   readonly #signal: AbortSignal | undefined;
-  #sinceMs = performance.now();
+  #sinceMs = machineClock.monotonicNow();
 
   /** @param signal stops the work at the end of the current slice */
   constructor(signal?: AbortSignal) {
@@ -29,7 +30,7 @@ export class Slices {
   }
 
   get isOver(): boolean {
-    return performance.now() - this.#sinceMs >= SLICE_MS;
+    return machineClock.monotonicNow() - this.#sinceMs >= SLICE_MS;
   }
 
   /**
@@ -39,7 +40,7 @@ export class Slices {
   async next(): Promise<void> {
     await ownTurn();
     this.#signal?.throwIfAborted();
-    this.#sinceMs = performance.now();
+    this.#sinceMs = machineClock.monotonicNow();
   }
 
   /** Runs a generator. When a slice is over, yields to the event loop at the generator's next `yield`. */

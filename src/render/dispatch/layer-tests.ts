@@ -1,4 +1,5 @@
 import { SharedTurn } from "../../lib/process/fair-line.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { TestOrder, TestRender } from "../renderer/test-render.ts";
 import type { Renderers } from "../renderers.ts";
 import type { UpstreamLimits } from "../upstream/upstream-limits.ts";
@@ -19,9 +20,9 @@ export async function testLayer(
   const found = upstreamLimits.find(order.upstream);
   if (found === undefined) return undefined;
   const { upstreamLimit } = found;
-  const beganMs = performance.now();
+  const beganMs = machineClock.monotonicNow();
   const notTested = (error: NonNullable<TestRender["error"]>): TestRender => ({
-    ms: performance.now() - beganMs,
+    ms: machineClock.monotonicNow() - beganMs,
     request: undefined,
     answer: undefined,
     tile: undefined,

@@ -1,4 +1,6 @@
 import { FairLine, SharedTurn } from "../../lib/process/fair-line.ts";
+import type { Timer } from "../../lib/time/clock.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 
 /** The weight of the latest render in the moving average, which covers about the last ten renders. */
 const WEIGHT_OF_LATEST = 0.1;
@@ -33,7 +35,7 @@ export class RenderThrottle {
   #renderMs = FIRST_GUESS_MS;
   /** Until this time the share is used up by renders that have already begun. */
   #paidUntilMs = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   constructor(parts: RenderThrottleParts) {
     this.#parts = parts;
@@ -79,13 +81,10 @@ export class RenderThrottle {
   #wait(): void {
     if (this.#timer !== undefined || this.#line.length === 0) return;
     const waitMs = Math.max(SHORTEST_WAIT_MS, this.#paidUntilMs - this.#parts.now());
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        while (this.#line.length > 0 && this.#mayBegin()) this.#line.answerFirst();
-        this.#wait();
-      },
-      Math.min(waitMs, LONGEST_WAIT_MS),
-    );
+    this.#timer = machineClock.after(Math.min(waitMs, LONGEST_WAIT_MS), () => {
+      this.#timer = undefined;
+      while (this.#line.length > 0 && this.#mayBegin()) this.#line.answerFirst();
+      this.#wait();
+    });
   }
 }

@@ -1,4 +1,5 @@
 import type { TileIndex } from "../../grid/grid-set.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";
 import type { RenderOutcome } from "../render-order.ts";
 import { BATCH_MS, isWanted, type RenderOrder } from "../render-order.ts";
@@ -149,10 +150,10 @@ const rememberedAnswer = (
  * metatile may be the last of the batch.
  */
 async function endOfBatch({ ended, progress }: InFlightRender): Promise<RendererResult | Refused> {
-  const timer = setTimeout(() => progress.abort("a user waits"), BATCH_MS);
+  const timer = machineClock.after(BATCH_MS, () => progress.abort("a user waits"));
   try {
     return await ended;
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
   }
 }

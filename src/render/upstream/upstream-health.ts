@@ -1,4 +1,5 @@
 import { isoTime } from "../../lib/time/iso-time.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type FailureClass, isOutage } from "../../source/source.ts";
 import type { UpstreamHealthView } from "./upstream-documents.ts";
 
@@ -24,7 +25,7 @@ export class UpstreamHealth {
   #next = 0;
 
   /** @param now ms since 1970 */
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number = machineClock.now) {
     this.#now = now;
     this.#sinceMs = now();
   }

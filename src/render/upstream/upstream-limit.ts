@@ -1,7 +1,8 @@
 import type { ConnectionOptions } from "../../layer/layer.ts";
 import { FairLine, SharedTurn } from "../../lib/process/fair-line.ts";
 import { type BackOff, pauseAfterWait } from "../../lib/time/back-off.ts";
-import { elapsedMs } from "../../lib/time/elapsed.ts";
+import type { Timer } from "../../lib/time/clock.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";
 import { type FailureClass, isOutage } from "../../source/source.ts";
 import { LatencyLimit } from "./latency-limit.ts";
@@ -63,7 +64,7 @@ export class UpstreamLimit {
   readonly #latency: LatencyLimit;
   #lastBusyMs = Number.NEGATIVE_INFINITY;
   #restUntilMs = 0;
-  #rest: NodeJS.Timeout | undefined;
+  #rest: Timer | undefined;
   /** A waiting user is answered with undefined when a connection is free, or with a refusal. */
   readonly #users = new FairLine<PermitRefusal | undefined>();
   readonly #jobs = new FairLine<undefined>();
@@ -88,7 +89,7 @@ export class UpstreamLimit {
    */
   constructor(
     { connections, jobConnections = connections }: ConnectionOptions,
-    now: () => number = elapsedMs,
+    now: () => number = machineClock.monotonicNow,
     unused: () => void = () => {},
     changed: (state: UpstreamAnswering, before: UpstreamAnswering) => void = () => {},
   ) {
@@ -187,7 +188,7 @@ export class UpstreamLimit {
       this.#users.answerGreediest(QUEUE_FULL);
     }
     const waitLimit = new AbortController();
-    const timer = setTimeout(() => waitLimit.abort(), waitLimitMs);
+    const timer = machineClock.after(waitLimitMs, () => waitLimit.abort());
     try {
       return await this.#users.wait(turn, AbortSignal.any([signal, waitLimit.signal]));
     } catch (error) {
@@ -195,7 +196,7 @@ export class UpstreamLimit {
       if (signal.aborted) throw error;
       return { retryAfterSeconds: 1, why: "queue_slow" };
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
     }
   }
 
@@ -213,7 +214,7 @@ export class UpstreamLimit {
 
   /** Ends the timer of an unused upstream limit. */
   close(): void {
-    clearTimeout(this.#rest);
+    this.#rest?.cancel();
   }
 
   #take(who: "user" | "job"): void {
@@ -302,13 +303,13 @@ export class UpstreamLimit {
    * remaining time.
    */
   #serveAfterRest(): void {
-    clearTimeout(this.#rest);
+    this.#rest?.cancel();
     const leftMs = this.#restUntilMs - this.#now();
     if (leftMs <= 0) {
       this.#serve();
       return;
     }
-    this.#rest = setTimeout(() => this.#serveAfterRest(), Math.ceil(leftMs));
+    this.#rest = machineClock.after(Math.ceil(leftMs), () => this.#serveAfterRest());
     this.#rest.unref();
   }
 
@@ -342,7 +343,7 @@ export class UpstreamLimit {
     if (this.#failuresInARow < DOWN_AFTER_FAILURES) return;
     const leftMs = this.#firstFailureMs + DOWN_AFTER_MS - this.#now();
     if (leftMs <= 0) this.#refuseWaiting();
-    else setTimeout(() => this.#refuseWhenDown(), Math.ceil(leftMs)).unref();
+    else machineClock.after(Math.ceil(leftMs), () => this.#refuseWhenDown()).unref();
   }
 
   /**

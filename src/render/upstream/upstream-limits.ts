@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ConnectionOptions, Layer, SourceOptions } from "../../layer/layer.ts";
 import { onceEach } from "../../lib/once-each.ts";
-import { elapsedMs } from "../../lib/time/elapsed.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { addressesOf, originOf, serversOf } from "../../source/http/servers.ts";
 import type { UpstreamHealthView, UpstreamView } from "./upstream-documents.ts";
 import type { UpstreamAnswering } from "./upstream-health.ts";
@@ -42,7 +42,7 @@ export class UpstreamLimits {
    * @param changed called when an upstream has answered for the first time, when it counts as down, and when it answers
    *   again
    */
-  constructor(now: () => number = elapsedMs, changed: UpstreamChanged = () => {}) {
+  constructor(now: () => number = machineClock.monotonicNow, changed: UpstreamChanged = () => {}) {
     this.#now = now;
     this.#changed = changed;
   }
@@ -138,7 +138,7 @@ export class UpstreamLimits {
           ...upstreamLimit.health.view(down),
           connections: { inUse, allowed: bearable, configured },
           waiting: { users: usersWaiting, jobs: jobsWaiting },
-          pausedUntil: restMs > 0 ? isoTime(Date.now() + restMs) : null,
+          pausedUntil: restMs > 0 ? isoTime(machineClock.now() + restMs) : null,
         },
       ];
     });

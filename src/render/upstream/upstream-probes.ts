@@ -1,4 +1,5 @@
 import { SharedTurn } from "../../lib/process/fair-line.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { reportToLimit } from "../dispatch/render-reports.ts";
 import type { Renderers } from "../renderers.ts";
 import type { UpstreamProbe } from "./upstream-documents.ts";
@@ -20,10 +21,12 @@ export async function probeUpstream(
   const layer = found?.layers[0];
   if (found === undefined || layer === undefined) return undefined;
   const { upstreamLimit } = found;
-  const beganMs = performance.now();
+  const beganMs = machineClock.monotonicNow();
   const ended = (error: UpstreamProbe["error"]): UpstreamProbe | undefined => {
     const upstream = upstreamLimits.views().find((view) => view.id === id);
-    return upstream && { ok: error === null, layer, ms: Math.round(performance.now() - beganMs), error, upstream };
+    return (
+      upstream && { ok: error === null, layer, ms: Math.round(machineClock.monotonicNow() - beganMs), error, upstream }
+    );
   };
   const refused = await upstreamLimit.acquireForUser(new SharedTurn("probe"), WAIT_MS, gone);
   if (refused !== undefined)

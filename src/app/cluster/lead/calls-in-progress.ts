@@ -1,3 +1,6 @@
+import type { Timer } from "../../../lib/time/clock.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { turn } from "../../../lib/time/sleep.ts";
 import { LEAD_CLOSING } from "../link/node-methods.ts";
 
 /** The calls of nodes that the lead is working on. */
@@ -26,13 +29,13 @@ export class CallsInProgress {
   /** Waits until no call is in progress, at most for `graceMs`. */
   async ended(graceMs: number): Promise<void> {
     if (this.#count === 0) return;
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Timer | undefined;
     await new Promise<void>((resolve) => {
       this.#end = resolve;
-      timer = setTimeout(resolve, graceMs);
+      timer = machineClock.after(graceMs, resolve);
     });
-    clearTimeout(timer);
+    timer?.cancel();
     // The response to the last call is sent in this turn.
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn(machineClock);
   }
 }

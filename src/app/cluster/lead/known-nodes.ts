@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeView } from "../../../http/api/nodes/node-documents.ts";
 import type { NodeRemoval } from "../../../http/api/nodes/node-view.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { pause } from "../../../lib/time/sleep.ts";
 import type { KnownNode, LeadTable } from "../link/lead-table.ts";
 
 /**
@@ -150,7 +151,7 @@ export class KnownNodes {
         change.kind === "left"
           ? await table.forgetNode(change)
           : await table.keepNode(epoch, { ...change, lostMs: change.kind === "lost" ? change.lostMs : null });
-      if (!written.ok) await sleep(WRITE_AGAIN_MS, undefined, { ref: false });
+      if (!written.ok) await pause(machineClock, WRITE_AGAIN_MS);
       else if (this.#unwritten.get(change.name) === change) this.#unwritten.delete(change.name);
     }
   }

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type HostPort, hostPortText } from "../../../configuration/cluster-options.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
 import { Channel, portOfProcess } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import { machineMs } from "../../../lib/process/machine-clock.ts";
-import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { sleep } from "../../../lib/time/sleep.ts";
 import type { StoreNews, TellStores } from "../../../store/store-news.ts";
 import { followParent } from "../../process/child-process.ts";
 import { createLogger } from "../../process/logger.ts";
@@ -47,7 +46,7 @@ class LeadProcess {
     this.#refused = refused;
     this.#foundStores = storeNews;
     this.#log = createLogger();
-    this.#lease = new Lease(cluster.leadLeaseMs, elapsedMs);
+    this.#lease = new Lease(cluster.leadLeaseMs, machineClock.monotonicNow);
     this.#table = new LeadTable(target, { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs });
   }
 
@@ -103,11 +102,11 @@ class LeadProcess {
 
   async #renew(address: HostPort): Promise<void> {
     const { epoch } = this.#data;
-    const sentMs = elapsedMs();
+    const sentMs = machineClock.monotonicNow();
     const renewed = await this.#table.renew(epoch, address);
     if (renewed.ok && renewed.value) {
       this.#lease.granted(sentMs);
-      this.#renderers?.storesUntil(machineMs() + this.#lease.leftMs);
+      this.#renderers?.storesUntil(machineClock.machineNow() + this.#lease.leftMs);
     } else if (renewed.ok) await this.#lost("another node has taken the lease");
     else if (!this.#lease.isValid) await this.#lost(renewed.error.message);
   }
@@ -115,7 +114,7 @@ class LeadProcess {
   async #renewAlways(address: HostPort): Promise<void> {
     const pauseMs = Math.min(LONGEST_RENEWAL_MS, this.#data.cluster.leadLeaseMs / RENEWALS_PER_LEASE);
     for (;;) {
-      await sleep(pauseMs);
+      await sleep(machineClock, pauseMs);
       // If the process was suspended for longer than the lease, it ends here at the latest.
       if (!this.#lease.isValid) await this.#lost("it was not renewed in time");
       await this.#renew(address);
@@ -143,7 +142,7 @@ class LeadProcess {
   }
 
   async #end(code: number): Promise<never> {
-    await sleep(LOG_MS);
+    await sleep(machineClock, LOG_MS);
     process.exit(code);
   }
 }

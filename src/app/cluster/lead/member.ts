@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import type { NodeView } from "../../../http/api/nodes/node-documents.ts";
 import { servedTiles } from "../../../http/api/nodes/node-view.ts";
 import type { Channel } from "../../../lib/process/channel.ts";
-import { elapsedMs } from "../../../lib/time/elapsed.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { RendererHosts } from "../../server/renderers/renderer-pool.ts";
 import type { GrantedLeases } from "../link/lease.ts";
 import type { LeadMethods, NodeHello, NodeMethods } from "../link/node-methods.ts";
@@ -31,8 +31,8 @@ export const newMember = (joining: Pick<Member, "hello" | "channel" | "socket" |
   ...joining,
   isDraining: joining.hello.isDraining,
   isLeaving: joining.hello.isLeaving ?? false,
-  sinceMs: Date.now(),
-  lastHeardMs: elapsedMs(),
+  sinceMs: machineClock.now(),
+  lastHeardMs: machineClock.monotonicNow(),
 });
 
 /** Facts that the row of a node needs in addition to its member. */
@@ -63,7 +63,7 @@ export async function nodeView(member: Member, { hosts, leases, isOwn }: ViewPar
     lead,
     state: metrics === undefined ? "lost" : isDraining || isLeaving ? "draining" : "ready",
     since: isoTime(sinceMs),
-    lag: Math.max(0, Math.round(elapsedMs() - lastHeardMs)),
+    lag: Math.max(0, Math.round(machineClock.monotonicNow() - lastHeardMs)),
     lease: lease === null ? null : Math.round(lease),
     version: hello.program,
     work: { ...work, tiles: metrics === undefined ? 0 : servedTiles(metrics.tiles) },

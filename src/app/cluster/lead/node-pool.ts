@@ -14,7 +14,9 @@ import { aroundMethods, Channel, MALFORMED, UNKNOWN_METHOD } from "../../../lib/
 import { listenOn } from "../../../lib/process/listen-on.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
-import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import type { Timer } from "../../../lib/time/clock.ts";
+import { deadline } from "../../../lib/time/deadline.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { waitOut } from "../../../lib/time/wait-out.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import type { ServingProcesses } from "../../process/process-methods.ts";
@@ -68,10 +70,10 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   readonly #server: Server;
   readonly #names: StoreNames;
   readonly #known: KnownNodes;
-  readonly #timer: NodeJS.Timeout;
-  readonly #sinceMs = Date.now();
+  readonly #timer: Timer;
+  readonly #sinceMs = machineClock.now();
   /** Fires when the leases of the previous lead have ended. */
-  #absentTimer: NodeJS.Timeout | undefined;
+  #absentTimer: Timer | undefined;
   /** Whether connections end because this lead is closing. */
   #isClosing = false;
   /** The number of nodes whose connection ended unannounced. */
@@ -85,7 +87,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     const { configuration, cluster, core } = parts;
     super(sharedConfiguration(configuration, configuration.stores), parts.log);
     this.#parts = parts;
-    this.#leases = new GrantedLeases(cluster.nodeLeaseMs, elapsedMs);
+    this.#leases = new GrantedLeases(cluster.nodeLeaseMs, machineClock.monotonicNow);
     const methods = methodsForMembers(core, () => this.#allApplied());
     this.#methods = aroundMethods(
       {
@@ -105,9 +107,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       (method) => this.#calls.counted(method),
     );
     this.#names = new StoreNames(configuration);
-    this.#known = new KnownNodes({ ...parts, now: Date.now });
+    this.#known = new KnownNodes({ ...parts, now: machineClock.now });
     this.#server = acceptNodes(cluster.secret, (socket) => this.#accept(socket));
-    this.#timer = setInterval(() => this.#endOverdue(), cluster.nodeLeaseMs / LOOKS_PER_LEASE);
+    this.#timer = machineClock.every(cluster.nodeLeaseMs / LOOKS_PER_LEASE, () => this.#endOverdue());
     this.#timer.unref();
   }
 
@@ -163,7 +165,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     };
     const beat = (): number => {
       if (member === undefined || hasLeft || !lease.isValid) return 0;
-      member.lastHeardMs = elapsedMs();
+      member.lastHeardMs = machineClock.monotonicNow();
       this.#leases.grant(member.hello.instance);
       return lease.leftMs;
     };
@@ -280,7 +282,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   async #anotherJoins(): Promise<boolean> {
     const absentMs = Math.ceil(this.#leases.absentMs());
     if (absentMs === 0) return false;
-    await once(this.#joins, "joined", { signal: AbortSignal.timeout(absentMs) }).catch(() => undefined);
+    await once(this.#joins, "joined", { signal: deadline(machineClock, absentMs) }).catch(() => undefined);
     return true;
   }
 
@@ -322,7 +324,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   }
 
   async #unaware(): Promise<void> {
-    await waitOut(() => this.#leases.unawareMs());
+    await waitOut(machineClock, () => this.#leases.unawareMs());
   }
 
   override async storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
@@ -397,9 +399,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   #openToNodes(): void {
     this.#closedTo = undefined;
     if (this.#isClosing || this.#absentTimer !== undefined) return;
-    this.#absentTimer = setTimeout(
-      () => void this.#known.absentAreLost(this.#sinceMs),
+    this.#absentTimer = machineClock.after(
       this.#parts.cluster.nodeLeaseMs,
+      () => void this.#known.absentAreLost(this.#sinceMs),
     );
     this.#absentTimer.unref();
   }
@@ -425,9 +427,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     await Promise.all([...this.#members].map(({ channel }) => channel.call("closing").catch(() => undefined)));
     await this.#calls.ended(graceMs);
     // Waits for the jobs' renders in progress on nodes.
-    await atMost(graceMs, Promise.all([...this.#members].map((one) => this.#parts.hosts.remove(one.renderers))));
-    clearInterval(this.#timer);
-    clearTimeout(this.#absentTimer);
+    await atMost(
+      machineClock,
+      graceMs,
+      Promise.all([...this.#members].map((one) => this.#parts.hosts.remove(one.renderers))),
+    );
+    this.#timer.cancel();
+    this.#absentTimer?.cancel();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroySoon();
     await closed;

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { codeOf } from "../../../lib/error-code.ts";
 import { Channel, remoteMethods } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { SERVING_CALLS, USER_RENDERS } from "../../process/process-methods.ts";
 import type { Core } from "../../serving/serving.ts";
 import { FramedPort } from "../link/framed-port.ts";
@@ -60,17 +61,17 @@ export class LeadLink {
   }
 
   async #connected(): Promise<LeadChannel> {
-    const until = performance.now() + WAIT_MS;
+    const until = machineClock.monotonicNow() + WAIT_MS;
     while (this.#channel === undefined) {
-      const left = until - performance.now();
+      const left = until - machineClock.monotonicNow();
       if (left <= 0) throw unavailable(`this node has no lead: ${this.#why}`);
       await new Promise<void>((resolve) => {
         const resume = (): void => {
-          clearTimeout(timer);
+          timer.cancel();
           this.#waiting.delete(resume);
           resolve();
         };
-        const timer = setTimeout(resume, left);
+        const timer = machineClock.after(left, resume);
         this.#waiting.add(resume);
       });
     }

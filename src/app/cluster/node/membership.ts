@@ -1,11 +1,10 @@
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type ClusterOptions, hostPortText } from "../../../configuration/cluster-options.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import { machineMs } from "../../../lib/process/machine-clock.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
-import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { sleep } from "../../../lib/time/sleep.ts";
 import type { PostgresTarget } from "../../../state/postgres/postgres-url.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import type { StartRefusal } from "../../process/process-methods.ts";
@@ -89,7 +88,7 @@ export class Membership {
       name: cluster.node,
       leaseMs: cluster.leadLeaseMs,
     });
-    this.#lease = new Lease(cluster.nodeLeaseMs, elapsedMs);
+    this.#lease = new Lease(cluster.nodeLeaseMs, machineClock.monotonicNow);
     this.first = new Promise((resolve) => {
       this.#report = resolve;
     });
@@ -112,11 +111,11 @@ export class Membership {
 
   /** Joins, and joins again whenever the connection is lost, until `close`. */
   async run(): Promise<void> {
-    const late = setTimeout(() => this.#report?.({ kind: "waiting" }), FIRST_MS);
-    void this.first.then(() => clearTimeout(late));
+    const late = machineClock.after(FIRST_MS, () => this.#report?.({ kind: "waiting" }));
+    void this.first.then(() => late.cancel());
     while (!this.#isClosing) {
       const socket = await this.#attempt();
-      if (socket === undefined) await sleep(PAUSE_MS);
+      if (socket === undefined) await sleep(machineClock, PAUSE_MS);
       else await this.#stay(socket);
     }
   }
@@ -172,8 +171,8 @@ export class Membership {
       hosted.killAll();
       link.lose(channel, lost);
     });
-    const late = setTimeout(() => socket.destroy(), cluster.nodeLeaseMs);
-    const sentMs = elapsedMs();
+    const late = machineClock.after(cluster.nodeLeaseMs, () => socket.destroy());
+    const sentMs = machineClock.monotonicNow();
     try {
       const welcome = await channel.call("join", {
         ...hello,
@@ -219,20 +218,20 @@ export class Membership {
       this.#why = `node ${row.name} does not answer: ${String(error)}`;
       return { kind: "waiting" };
     } finally {
-      clearTimeout(late);
+      late.cancel();
     }
   }
 
   /** Renews the lease until the connection is lost. */
   async #beat(channel: ReturnType<LeadLink["open"]>, socket: Socket, end: (why: string) => void): Promise<void> {
     const pauseMs = this.#parts.cluster.nodeLeaseMs / BEATS_PER_LEASE;
-    const silent = setInterval(() => {
+    const silent = machineClock.every(pauseMs, () => {
       if (!this.#lease.isValid) end("the lead does not answer");
-    }, pauseMs);
+    });
     try {
       while (!socket.destroyed) {
-        await sleep(pauseMs);
-        const sentMs = elapsedMs();
+        await sleep(machineClock, pauseMs);
+        const sentMs = machineClock.monotonicNow();
         const leadLeaseMs = await channel.call("beat");
         if (leadLeaseMs > 0) {
           this.#lease.granted(sentMs);
@@ -242,15 +241,15 @@ export class Membership {
     } catch {
       // The connection is lost. Its "close" event reports that.
     } finally {
-      clearInterval(silent);
+      silent.cancel();
     }
   }
 
   /** Permits renderers of this node to store while both this node's lease and the lead's lease are valid. */
   #mayStore(sentMs: number, leadLeaseMs: number): void {
     const { renderers, cluster } = this.#parts;
-    const leftMs = sentMs + Math.min(leadLeaseMs, cluster.nodeLeaseMs) - elapsedMs();
-    renderers.storesUntil(machineMs() + leftMs);
+    const leftMs = sentMs + Math.min(leadLeaseMs, cluster.nodeLeaseMs) - machineClock.monotonicNow();
+    renderers.storesUntil(machineClock.machineNow() + leftMs);
   }
 
   /** Resolves when the connection is lost. */
@@ -298,9 +297,9 @@ export class Membership {
    */
   async #renewAtStart(epoch: number): Promise<void> {
     const { leadLeaseMs } = this.#parts.cluster;
-    const untilMs = elapsedMs() + LEASES_OF_START * leadLeaseMs;
-    for (const lead = this.#lead; elapsedMs() < untilMs; ) {
-      await sleep(leadLeaseMs / RENEWALS_PER_LEASE);
+    const untilMs = machineClock.monotonicNow() + LEASES_OF_START * leadLeaseMs;
+    for (const lead = this.#lead; machineClock.monotonicNow() < untilMs; ) {
+      await sleep(machineClock, leadLeaseMs / RENEWALS_PER_LEASE);
       if (this.#lead !== lead || this.#isClosing) return;
       const renewed = await this.#table.renewAtStart(epoch);
       if (renewed.ok && !renewed.value) return;
@@ -329,7 +328,7 @@ export class Membership {
    */
   async retire(graceMs: number): Promise<void> {
     this.#isLeaving = true;
-    await atMost(graceMs, this.#retire?.() ?? Promise.resolve());
+    await atMost(machineClock, graceMs, this.#retire?.() ?? Promise.resolve());
   }
 
   /** Gives the lease back: the node serves no more. Ends the lead in order if this node has it. */
@@ -338,6 +337,7 @@ export class Membership {
     // If no lead acknowledges the leave, the next lead would record this node as lost.
     if ((await this.#leave?.()) !== true)
       await atMost(
+        machineClock,
         FORGET_MS,
         this.#table.forgetNode({ name: this.#parts.cluster.node, instance: this.#parts.hello.instance }),
       );

@@ -3,6 +3,7 @@ import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import type { Readiness } from "../../../http/readiness.ts";
 import { localMethods } from "../../../lib/process/channel.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { lockTilesDirectory } from "../../coordinator/claimed-state.ts";
 import { StoreWatch } from "../../coordinator/store-watch.ts";
 import { loadDiskTiers, storeLocationsById } from "../../process/configured-stores.ts";
@@ -55,7 +56,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     () => {},
     () => {},
   );
-  const looks = setInterval(() => void storeWatch.look(), LOOK_MS).unref();
+  const looks = machineClock.every(LOOK_MS, () => void storeWatch.look()).unref();
   const serving: Serving = new Serving({
     configuration: own,
     eventsId: instance,
@@ -121,7 +122,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     async close() {
       if (isClosing) return;
       isClosing = true;
-      clearInterval(looks);
+      looks.cancel();
       await Promise.all([membership.retire(GRACE_MS), serving.close(GRACE_MS)]);
       await membership.close();
       lock.release();

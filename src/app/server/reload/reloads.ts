@@ -17,6 +17,7 @@ import type { Logger } from "../../../lib/process/logger.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { LATE, unlessLate } from "../../../lib/time/late.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 
 /**
@@ -174,7 +175,7 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
     const checked = await check(change);
     if (!checked.ok) return checked;
     const { next, warnings } = checked.value;
-    const prepared = "made" in next ? ok(null) : await unlessLate(prepare(next), PREPARE_MS);
+    const prepared = "made" in next ? ok(null) : await unlessLate(machineClock, prepare(next), PREPARE_MS);
     if (prepared === LATE) return refuse(NOT_PREPARED);
     if (!prepared.ok) return prepared;
     const stored = await store(changesOf(objects(), change));

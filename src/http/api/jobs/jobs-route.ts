@@ -7,6 +7,7 @@ import { text } from "../../../lib/document-fields.ts";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
 import type { JobOptions } from "../../../plan/job/job-options.ts";
 import {
@@ -192,7 +193,7 @@ async function submit(
   const options = jobOptions();
   const limited = requested.confirmed ? origin : { ...origin, mostTiles: options.confirmTiles };
   if ("many" in requested) {
-    const many = await planBatch(requested.many, catalogue, { options, nowMs: Date.now() });
+    const many = await planBatch(requested.many, catalogue, { options, nowMs: machineClock.now() });
     return many.ok ? operations.submitAll(many.value, limited) : many;
   }
   const planned = await planRequested(requested, catalogue, options);
@@ -212,7 +213,9 @@ export async function planRequested(
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name, layers));
   const slices = new Slices(signal);
-  const planned = await slices.run(planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: Date.now() }));
+  const planned = await slices.run(
+    planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: machineClock.now() }),
+  );
   // Sending an area of tens of thousands of polygons to the coordinator takes as long as a slice.
   if (planned.ok && planned.value.selection !== undefined) await slices.next();
   return planned;
