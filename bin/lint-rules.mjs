@@ -4,6 +4,27 @@ const HOLDERS = [
   "ExportNamedDeclaration > TSTypeAliasDeclaration",
 ];
 
+const TIMERS = "/^(set|clear)(Timeout|Interval|Immediate)$/";
+
+/** The seams of src/ (ARCHITECTURE.md): the code that reaches the machine, and the files in which it may stand. */
+const SEAMS = [
+  {
+    code: [
+      `CallExpression[callee.name=${TIMERS}]`,
+      `CallExpression > Identifier.arguments[name=${TIMERS}]`,
+      `NewExpression > Identifier.arguments[name=${TIMERS}]`,
+      'MemberExpression[object.name="Date"][property.name="now"]',
+      'NewExpression[callee.name="Date"][arguments.length=0]',
+      'MemberExpression[object.name="performance"]',
+      'MemberExpression[object.name="process"][property.name="hrtime"]',
+      'MemberExpression[object.name="AbortSignal"][property.name="timeout"]',
+      "ImportDeclaration[source.value=/^(node:)?(timers|perf_hooks)/]",
+    ],
+    files: ["src/lib/time/machine-clock.ts", "src/launch/"],
+    message: "Take a Clock (src/lib/time/clock.ts): a test or a simulation moves it.",
+  },
+];
+
 /** The project's own rules for oxlint. */
 export default {
   meta: { name: "nuthatch" },
@@ -21,6 +42,15 @@ export default {
             });
           },
         };
+      },
+    },
+    seams: {
+      create(context) {
+        const path = context.filename.slice(context.cwd.length + 1);
+        const refused = SEAMS.filter(({ files }) => !files.some((file) => path.startsWith(file)));
+        return Object.fromEntries(
+          refused.map(({ code, message }) => [code.join(", "), (node) => context.report({ node, message })]),
+        );
       },
     },
   },
