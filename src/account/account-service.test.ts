@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { openTestDatabase } from "../../test/support/test-database.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { type AccountParts, AccountService, type Accounts, accountMigrations } from "./account-service.ts";
 import { SessionService, sessionMigrations } from "./session-service.ts";
 import type { KeptUser } from "./user.ts";
@@ -24,8 +25,8 @@ function accounts(users: readonly KeptUser[]) {
   };
   const service = new AccountService({
     db,
-    now: Date.now,
-    sessions: new SessionService({ db, now: Date.now }),
+    clock: machineClock,
+    sessions: new SessionService({ db, clock: machineClock }),
     configuredUsers: () => state.users,
     accountsChanged: (sent) => state.sent.push(sent),
     fault: () => state.faults++,

@@ -1,5 +1,6 @@
 import { conflict, type Refusal, unknownToken, unknownUser } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { type Database, int, intOrNull, type Migrations, type Row, text } from "../state/database.ts";
 import type { ApiTokenView } from "./account-documents.ts";
@@ -33,7 +34,7 @@ export const NO_ACCOUNTS: Accounts = { users: [], tokens: [] };
 
 export interface AccountParts {
   readonly db: Database;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly sessions: Pick<SessionService, "endSessionsOf">;
   /** Returns the users that the configuration names. They cannot be changed here. */
   readonly configuredUsers: () => readonly KeptUser[];
@@ -203,10 +204,10 @@ export class AccountService {
     role,
     expiresMs,
   }: NewToken): Promise<Result<{ readonly text: string; readonly view: ApiTokenView }, Refusal>> {
-    const { db, now } = this.#parts;
+    const { db, clock } = this.#parts;
     // A reload may have removed the user since the request was permitted.
     if (!this.#hasUser(user)) return refuse(conflict(`The user ${JSON.stringify(user)} is not there any more.`));
-    const nowMs = now();
+    const nowMs = clock.now();
     const made = db.prepare(
       'SELECT count(*) AS n FROM api_token WHERE "user" = ? AND (expires_ms IS NULL OR expires_ms >= ?)',
     );
@@ -239,8 +240,8 @@ export class AccountService {
 
   /** Records that a token is in use. */
   async apiTokenUsed(id: number): Promise<void> {
-    const { db, now } = this.#parts;
-    db.unsynced(() => db.prepare("UPDATE api_token SET used_ms = ? WHERE id = ?").run(now(), id));
+    const { db, clock } = this.#parts;
+    db.unsynced(() => db.prepare("UPDATE api_token SET used_ms = ? WHERE id = ?").run(clock.now(), id));
   }
 }
 

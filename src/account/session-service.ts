@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Clock } from "../lib/time/clock.ts";
 import { type Database, type Migrations, type Row, text } from "../state/database.ts";
 import { NO_LIMIT } from "../state/dialect.ts";
 
@@ -39,18 +40,18 @@ export interface Session {
 /** The sessions of people who signed in with a browser. They survive a restart of the server. */
 export class SessionService {
   readonly #db: Database;
-  readonly #now: () => number;
+  readonly #clock: Clock;
 
-  constructor({ db, now }: { readonly db: Database; readonly now: () => number }) {
+  constructor({ db, clock }: { readonly db: Database; readonly clock: Clock }) {
     this.#db = db;
-    this.#now = now;
+    this.#clock = clock;
   }
 
   /** Opens a session of a user who has signed in. Returns its token, of which only a digest is stored. */
   async openSession(user: string, account: string): Promise<{ readonly token: string; readonly csrfToken: string }> {
     const token = randomToken();
     const csrfToken = randomToken();
-    const now = this.#now();
+    const now = this.#clock.now();
     this.#db.transaction(() => {
       this.#db.prepare(`DELETE FROM session WHERE ${ENDED}`).run(...endedBefore(now));
       this.#db
@@ -78,13 +79,13 @@ export class SessionService {
 
   /** Returns whether a token has a session. Does not count as a use of the session. */
   async isSession(token: string): Promise<boolean> {
-    return this.#row(digest(token), this.#now()) !== undefined;
+    return this.#row(digest(token), this.#clock.now()) !== undefined;
   }
 
   /** Returns the session of a token. Undefined if the token has no session, or its session has ended. */
   async session(token: string): Promise<Session | undefined> {
     const key = digest(token);
-    const now = this.#now();
+    const now = this.#clock.now();
     const row = this.#row(key, now);
     if (row === undefined) return undefined;
     if (Math.abs(now - Number(row["used_ms"])) > USE_WRITTEN_MS)

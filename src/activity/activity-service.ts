@@ -1,7 +1,6 @@
 import { pagesOf } from "../lib/pages.ts";
 import { Slices } from "../lib/process/slices.ts";
-import type { Timer } from "../lib/time/clock.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../lib/time/clock.ts";
 import { type Database, int, type Migrations, type Row, type SqlValue, text } from "../state/database.ts";
 import type { Dialect } from "../state/dialect.ts";
 
@@ -61,7 +60,7 @@ const SLICE = 2_000;
 /** Records changes and refused requests, each with its account. */
 export class ActivityService {
   readonly #db: Database;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #fault: (error: unknown) => void;
   readonly #written: (entry: ActivityRow) => void;
   #waiting: ActivityEntry[] = [];
@@ -70,12 +69,12 @@ export class ActivityService {
   /** @param parts `fault` is called if entries could not be written, `written` with each entry after its write */
   constructor(parts: {
     readonly db: Database;
-    readonly now: () => number;
+    readonly clock: Clock;
     readonly fault: (error: unknown) => void;
     readonly written: (entry: ActivityRow) => void;
   }) {
     this.#db = parts.db;
-    this.#now = parts.now;
+    this.#clock = parts.clock;
     this.#fault = parts.fault;
     this.#written = parts.written;
   }
@@ -84,7 +83,7 @@ export class ActivityService {
   async recordActivity(entry: ActivityEntry): Promise<void> {
     this.#waiting.push(entry);
     if (this.#waiting.length >= MOST_WAITING) this.flush();
-    else this.#timer ??= machineClock.after(WRITE_MS, () => this.flush());
+    else this.#timer ??= this.#clock.after(WRITE_MS, () => this.flush());
   }
 
   /** Returns entries, the newest first. `after` is the id of the last entry of the previous page. */
@@ -140,7 +139,7 @@ export class ActivityService {
         `DELETE FROM activity WHERE time_ms < ?
            OR id <= (SELECT id FROM activity ORDER BY id DESC LIMIT 1 OFFSET ${MOST_ENTRIES})`,
       )
-      .run(this.#now() - LONGEST_MS);
+      .run(this.#clock.now() - LONGEST_MS);
     return rows;
   }
 

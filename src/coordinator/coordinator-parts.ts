@@ -8,6 +8,7 @@ import type { LostWrites } from "../ledger/lost-writes.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 
 import type { EvictionOptions } from "../quota/eviction-options.ts";
@@ -64,10 +65,7 @@ export interface CoordinatorParts {
   readonly lostWrites?: LostWrites | undefined;
   /** The parts of the last server's state that are missing, if any. */
   readonly stateLoss?: StateLoss | undefined;
-  /** ms since 1970 by the wall clock, for points in time. */
-  readonly now: () => number;
-  /** A clock in ms that starts at the wall clock's time and never steps, for durations. */
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
   readonly random: () => number;
   readonly webhooks: () => readonly Webhook[];
   /** Called with each event after it has been persisted. */
@@ -83,7 +81,7 @@ export interface CoordinatorParts {
 export interface BuildContext extends CoordinatorParts {
   readonly ledger: Ledger;
   readonly adoption: Adoption;
-  readonly clock: ClockRecord;
+  readonly clockRecord: ClockRecord;
   readonly state: StateWriter;
   /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;

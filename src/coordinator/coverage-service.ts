@@ -12,7 +12,7 @@ import { TileAges } from "./copy/tile-ages.ts";
 import type { CoverageView, LevelView } from "./coverage-documents.ts";
 import { CoverageSquares } from "./coverage-squares.ts";
 
-export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "now"> {
+export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "clock"> {
   readonly jobs: Pick<JobStore, "find" | "list" | "failedTilePage">;
   readonly evictedCells: Pick<EvictedCells, "in" | "evictedAt">;
   /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
@@ -104,10 +104,10 @@ export class CoverageService {
 
   /** Returns the time before which tiles of a zoom are stale, ms since 1970. 0 if no tile is stale. */
   #staleBefore(name: string, z: number): number {
-    const { softTimes, now } = this.#parts;
+    const { softTimes, clock } = this.#parts;
     const layer = this.#layer(name);
     const seconds = layer === undefined ? 0 : valueAt(layer.expireCacheSeconds, z);
-    return Math.max(softTimes().get(name) ?? 0, seconds > 0 ? now() - seconds * 1000 : 0);
+    return Math.max(softTimes().get(name) ?? 0, seconds > 0 ? clock.now() - seconds * 1000 : 0);
   }
 
   /** Marks the squares that have stored tiles. */

@@ -1,5 +1,4 @@
 import type { Timer } from "../lib/time/clock.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
 import { turn } from "../lib/time/sleep.ts";
 import { DiskFullLog } from "../quota/nearly-full.ts";
 import { FreeSpace } from "../state/free-space.ts";
@@ -41,7 +40,7 @@ export class PeriodicWork {
   }
 
   start(): void {
-    this.#timer = machineClock.every(FLUSH_MS, () => {
+    this.#timer = this.#parts.clock.every(FLUSH_MS, () => {
       try {
         this.#tick();
       } catch (error) {
@@ -52,12 +51,12 @@ export class PeriodicWork {
   }
 
   #tick(): void {
-    const { clock, ledger, state, deliveries, truncations, quota, jobs } = this.#parts;
+    const { clockRecord, ledger, state, deliveries, truncations, quota, jobs } = this.#parts;
     const { trend, enforcer } = quota;
     truncations.ledgerTruncations.interrupted.completeSome();
     truncations.ledgerTruncations.completeOwed();
     enforcer.tick();
-    clock.note();
+    clockRecord.note();
     if (state.hasChanges) {
       void this.#noteAlive();
       ledger.recountSome(16);
@@ -67,9 +66,9 @@ export class PeriodicWork {
     if (ledger.truncated.emptied > 0) void this.#once("emptied", () => this.#removeEmptied());
     jobs.runner.records.report();
     deliveries.tick();
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.clock.now();
     truncations.service.tick();
-    const steadyMs = this.#parts.monotonicNow();
+    const steadyMs = this.#parts.clock.monotonicNow();
     this.#lookAtStateDisk(steadyMs);
     const isDue = steadyMs - this.#lastTrimMs >= MINUTE_MS;
     if (isDue) {
@@ -141,7 +140,7 @@ export class PeriodicWork {
     const { ledger, closing } = this.#parts;
     for (let left = ledger.truncated.emptied; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
       ledger.truncated.removeEmptied(EMPTIED_AT_ONCE);
-      await turn(machineClock);
+      await turn(this.#parts.clock);
     }
   }
 
@@ -155,7 +154,7 @@ export class PeriodicWork {
     return this.#once("use", async () => {
       while (hasMore()) {
         db.unsynced(() => ledger.writeSomeUse(USED_AT_ONCE));
-        await turn(machineClock);
+        await turn(this.#parts.clock);
       }
     });
   }

@@ -2,7 +2,7 @@ import type { JobSaver } from "../jobs/record/job-saver.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { Database } from "../state/database.ts";
 import { isStateAway } from "../state/state-wait.ts";
 
@@ -21,6 +21,7 @@ const MOST_LOGGED = 20;
 export class StateWriter {
   readonly #db: Database;
   readonly #ledger: Ledger;
+  readonly #clock: Clock;
   readonly #log: Logger;
   #jobs: SavedJobs | undefined;
   #failure: string | undefined;
@@ -35,9 +36,15 @@ export class StateWriter {
   #complete: (layer: string) => void = () => {};
   #commit: Promise<void> | undefined;
 
-  constructor(parts: { readonly db: Database; readonly ledger: Ledger; readonly log: Logger }) {
+  constructor(parts: {
+    readonly db: Database;
+    readonly ledger: Ledger;
+    readonly clock: Clock;
+    readonly log: Logger;
+  }) {
     this.#db = parts.db;
     this.#ledger = parts.ledger;
+    this.#clock = parts.clock;
     this.#log = parts.log;
   }
 
@@ -132,7 +139,7 @@ export class StateWriter {
 
   #commitMarks(): Promise<void> {
     this.#commit ??= new Promise((resolve, reject) => {
-      machineClock.soon(() => {
+      this.#clock.soon(() => {
         this.#commit = undefined;
         try {
           this.#db.transaction(() => this.#ledger.writeMarks());
@@ -150,14 +157,14 @@ export class StateWriter {
    * failing.
    */
   #succeeded(): void {
-    if (machineClock.monotonicNow() - this.#awayMs < SETTLED_MS) return;
+    if (this.#clock.monotonicNow() - this.#awayMs < SETTLED_MS) return;
     this.#failure = undefined;
     this.#logged.clear();
   }
 
   /** Records that the database could not be written. Logs each failure once. */
   fault(error: unknown): void {
-    if (isStateAway(error)) this.#awayMs = machineClock.monotonicNow();
+    if (isStateAway(error)) this.#awayMs = this.#clock.monotonicNow();
     const failure = `the state database cannot be written: ${String(error)}`;
     this.#failure = failure;
     if (this.#logged.has(failure) || this.#logged.size >= MOST_LOGGED) return;

@@ -1,8 +1,7 @@
 import { CELLS_PER_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { CellWriters } from "../ledger/cells/cell-writers.ts";
 import type { CellPosition } from "../ledger/cells/cells.ts";
-import type { Timer } from "../lib/time/clock.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../lib/time/clock.ts";
 import type { TileStore } from "../store/tile-store.ts";
 
 /**
@@ -32,6 +31,7 @@ export const MOST_LEVELS = 500;
 export interface TileChangesParts {
   readonly writers: Pick<CellWriters, "observe">;
   readonly store: Pick<TileStore, "parametersOf">;
+  readonly clock: Clock;
 }
 
 interface Level {
@@ -93,7 +93,7 @@ export class TileChanges {
   }
 
   #answerLater(): void {
-    this.#collecting ??= machineClock
+    this.#collecting ??= this.#parts.clock
       .after(COLLECT_MS, () => {
         this.#collecting = undefined;
         if (this.#waiting.size === 0) return;
@@ -112,7 +112,7 @@ export class TileChanges {
 
   #stopLater(): void {
     this.#idle?.cancel();
-    this.#idle = machineClock
+    this.#idle = this.#parts.clock
       .after(IDLE_MS, () => {
         this.#parts.writers.observe(undefined);
         this.#levels = new Map();

@@ -7,8 +7,7 @@ import { errorMessage } from "../lib/error-code.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { refusalMessage } from "../lib/refusal.ts";
-import type { Timer } from "../lib/time/clock.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../lib/time/clock.ts";
 import { countPlanned } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
@@ -28,7 +27,7 @@ export interface FeedsParts {
   readonly persist: (also: () => void) => void;
   /** Returns the text of a feed. @throws Error without the address and the credentials in its message */
   readonly fetch: (url: string, source: UpdateSource, signal: AbortSignal) => Promise<string>;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -77,11 +76,11 @@ export class Feeds {
     if (this.#closing.signal.aborted || this.#polling !== undefined) return;
     const feeds = this.#feeds();
     if (feeds.length === 0) return;
-    this.#timer = machineClock.after(this.#waitMs(feeds), () => this.#poll());
+    this.#timer = this.#parts.clock.after(this.#waitMs(feeds), () => this.#poll());
   }
 
   #waitMs(feeds: readonly Polled[]): number {
-    const now = this.#parts.now();
+    const now = this.#parts.clock.now();
     try {
       const next = Math.min(...feeds.map((feed) => this.#dueMs(feed, now)));
       return Math.min(LONGEST_MS, Math.max(0, next - now));
@@ -107,7 +106,7 @@ export class Feeds {
   }
 
   async #pollDue(): Promise<void> {
-    const now = this.#parts.now();
+    const now = this.#parts.clock.now();
     const due = this.#feeds().filter((feed) => this.#dueMs(feed, now) <= now);
     for (const feed of due) if (!this.#closing.signal.aborted) await this.#pollOne(feed);
     this.#deleteUnconfigured();
@@ -115,9 +114,9 @@ export class Feeds {
 
   /** Never rejects: a feed that cannot be read is polled again at its next time. */
   async #pollOne({ layer, source }: Polled): Promise<void> {
-    const { store, persist, log, fetch, now } = this.#parts;
+    const { store, persist, log, fetch, clock } = this.#parts;
     const before = this.#recordOf({ layer, source });
-    const polled = { layer: layer.name, url: source.url, polledMs: now(), lastUpdate: before?.lastUpdate ?? "" };
+    const polled = { layer: layer.name, url: source.url, polledMs: clock.now(), lastUpdate: before?.lastUpdate ?? "" };
     const fields = { layer: layer.name, feed: withoutSecrets(source.url) };
     // The time of the last entry follows when the jobs are stored.
     this.#remember(polled);

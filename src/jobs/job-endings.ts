@@ -1,5 +1,4 @@
 import { Slices } from "../lib/process/slices.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
 import type { KilledTask, KillScope } from "../plan/job/job-request.ts";
 import { isSuperseded } from "../plan/supersede.ts";
 import type { ActiveJob } from "./active-job.ts";
@@ -12,7 +11,7 @@ import type { StoredJob } from "./record/stored-job.ts";
 import type { Task } from "./task.ts";
 import { JobAborted, LAYER_REMOVED } from "./work.ts";
 
-interface JobEndingsParts extends Pick<JobRunnerParts, "catalogue" | "beforeAbort" | "now" | "monotonicNow" | "log"> {
+interface JobEndingsParts extends Pick<JobRunnerParts, "catalogue" | "beforeAbort" | "clock" | "log"> {
   readonly active: ActiveJobs;
   readonly records: JobSaver;
   readonly totals: JobTotals;
@@ -153,7 +152,7 @@ export class JobEndings {
     // The end must begin before the task's end changes the state of the job.
     if (!job.isEnding) job.beginEnd(reason, null);
     const loopEnded = new Promise<void>((resolve) => {
-      machineClock.soon(resolve);
+      this.#parts.clock.soon(resolve);
     });
     void this.#track(loopEnded.then(() => this.#abort(job, reason)));
   }
@@ -231,8 +230,8 @@ export class JobEndings {
 
   /** Ends a job in memory and queues its end for the next save. */
   #end(job: ActiveJob): void {
-    const { active, records, totals, fairQueue, now, monotonicNow } = this.#parts;
-    job.end({ wallMs: now(), monotonicMs: monotonicNow() });
+    const { active, records, totals, fairQueue, clock } = this.#parts;
+    job.end({ wallMs: clock.now(), monotonicMs: clock.monotonicNow() });
     const { id, outcome } = job;
     if (outcome === null) throw new Error(`job ${id} has ended without an outcome`);
     totals.end(job);

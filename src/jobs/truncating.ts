@@ -4,7 +4,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { OpenCells } from "../ledger/cells/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/process/slices.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { sleep, turn } from "../lib/time/sleep.ts";
 import { combinationsOf } from "../plan/combination.ts";
 import { coversLevel, selectsStored } from "../plan/truncate-scope.ts";
@@ -19,6 +19,7 @@ import type { Work } from "./work.ts";
 
 export interface TruncatingParts {
   readonly ledger: Ledger;
+  readonly clock: Clock;
   /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: (layer: string) => Promise<void>;
   readonly store: Pick<TruncationStore, "deleteRange"> &
@@ -156,14 +157,14 @@ export class Truncating implements Work {
    */
   async #lateWritesEnded(layer: string, signal: AbortSignal): Promise<void> {
     const ms = this.#parts.ledger.writers.lateMsIn(layer);
-    if (ms > 0) await sleep(machineClock, ms, signal);
+    if (ms > 0) await sleep(this.#parts.clock, ms, signal);
   }
 
   /** Recounts the cells that a kill left marked, so that the ledger contains exactly the stored tiles. */
   async #recounted(signal: AbortSignal): Promise<void> {
     while (this.#parts.ledger.recountSome(16)) {
       signal.throwIfAborted();
-      await turn(machineClock);
+      await turn(this.#parts.clock);
     }
   }
 

@@ -1,7 +1,6 @@
 import { pagesOf } from "../lib/pages.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Timer } from "../lib/time/clock.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import { POSITIONS_AT_ONCE, replacing } from "../state/dialect.ts";
 import { isStateAway, StateWait } from "../state/state-wait.ts";
@@ -89,7 +88,7 @@ export class Adoption {
     this.#ledger = parts.ledger;
     this.#store = parts.store;
     this.#log = parts.log;
-    this.#wait = new StateWait(this.#stop.signal, (reason) =>
+    this.#wait = new StateWait(parts.ledger.clock, this.#stop.signal, (reason) =>
       parts.log.warn("counting an existing cache waits for the state database", { reason }),
     );
     const { hasOtherBlocks } = parts.ledger;
@@ -150,7 +149,7 @@ export class Adoption {
       this.#start(layers);
     } catch (error) {
       if (!isStateAway(error) || this.#stop.signal.aborted) throw error;
-      this.#startAgain = machineClock.after(START_AGAIN_MS, () => this.start(layers)).unref();
+      this.#startAgain = this.#ledger.clock.after(START_AGAIN_MS, () => this.start(layers)).unref();
     }
   }
 
@@ -279,7 +278,7 @@ export class Adoption {
   }
 
   async #check(pyramid: StoredPyramid): Promise<void> {
-    const stretch = new Stretch(this.#stop.signal);
+    const stretch = new Stretch(this.#ledger.clock, this.#stop.signal);
     for (const z of new Set([...this.#store.levels(pyramid), ...this.#ledger.caches.levels(pyramid)])) {
       this.#current = { ...pyramid, z };
       const changes = this.#store.changes(pyramid, z, this.#sinceMs);
@@ -344,11 +343,11 @@ export class Adoption {
       this.#tiles += tiles;
     };
     const first = from === undefined ? { z: -1, after: undefined } : { z: int(from, "z"), after: text(from, "after") };
-    let rememberedMs = machineClock.monotonicNow();
+    let rememberedMs = this.#ledger.clock.monotonicNow();
     for (const z of this.#store.levels(pyramid)) {
       if (z < first.z) continue;
       this.#current = { ...pyramid, z };
-      const stretch = new Stretch(this.#stop.signal);
+      const stretch = new Stretch(this.#ledger.clock, this.#stop.signal);
       for await (const region of this.#store.regions(pyramid, z, z === first.z ? first.after : undefined)) {
         for (const page of pagesOf(await stretch.run(blocksIn(region)), POSITIONS_AT_ONCE)) {
           await this.#inPage(pyramid, page, stretch, ([rect, listed]) =>
@@ -361,9 +360,9 @@ export class Adoption {
         );
         if (this.#stop.signal.aborted) return;
         // A kill loses the counts since the last record. Counting a region twice does not change the sums.
-        if (machineClock.monotonicNow() - rememberedMs < REMEMBER_MS) continue;
+        if (this.#ledger.clock.monotonicNow() - rememberedMs < REMEMBER_MS) continue;
         await this.#wait.run(() => this.#remember(pyramid, z, region.key));
-        rememberedMs = machineClock.monotonicNow();
+        rememberedMs = this.#ledger.clock.monotonicNow();
       }
     }
   }

@@ -1,4 +1,4 @@
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { pause, turn } from "../lib/time/sleep.ts";
 
 /** The time in ms that background work runs before it sleeps. */
@@ -6,19 +6,22 @@ const STRETCH_MS = 20;
 
 /** Limits background work to half of the time: it sleeps as long as it has worked. */
 export class Stretch {
+  readonly #clock: Clock;
   readonly #signal: AbortSignal;
-  #sinceMs = machineClock.monotonicNow();
+  #sinceMs: number;
 
-  constructor(signal: AbortSignal) {
+  constructor(clock: Clock, signal: AbortSignal) {
+    this.#clock = clock;
     this.#signal = signal;
+    this.#sinceMs = clock.monotonicNow();
   }
 
   async rest(): Promise<void> {
-    const worked = machineClock.monotonicNow() - this.#sinceMs;
+    const worked = this.#clock.monotonicNow() - this.#sinceMs;
     if (worked < STRETCH_MS) return;
-    await pause(machineClock, worked, this.#signal);
-    await turn(machineClock);
-    this.#sinceMs = machineClock.monotonicNow();
+    await pause(this.#clock, worked, this.#signal);
+    await turn(this.#clock);
+    this.#sinceMs = this.#clock.monotonicNow();
   }
 
   /**

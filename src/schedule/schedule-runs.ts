@@ -4,6 +4,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { conflict, type Refusal, refusalMessage, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { type CountedJobs, countPlanned } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
@@ -27,7 +28,7 @@ export interface ScheduleRunsParts {
   readonly persist: (also?: () => void) => void;
   /** Called with the name of a schedule after a change, a removal or a run. */
   readonly changed: (name: string) => void;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -113,10 +114,10 @@ export class ScheduleRuns {
   }
 
   async #runNow(name: string, by: string | null): Promise<Result<StartedRun, Refusal>> {
-    const { schedules, now } = this.#parts;
+    const { schedules, clock } = this.#parts;
     const schedule = schedules.find(name);
     if (schedule === undefined) return refuse(unknownSchedule(name));
-    const atMs = now();
+    const atMs = clock.now();
     const counted = await this.#prepared(schedule, atMs);
     if (!counted.ok) return counted;
     if (schedules.hours(name) === undefined) return refuse(unknownSchedule(name));

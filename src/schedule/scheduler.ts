@@ -1,11 +1,10 @@
 import { Slices } from "../lib/process/slices.ts";
 import type { Timer } from "../lib/time/clock.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
 import { nextTime } from "./cron.ts";
 import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 
 export interface SchedulerParts
-  extends Pick<ScheduleRunsParts, "schedules" | "windows" | "persist" | "changed" | "now" | "log"> {
+  extends Pick<ScheduleRunsParts, "schedules" | "windows" | "persist" | "changed" | "clock" | "log"> {
   readonly runs: Pick<ScheduleRuns, "due" | "close">;
 }
 
@@ -33,13 +32,13 @@ export class Scheduler {
 
   /** Waits for the next full minute of the wall clock, because times and windows begin on full minutes. */
   #arm(): void {
-    const delayMs = MINUTE_MS - (this.#parts.now() % MINUTE_MS);
-    this.#timer = machineClock.after(delayMs, () => this.start());
+    const delayMs = MINUTE_MS - (this.#parts.clock.now() % MINUTE_MS);
+    this.#timer = this.#parts.clock.after(delayMs, () => this.start());
   }
 
   /** Starts the due runs and checks the windows. Never rejects. */
   async check(): Promise<void> {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.clock.now();
     const isSetBack = this.#checkedMs === undefined || nowMs < this.#checkedMs;
     this.#checkedMs = nowMs;
     // After a fault the next minute's check tries again.

@@ -6,6 +6,7 @@ import { idleRenders } from "../../test/support/idle-renders.ts";
 import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { StoreRouter } from "../store/store-router.ts";
@@ -36,7 +37,7 @@ function start(location: "default" | "second", first = "default") {
   let current: string = location;
   const warnings: string[] = [];
   const log = { info: () => {}, warn: (sentence: string) => void warnings.push(sentence), error: () => {} };
-  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
+  const ledger = new Ledger({ db, store, boot: "boot", clock: machineClock });
   const given: string[] = [];
   const layerStores = new LayerStores({
     db,

@@ -3,6 +3,7 @@ import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
@@ -33,10 +34,7 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly restored: (pyramids: readonly StoredPyramid[]) => void;
   /** Called with a truncation that was made or undone, or whose space was reclaimed. */
   readonly changed: (truncation: MassTruncationView) => void;
-  /** Returns the wall clock time, ms since 1970. */
-  readonly now: () => number;
-  /** Returns the monotonic time in ms. */
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
   /** Returns whether a layer has tiles on disk from another program, which replace missing tiles. */
   readonly hasTilesOnDisk: (layer: string) => boolean;
   readonly log: Logger;
@@ -66,11 +64,12 @@ export class MassTruncationService {
 
   constructor(parts: MassTruncationParts) {
     this.#parts = parts;
-    const { truncations, ledgerTruncations, ledger, store, now, monotonicNow } = parts;
+    const { truncations, ledgerTruncations, ledger, store, clock } = parts;
     for (const { aside } of truncations.asides("undoing"))
       ledgerTruncations.carryOutAtStart(aside.layer, {
         kind: "undo",
-        carryOut: () => ledgerTruncations.finishUndo(aside, () => truncations.end(aside.id, "undone", now(), null)),
+        carryOut: () =>
+          ledgerTruncations.finishUndo(aside, () => truncations.end(aside.id, "undone", clock.now(), null)),
       });
     const there = new Set(store.asideIds());
     const mayBeAway = store.isPartlyAway === true;
@@ -78,8 +77,8 @@ export class MassTruncationService {
       const isThere = there.delete(String(aside.id)) || mayBeAway;
       // If a user has removed the files by hand, the time is over. Otherwise the wall clock gives the remaining time,
       // because the monotonic clock stops while no server runs.
-      const leftMs = Math.max(0, untilMs - now());
-      this.#undoable.set(aside.id, { layer: aside.layer, untilMs: isThere ? monotonicNow() + leftMs : 0 });
+      const leftMs = Math.max(0, untilMs - clock.now());
+      this.#undoable.set(aside.id, { layer: aside.layer, untilMs: isThere ? clock.monotonicNow() + leftMs : 0 });
     }
     // Files without a record come from a kill between the record and the rename, or from another database.
     for (const id of there) store.discard(id);
@@ -118,7 +117,7 @@ export class MassTruncationService {
   }
 
   async #truncateHard(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
-    const { db, truncations, ledgerTruncations, undoSeconds, sweep, now, monotonicNow } = this.#parts;
+    const { db, truncations, ledgerTruncations, undoSeconds, sweep, clock } = this.#parts;
     let made: MassTruncationView | undefined;
     await ledgerTruncations.truncate(
       request.layer,
@@ -126,7 +125,7 @@ export class MassTruncationService {
       (targets, names) => {
         const undoMs = undoSeconds() * 1000;
         const isStored = undoMs > 0 && names.length > 0;
-        const createdMs = now();
+        const createdMs = clock.now();
         const untilMs = isStored ? createdMs + undoMs : null;
         const { pyramids, ...count } = this.#contentOf(targets);
         made = truncations.add({
@@ -143,7 +142,7 @@ export class MassTruncationService {
         });
         if (untilMs === null) return undefined;
         const { id } = made;
-        this.#undoable.set(id, { layer: request.layer, untilMs: monotonicNow() + undoMs });
+        this.#undoable.set(id, { layer: request.layer, untilMs: clock.monotonicNow() + undoMs });
         db.onRollback(() => this.#undoable.delete(id));
         return id;
       },
@@ -193,7 +192,7 @@ export class MassTruncationService {
    * now on.
    */
   async #soften(layer: string, by: string | null): Promise<MassTruncationView> {
-    const { truncations, renders, now } = this.#parts;
+    const { truncations, renders, clock } = this.#parts;
     await renders.block(layer);
     try {
       const { tiles, bytes } = this.#contentOf([{ kind: "layer", layer }]);
@@ -204,7 +203,7 @@ export class MassTruncationService {
           mode: "soft",
           parameters: null,
           state: "kept",
-          createdMs: now(),
+          createdMs: clock.now(),
           createdBy: by,
           undoUntilMs: null,
           tiles,
@@ -259,18 +258,18 @@ export class MassTruncationService {
    * are discarded.
    */
   async undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
-    const { truncations, now } = this.#parts;
+    const { truncations, clock } = this.#parts;
     const found = truncations.find(id);
     if (found === undefined) return refuse(unknownTruncation(id));
     if (found.mode === "hard") return this.#bringBack(found, by);
     if (found.state !== "kept") return refuse(gone(found));
-    this.#write(() => truncations.end(id, "undone", now(), by));
+    this.#write(() => truncations.end(id, "undone", clock.now(), by));
     this.#softened(found.layer);
     return ok(this.#undone(id, by));
   }
 
   async #bringBack({ id, layer }: MassTruncationView, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
-    const { db, truncations, ledgerTruncations, restored, now, closing } = this.#parts;
+    const { db, truncations, ledgerTruncations, restored, clock, closing } = this.#parts;
     let pyramids: readonly AsidePyramid[] = [];
     const refused = await ledgerTruncations.undo(
       layer,
@@ -286,7 +285,7 @@ export class MassTruncationService {
           if (stored !== undefined) db.onRollback(() => this.#undoable.set(id, stored));
           truncations.beginUndo(id, this.#contentOf(discarded).tiles);
         },
-        ended: () => truncations.end(id, "undone", now(), by),
+        ended: () => truncations.end(id, "undone", clock.now(), by),
         completed: () => {
           restored(pyramids.map(({ gridSet, parametersId }) => ({ layer, gridSet, parametersId })));
           this.#undone(id, by);
@@ -345,14 +344,14 @@ export class MassTruncationService {
   /** Writes the records, then discards the files. If a kill comes in between, the next start discards the files. */
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
-    const { truncations, ledger, store, sweep, now } = this.#parts;
+    const { truncations, ledger, store, sweep, clock } = this.#parts;
     // A full disk may refuse the records. The files are discarded in any case, and `tick` writes the records when there
     // is space.
     for (const id of ids) this.#undoable.set(id, { layer: this.#undoable.get(id)?.layer ?? "", untilMs: 0 });
     try {
       this.#write(() => {
         for (const id of ids) {
-          truncations.end(id, "reclaimed", now(), by);
+          truncations.end(id, "reclaimed", clock.now(), by);
           ledger.truncated.discard(id);
         }
       });
@@ -366,7 +365,7 @@ export class MassTruncationService {
 
   /** Reclaims the space of truncations whose time to undo has passed. */
   tick(): void {
-    const nowMs = this.#parts.monotonicNow();
+    const nowMs = this.#parts.clock.monotonicNow();
     this.#reclaimWhere(({ untilMs }) => untilMs <= nowMs);
   }
 

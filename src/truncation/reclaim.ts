@@ -1,7 +1,6 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
-import type { Timer } from "../lib/time/clock.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../lib/time/clock.ts";
 import { turn } from "../lib/time/sleep.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
@@ -10,6 +9,7 @@ export interface ReclaimParts {
   readonly ledger: Pick<Ledger, "truncated" | "removeLeftovers">;
   readonly store: Pick<TruncationStore, "needsSweep" | "isWasteful" | "sweepRemote">;
   readonly renders: RenderControl;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Aborted when the server shuts down. The sweep stops at its next step, and the next start continues it. */
   readonly closing: AbortSignal;
@@ -47,14 +47,14 @@ export class Reclaim {
   }
 
   async #sweepOnce(): Promise<void> {
-    const { ledger, store, renders, closing: signal } = this.#parts;
+    const { ledger, store, renders, clock, closing: signal } = this.#parts;
     try {
       await ledger.removeLeftovers(signal);
       // Files are swept before records, because on a full disk records can be removed only when there is space again.
       await this.#sweepRemote().catch((error: unknown) => this.#failed(error));
       // A renderer is started only if there are files to remove.
       if (store.needsSweep() && !signal.aborted) await renders.sweep(signal);
-      while (!signal.aborted && ledger.truncated.reclaimSome(200)) await turn(machineClock);
+      while (!signal.aborted && ledger.truncated.reclaimSome(200)) await turn(clock);
     } catch (error) {
       this.#failed(error);
     }
@@ -67,14 +67,14 @@ export class Reclaim {
 
   /** Sweeps remote stores, and sweeps them again later, when late puts may have arrived. */
   async #sweepRemote(): Promise<void> {
-    const { store, closing: signal } = this.#parts;
+    const { store, clock, closing: signal } = this.#parts;
     if (signal.aborted) return;
     let dueMs: number | undefined = AFTER_FAILURE_MS;
     try {
       dueMs = await store.sweepRemote(signal);
     } finally {
       this.#next?.cancel();
-      if (dueMs !== undefined && !signal.aborted) this.#next = machineClock.after(dueMs, () => this.sweep()).unref();
+      if (dueMs !== undefined && !signal.aborted) this.#next = clock.after(dueMs, () => this.sweep()).unref();
     }
   }
 

@@ -11,6 +11,7 @@ import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import { ok } from "../lib/result.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
@@ -32,7 +33,7 @@ function open(root: string, renders: RenderControl = idleRenders, outage: Outage
   const db = outage.of(openTestDatabase(join(root, "state.db")));
   db.migrate([ledgerMigrations, truncationMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
+  const ledger = new Ledger({ db, store, boot: "boot", clock: machineClock });
   return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog) };
 }
 

@@ -4,8 +4,8 @@ import { codeOf } from "../lib/error-code.ts";
 import { HttpClient } from "../lib/http/http-client.ts";
 import { BrokenAnswer, TooLate } from "../lib/http/http-failure.ts";
 import { ownVersion } from "../lib/process/version.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { isoTime } from "../lib/time/iso-time.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
 import type { Delivery } from "./webhook-outbox.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -33,7 +33,7 @@ const messageOf = ({ id, event, job }: Delivery, sentMs: number): string =>
 const refusalOf = (status: number): string | undefined =>
   status >= 200 && status <= 299 ? undefined : `status ${status}`;
 
-export function createWebhookPost(): WebhookPost {
+export function createWebhookPost(clock: Clock): WebhookPost {
   const client = new HttpClient({ connections: CONNECTIONS, connectTimeoutMs: TIMEOUT_MS });
   const userAgent = `Nuthatch/${ownVersion()}`;
   return {
@@ -48,7 +48,7 @@ export function createWebhookPost(): WebhookPost {
         ...(webhook.authorization === undefined ? {} : { authorization: webhook.authorization }),
       };
       try {
-        const untilMs = machineClock.monotonicNow() + TIMEOUT_MS;
+        const untilMs = clock.monotonicNow() + TIMEOUT_MS;
         const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES, server: "configured" } as const;
         return refusalOf((await client.request(new URL(webhook.url), question, signal)).status);
       } catch (error) {

@@ -50,8 +50,6 @@ function bootId(): string | undefined {
   }
 }
 
-const monotonicNow = (): number => machineClock.monotonicNow();
-
 /** After this time each renderer of a lead that has ended has noticed the end, and stores nothing more. */
 const NOTICE_MS = 5_000;
 
@@ -122,7 +120,7 @@ export class CoordinatorHost {
     this.#catalogue = catalogueOf(configuration.layers);
     this.#instance = instance;
     this.#use = use;
-    this.#lostWrites = use === "lead" ? new LostWrites(monotonicNow) : undefined;
+    this.#lostWrites = use === "lead" ? new LostWrites(machineClock.monotonicNow) : undefined;
     const log =
       (level: "info" | "warn" | "error"): Logger["info"] =>
       (sentence, fields) =>
@@ -261,8 +259,7 @@ export class CoordinatorHost {
       boot: bootId(),
       lostWrites: this.#lostWrites,
       stateLoss: claimed.loss,
-      now: machineClock.now,
-      monotonicNow,
+      clock: machineClock,
       random: Math.random,
       publish: (event) => noteTo<ServerMethods>(this.#server, "publish", [event]),
       log: this.log,

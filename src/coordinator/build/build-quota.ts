@@ -1,6 +1,4 @@
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
-import { pause } from "../../lib/time/sleep.ts";
 import { Disks } from "../../quota/disks.ts";
 import { Enforcer } from "../../quota/enforcer.ts";
 import { EvictedCells } from "../../quota/evicted-cells.ts";
@@ -16,34 +14,17 @@ export type QuotaParts = ReturnType<typeof buildQuota>;
 
 /** Builds the quota. Jobs and truncations are attached to the enforcer later. */
 export function buildQuota(context: BuildContext) {
-  const {
-    db,
-    store,
-    renders,
-    eviction: options,
-    catalogue,
-    initialQuota,
-    quotaFile,
-    state,
-    now,
-    monotonicNow,
-  } = context;
+  const { db, store, renders, eviction: options, catalogue, initialQuota, quotaFile, state, clock } = context;
   const quota = new QuotaStore(db, initialQuota(), quotaFile?.read(catalogue().layers));
   const reservations = new Reservations();
-  const evictedCells = new EvictedCells(now);
-  const disks = new Disks(
-    {
-      read: () => store.diskSpace(),
-      now: monotonicNow,
-      sleep: (ms, signal) => pause(machineClock, ms, signal),
-    },
-    context.stores,
-  );
+  const evictedCells = new EvictedCells(clock.now);
+  const disks = new Disks({ read: () => store.diskSpace(), clock }, context.stores);
   const enforcer = new Enforcer({
     ...context,
     reservations,
     eviction: new Eviction({
       ...context,
+      now: clock.now,
       options,
       evicted(cell) {
         evictedCells.add(cell);

@@ -60,7 +60,7 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
   const parts = {
     stop,
     options,
-    monotonicNow: stop.now,
+    clock: stop.clock,
     random: () => 0.5,
     renders: {
       render: async ({

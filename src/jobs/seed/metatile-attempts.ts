@@ -16,8 +16,7 @@ import type { SeedRenders } from "./seed-renders.ts";
 import type { SeedResults } from "./seed-results.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
 
-export interface MetatileAttemptsParts
-  extends Pick<SpaceWaitParts, "reservations" | "stop" | "monotonicNow" | "random"> {
+export interface MetatileAttemptsParts extends Pick<SpaceWaitParts, "reservations" | "stop" | "clock" | "random"> {
   readonly tiles: Pick<WantedTiles, "wanted">;
   readonly renders: Pick<SeedRenders, "render">;
   readonly results: SeedResults;
@@ -183,7 +182,7 @@ export class MetatileAttempts {
     metatile: TakenMetatile,
     attempts: Attempts,
   ): Promise<Rendered | undefined> {
-    const { tiles, results, reservations, spaceWait, stop, monotonicNow, renders, batchSize } = this.#parts;
+    const { tiles, results, reservations, spaceWait, stop, clock, renders, batchSize } = this.#parts;
     const wanted = tiles.wanted(job, layer, metatile, metatile.isCounted);
     if (wanted === "none") {
       results.skipped(job, task, metatile);
@@ -193,7 +192,7 @@ export class MetatileAttempts {
     try {
       await spaceWait.forOneTile(job, reservation, signal);
       if (stop.isDue(signal)) return undefined;
-      const nowMs = monotonicNow();
+      const nowMs = clock.monotonicNow();
       if (!job.mayRender(task, nowMs)) {
         this.#postpone(job, task, metatile.n, attempts);
         return undefined;

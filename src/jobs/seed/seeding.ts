@@ -3,7 +3,7 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { Slices } from "../../lib/process/slices.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { sleep, turn } from "../../lib/time/sleep.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { RenderControl } from "../../render/render-control.ts";
@@ -41,8 +41,7 @@ export interface SeedingParts extends WantedTilesParts {
   readonly marksCommitted: (layer: string) => Promise<void>;
   /** Returns the current time, or the latest time that the wall clock has shown if it was set back; ms since 1970. */
   readonly latestMs: () => number;
-  /** Returns the monotonic time in ms. */
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
   /** Returns a number of at least 0 and below 1. */
   readonly random: () => number;
   /** Aborted when the server shuts down: renders in progress finish, and all waits end. */
@@ -71,7 +70,7 @@ export class Seeding implements Work {
 
   constructor(parts: SeedingParts) {
     this.#parts = parts;
-    const stop = new JobStop(parts.closing);
+    const stop = new JobStop(parts.clock, parts.closing);
     const tiles = new WantedTiles(parts);
     const renders = new SeedRenders({ ...parts, writers: parts.ledger.writers, tiles });
     const results = new SeedResults(parts);
@@ -108,12 +107,12 @@ export class Seeding implements Work {
     const step = { job, task, layer, signal };
     let rendered = 0;
     for (let left = job.metatiles.shareOf(job.tasks.length); left > 0; ) {
-      if (!job.mayWork(task, this.#parts.monotonicNow())) return true;
+      if (!job.mayWork(task, this.#parts.clock.monotonicNow())) return true;
       const most = crowded() || isOneByOne(job, layer) ? 1 : Math.min(left, this.#batchSize(job).metatiles);
       const { batch, skipped } = await this.#take(step, most);
       const [first] = batch;
       if (first === undefined) {
-        if (skipped === LOOKS_PER_TURN) await turn(machineClock);
+        if (skipped === LOOKS_PER_TURN) await turn(this.#parts.clock);
         if (rendered > 0 || skipped > 0) return true;
         if (job.tasks.length === 1) this.#results.close(job, task);
         return false;
@@ -146,7 +145,7 @@ export class Seeding implements Work {
     // younger than the job.
     job.moveStart(this.#parts.latestMs());
     // File times have a coarse resolution: without the wait, a tile stored next could look older than the job.
-    await sleep(machineClock, FILE_CLOCK_MS);
+    await sleep(this.#parts.clock, FILE_CLOCK_MS);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { type BackOff, jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { Reservation } from "../../quota/reservations.ts";
@@ -13,8 +13,7 @@ export interface SpaceWaitParts {
   readonly reservations: SeedReservations;
   readonly stop: JobStop;
   readonly options: () => Pick<JobOptions, "outageLimitSeconds">;
-  /** Returns the monotonic time in ms. */
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
   /** Returns a number of at least 0 and below 1. */
   readonly random: () => number;
 }
@@ -54,7 +53,7 @@ export class SpaceWait {
   async afterRefusal(job: ActiveJob, refusal: SpaceRefusal, signal: AbortSignal): Promise<void> {
     switch (refusal.kind) {
       case "busy":
-        await turn(machineClock);
+        await turn(this.#parts.clock);
         return;
       case "full":
         throw new JobAborted(refusal.reason);
@@ -71,8 +70,8 @@ export class SpaceWait {
     { for: missing, reason }: { readonly for: "room" | "the store"; readonly reason: string },
     signal: AbortSignal,
   ): Promise<void> {
-    const { stop, monotonicNow, options, random } = this.#parts;
-    const nowMs = monotonicNow();
+    const { stop, clock, options, random } = this.#parts;
+    const nowMs = clock.monotonicNow();
     const sinceMs = this.#sinceMs.get(job) ?? nowMs;
     this.#sinceMs.set(job, sinceMs);
     const { outageLimitSeconds } = options();

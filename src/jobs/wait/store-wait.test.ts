@@ -16,7 +16,7 @@ function workThatFails(errors: readonly StoreError[], checks: number, outageLimi
   const wait = new StoreWait({
     stop,
     options: () => ({ ...JOB_OPTIONS, outageLimitSeconds }),
-    monotonicNow: stop.now,
+    clock: stop.clock,
     random: () => 0.5,
     store: {
       check: async () => {

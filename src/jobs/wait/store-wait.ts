@@ -4,7 +4,7 @@ import type { ActiveJob } from "../active-job.ts";
 import { JobAborted, type Work } from "../work.ts";
 import { JOB_BACK_OFF, type SpaceWaitParts } from "./space-wait.ts";
 
-export interface StoreWaitParts extends Pick<SpaceWaitParts, "stop" | "options" | "monotonicNow" | "random"> {
+export interface StoreWaitParts extends Pick<SpaceWaitParts, "stop" | "options" | "clock" | "random"> {
   readonly store: Pick<TileStore, "check">;
 }
 
@@ -38,9 +38,9 @@ export class StoreWait {
   }
 
   async #untilChecked(job: ActiveJob, words: string, signal: AbortSignal): Promise<void> {
-    const { stop, options, monotonicNow, random } = this.#parts;
+    const { stop, options, clock, random } = this.#parts;
     for (let reason: string | undefined = words; reason !== undefined && !stop.isDue(signal); ) {
-      const nowMs = monotonicNow();
+      const nowMs = clock.monotonicNow();
       const sinceMs = this.#sinceMs.get(job) ?? nowMs;
       this.#sinceMs.set(job, sinceMs);
       const { outageLimitSeconds } = options();

@@ -46,12 +46,12 @@ export class CellEviction {
 
   /** Records reads of tiles. */
   used(uses: readonly CellUses[]): void {
-    const now = this.#in.now();
+    const now = this.#in.clock.now();
     for (const { tileSet, x, y, z, repeats } of uses) {
       const record = this.#in.tileSets.find(tileSet);
       if (record === undefined || !record.sums.has(z)) continue;
       const block = this.#in.cells.blockAt(record, x, y, z);
-      if (block.used(cellOf(x, y), now, repeats)) this.#in.blocks.used(block, this.#in.monotonicNow());
+      if (block.used(cellOf(x, y), now, repeats)) this.#in.blocks.used(block, this.#in.clock.monotonicNow());
     }
   }
 
@@ -96,7 +96,7 @@ export class CellEviction {
       // The cell has no tiles any more, so its bytes become 0 even if its tiles were smaller than recorded.
       const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
       this.#in.cells.add(record, block, cell, 0, -bytes, -allocated);
-      block.lastClosedMs = this.#in.monotonicNow();
+      block.lastClosedMs = this.#in.clock.monotonicNow();
       this.#writers.changed([cellPosition(tileSet, block, cell)]);
       return [{ tileSet, rect, tiles }];
     });
