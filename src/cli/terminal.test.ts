@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasTerminals, inTerminal, program } from "../../test/support/in-terminal.ts";
+import { hasTerminals, inTerminal } from "../../test/support/in-terminal.ts";
+import { PROGRAM } from "../../test/support/program.ts";
 import { clientOf } from "../../test/support/run-program.ts";
 import { startServer, type TestServer } from "../../test/support/server.ts";
 
@@ -13,7 +14,7 @@ describe.skipIf(!hasTerminals)("on a terminal (skipped without python3)", () => 
   });
   const run = clientOf(() => server.url);
   const typed = (what: RegExp, keys: string, ...args: string[]) =>
-    inTerminal([process.execPath, program, ...args], { env: { NUTHATCH_URL: server.url }, what, keys });
+    inTerminal([process.execPath, PROGRAM, ...args], { env: { NUTHATCH_URL: server.url }, what, keys });
   const BAR = /\[[#-]{10,30}\] \d+\.\d %, \d+ of \d+, (\d+|\d\.\d)\/s, .* left/;
   const SEED = ["--grid-set", "EPSG:4326", "--zoom", "0-9", "--format", "image/png"];
 

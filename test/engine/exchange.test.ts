@@ -23,8 +23,8 @@ import { openMbtiles } from "../../src/source/archive/mbtiles.ts";
 import { openPmtiles } from "../../src/source/archive/pmtiles.ts";
 import { type FixtureTile, VECTOR_TILE, writeMbtiles, writePmtiles } from "../support/archive-fixture.ts";
 import { expectExact } from "../support/exact.ts";
-import { program } from "../support/in-terminal.ts";
 import { startOrigin } from "../support/origin.ts";
+import { PROGRAM } from "../support/program.ts";
 import { clientOf } from "../support/run-program.ts";
 import { ended, massTruncate, putQuota, seed, startServer, type TestServer, usage } from "../support/server.ts";
 
@@ -392,7 +392,7 @@ test.each([
 ])("Ctrl-C %s", async (_, name, flags, left) => {
   let child: ReturnType<typeof spawn> | undefined;
   const between = await holdingThirdPage(() => child?.kill("SIGINT"));
-  const args = [program, "export", "pictures", "--to", at(`${name}.mbtiles`), ...flags];
+  const args = [PROGRAM, "export", "pictures", "--to", at(`${name}.mbtiles`), ...flags];
   child = spawn(process.execPath, args, { env: { PATH: process.env["PATH"], NUTHATCH_URL: between.origin } });
   const signal = await new Promise((resolve) => child?.on("close", (_code, by) => resolve(by)));
   await between.close();

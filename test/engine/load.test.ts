@@ -39,16 +39,21 @@ test("what a mass truncate takes does not follow the number of tiles, even while
   };
   const kill = () => fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
 
-  const few = await fillAndGoOn(SMALL, 1);
-  const smallMs = await massTruncateMs(at, SMALL);
-  expect((await kill()).status).toBe(200);
-  const many = await fillAndGoOn(LARGE, 5);
-  const largeMs = await massTruncateMs(at, LARGE);
-  expect(many).toBeGreaterThan(100 * few);
-  expect(largeMs, `${few} tiles took ${smallMs} ms, ${many} took ${largeMs} ms`).toBeLessThan(
-    Math.max(10 * smallMs, SURELY_QUICK_MS),
+  // The fastest of three: what another program of the machine takes meanwhile is no part of it.
+  const fastest = { few: Number.POSITIVE_INFINITY, many: Number.POSITIVE_INFINITY };
+  for (let round = 0; round < 3; round++) {
+    const few = await fillAndGoOn(SMALL, 0);
+    fastest.few = Math.min(fastest.few, await massTruncateMs(at, SMALL));
+    expect((await kill()).status).toBe(200);
+    const many = await fillAndGoOn(LARGE, 4);
+    fastest.many = Math.min(fastest.many, await massTruncateMs(at, LARGE));
+    expect(many).toBeGreaterThan(100 * few);
+    if (round < 2) expect((await kill()).status).toBe(200);
+  }
+  expect(fastest.many, `ms of few and many tiles: ${JSON.stringify(fastest)}`).toBeLessThan(
+    Math.max(10 * fastest.few, SURELY_QUICK_MS),
   );
-  const next = await fetch(`${at.url}/xyz/${LARGE}/5/20/20.png`);
+  const next = await fetch(`${at.url}/xyz/${LARGE}/4/9/9.png`);
   expect([next.status, next.headers.get("geowebcache-cache-result")]).toEqual([200, "MISS"]);
   expect((await kill()).status).toBe(200);
 });

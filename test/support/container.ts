@@ -1,6 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readlinkSync } from "node:fs";
+import { PROGRAM } from "./program.ts";
 import { READ_ONLY_SCRIPT } from "./read-only-root.ts";
 import { until } from "./until.ts";
 
@@ -71,10 +72,14 @@ function namespaced(child: ChildProcess): Promise<number> {
 /** Returns why this machine cannot run containers of this kind; undefined: it can. */
 export function whyNoContainers(): string | undefined {
   if (process.getuid?.() !== 0) return "needs root, for network namespaces and another account";
-  const probe = `ip link add name probe0 type veth peer name probe1 && setpriv --reuid=${CONTAINER_USER} ${process.execPath} --version`;
+  const asUser = `setpriv --reuid=${CONTAINER_USER} --clear-groups --bounding-set=-all`;
   try {
-    execFileSync("unshare", ["--net", "--mount", "sh", "-c", probe], { stdio: "pipe" });
-    return undefined;
+    const cable = `ip link add name probe0 type veth peer name probe1 && ${asUser} ${process.execPath} --version`;
+    execFileSync("unshare", ["--net", "--mount", "sh", "-c", cable], { stdio: "pipe" });
+    const readable = spawnSync("sh", ["-c", `${asUser} --inh-caps=-all test -r "$1"`, "sh", PROGRAM]);
+    return readable.status === 0
+      ? undefined
+      : `the account ${CONTAINER_USER} cannot read ${PROGRAM}: a directory above it is closed to others`;
   } catch (error) {
     return error instanceof Error ? error.message.split("\n").slice(0, 2).join(": ") : String(error);
   }

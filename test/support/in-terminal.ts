@@ -21,8 +21,6 @@ export const hasTerminals = ((): boolean => {
 })();
 
 const script = fileURLToPath(new URL("in-terminal.py", import.meta.url));
-/** The built program. */
-export const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 
 /** Runs a command in a terminal of its own. Types `keys` once `what` has appeared. */
 export async function inTerminal(

@@ -1,15 +1,13 @@
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { PROGRAM } from "./program.ts";
 
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
-
-const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 
 /** A home directory that does not exist. */
 const NO_HOME = join(tmpdir(), "nuthatch-no-home");
@@ -19,7 +17,7 @@ export function runProgram(
   args: readonly string[],
   options: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string; readonly input?: string } = {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: options.cwd,
     env: { PATH: process.env["PATH"], HOME: NO_HOME, ...options.env },
   });

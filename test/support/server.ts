@@ -3,16 +3,14 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { severalNodes, startBalanced, TEST_NODES } from "./balanced.ts";
 import { schemaOf, sharedPostgres } from "./postgres.ts";
+import { PROGRAM } from "./program.ts";
 import { prefixOf, S3_OF_ALL } from "./s3-env.ts";
 import type { ServerOptions, TestServer } from "./test-server.ts";
 import { until } from "./until.ts";
 
 export type { ServerOptions, TestServer } from "./test-server.ts";
-
-const entry = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 
 /**
  * Starts the built program as its user would, with a directory of its own and a free port. Where `NUTHATCH_TEST_NODES` says
@@ -35,7 +33,7 @@ async function startOne(options: ServerOptions): Promise<TestServer> {
     writeFileSync(file, withStore(options.configuration, dataDir));
     env["NUTHATCH_CONFIG"] = file;
   }
-  const [program = "", ...args] = [...(options.under ?? []), process.execPath, options.program ?? entry, "serve"];
+  const [program = "", ...args] = [...(options.under ?? []), process.execPath, options.program ?? PROGRAM, "serve"];
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let log = "";
   const url = await new Promise<string>((resolve, reject) => {

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { program } from "../../../test/support/in-terminal.ts";
 import { startOrigin } from "../../../test/support/origin.ts";
+import { PROGRAM } from "../../../test/support/program.ts";
 import { runProgram } from "../../../test/support/run-program.ts";
 import { startServer, type TestServer } from "../../../test/support/server.ts";
 
@@ -80,7 +80,7 @@ test("reload reads the file again, and ends with 78 and the problems of one that
 
 /** Follows the events of the server. Returns a function that reads the next matching line. */
 function following(...args: string[]): (wanted: RegExp) => Promise<string> {
-  const child = spawn(process.execPath, [program, "events", ...args], {
+  const child = spawn(process.execPath, [PROGRAM, "events", ...args], {
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "ignore"],
   });

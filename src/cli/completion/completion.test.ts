@@ -3,7 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasTerminals, inTerminal, program } from "../../../test/support/in-terminal.ts";
+import { hasTerminals, inTerminal } from "../../../test/support/in-terminal.ts";
+import { PROGRAM } from "../../../test/support/program.ts";
 import { clientOf } from "../../../test/support/run-program.ts";
 import { startServer, type TestServer } from "../../../test/support/server.ts";
 
@@ -13,7 +14,7 @@ beforeAll(async () => {
   server = await startServer();
   // A script in place of the program: it prints its arguments, except for completion commands.
   const file = join(directory, "nuthatch");
-  const own = `case $1 in completion|__complete) exec "${process.execPath}" "${program}" "$@" ;; esac`;
+  const own = `case $1 in completion|__complete) exec "${process.execPath}" "${PROGRAM}" "$@" ;; esac`;
   writeFileSync(file, `#!/bin/sh\n${own}\nprintf '<%s>' "$@"; echo\n`);
   chmodSync(file, 0o755);
 });
