@@ -89,7 +89,7 @@ export class ActivityService {
   /** Returns entries, the newest first. `after` is the id of the last entry of the previous page. */
   async activity(limit: number, after: number | undefined, filter: ActivityFilter): Promise<readonly ActivityRow[]> {
     this.flush();
-    const slices = new Slices();
+    const slices = new Slices(this.#clock);
     const found: ActivityRow[] = [];
     let before = after ?? Number.MAX_SAFE_INTEGER;
     while (found.length < limit) {

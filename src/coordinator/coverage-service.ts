@@ -45,7 +45,7 @@ export class CoverageService {
     const { renders, recounted, evictedCells } = this.#parts;
     const inFlight = await renders.inFlight(tileSet);
     await recounted();
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     const squares = new CoverageSquares(rect);
     for (const cell of evictedCells.in(tileSet, squares.rect)) {
       if (squares.step > 1) squares.mark(cell.rect.minX, cell.rect.minY, "evicted");
@@ -74,7 +74,7 @@ export class CoverageService {
     const subset = this.#subsetOf(tileSet);
     if (subset === undefined) return [];
     await recounted();
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     const ages = new TileAges({ store, tileSet });
     const failed = new Map<number, Set<string>>();
     await this.#eachFailed(tileSet, undefined, slices, ({ x, y, z }) => {

@@ -34,7 +34,7 @@ export interface JobServiceParts {
   readonly windows: RunWindows;
   readonly catalogue: () => Catalogue;
   readonly counter: Pick<JobCounter, "count" | "storedIn">;
-  readonly ledger: Pick<Ledger, "usedCells">;
+  readonly ledger: Pick<Ledger, "usedCells" | "clock">;
   readonly state: Pick<StateWriter, "write" | "readSaved">;
   /** Called after a job was deleted from the history. */
   readonly deleted: (id: number) => void;

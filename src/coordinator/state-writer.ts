@@ -96,7 +96,7 @@ export class StateWriter {
    */
   async writeInSlices(): Promise<void> {
     const zooms = this.#ledger.changedZooms();
-    const slices = new Slices();
+    const slices = new Slices(this.#clock);
     for (let next = 0; next < zooms.length; ) {
       this.#persist(() => {
         do {

@@ -122,7 +122,7 @@ export class Feeds {
     this.#remember(polled);
     try {
       const url = source.url.replaceAll(LAST_UPDATE, encodeURIComponent(polled.lastUpdate));
-      const entries = await readFeed(await fetch(url, source, this.#closing.signal));
+      const entries = await readFeed(clock, await fetch(url, source, this.#closing.signal));
       const news = newer(entries, polled.lastUpdate);
       const after = { ...polled, lastUpdate: news.lastUpdate };
       const jobIds = await this.#submit({ layer, source }, news.polygons, () => store.put(after));
@@ -212,9 +212,9 @@ function withoutSecrets(address: string): string {
 }
 
 /** Parses a feed in slices, because it may have megabytes. */
-async function readFeed(text: string): Promise<readonly FeedEntry[]> {
+async function readFeed(clock: Clock, text: string): Promise<readonly FeedEntry[]> {
   const reader = new GeoRssReader();
-  const slices = new Slices();
+  const slices = new Slices(clock);
   for (let at = 0; at < text.length; at += PART) {
     reader.write(text.slice(at, at + PART));
     if (slices.isOver) await slices.next();

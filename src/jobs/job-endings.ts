@@ -62,7 +62,7 @@ export class JobEndings {
 
   async #kill(choose: Choice, by: string | null, reason: string): Promise<KilledTask[]> {
     const { active, records, givePermits } = this.#parts;
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     const chosen = active
       .all()
       .flatMap((job) => job.tasks.filter((task) => choose(job, task)).map((task) => ({ job, task })));
@@ -133,7 +133,7 @@ export class JobEndings {
   async layersChanged(): Promise<number> {
     const { layers } = this.#parts.catalogue();
     const removed = this.#parts.active.all().filter((job) => !layers.has(job.request.layer));
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     for (const job of removed) {
       await this.abort(job, LAYER_REMOVED);
       if (slices.isOver) await slices.next();
@@ -163,7 +163,7 @@ export class JobEndings {
     job.beginEnd(reason, null);
     await this.#stop(
       job.tasks.map((task) => ({ job, task })),
-      new Slices(),
+      new Slices(this.#parts.clock),
     );
     await this.#parts
       .beforeAbort()

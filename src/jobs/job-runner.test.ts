@@ -66,7 +66,7 @@ function live(work: Work, maxRunningTasks = 4, clock = machineClock) {
     deleted: () => undefined,
     clock,
   });
-  const lists = new JobLists({ jobs, runner, state: { readSaved: async (read) => read() } });
+  const lists = new JobLists({ clock, jobs, runner, state: { readSaved: async (read) => read() } });
   const submit = (request: JobRequest): number =>
     runner.submitAll([
       {

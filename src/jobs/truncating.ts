@@ -71,7 +71,7 @@ export class Truncating implements Work {
     // Starts a new generation first, so that the levels listed after it contain all tiles of renders that began before
     // it.
     await ledgerTruncations.truncate(layer, () => []);
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     const levels = await slices.run(this.#levels(job));
     this.#book(job, task, levels, counted);
     const byListing = await this.#renamed(job, task, levels, slices);
@@ -173,7 +173,7 @@ export class Truncating implements Work {
    * do other work in between.
    */
   async #count(job: ActiveJob, signal: AbortSignal): Promise<ReadonlyMap<string, bigint>> {
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     const counted = new Map<string, bigint>();
     for (const level of await slices.run(this.#levels(job))) {
       if (level.whole) continue;

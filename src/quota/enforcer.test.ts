@@ -78,7 +78,7 @@ function quotaOf(
   const enforcer = new Enforcer({
     ledger,
     reservations,
-    eviction: new Eviction({ ledger, options, evicted: () => undefined, now: Date.now }),
+    eviction: new Eviction({ ledger, options, evicted: () => undefined }),
     disks: disks ?? { of: () => disk, sharing: () => undefined },
     configuration,
     options,

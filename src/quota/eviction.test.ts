@@ -45,7 +45,6 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
       ...options,
     }),
     evicted: ({ tileSet: { layer }, rect: { minX } }) => void evicted.push(`${layer} ${minX / 128}`),
-    now: clock.now,
   });
   const limits = limitsOf({ ...DEFAULT_QUOTA, enabled: true, layerQuotas });
   return {

@@ -58,7 +58,7 @@ export class RunWindows {
    */
   async checkAll(): Promise<void> {
     const { active } = this.#parts.runner;
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     for (const job of active.all()) {
       if (active.get(job.id) === job) this.check(job);
       if (slices.isOver) await slices.next();

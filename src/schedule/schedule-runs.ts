@@ -2,6 +2,7 @@ import type { JobRunner } from "../jobs/job-runner.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { conflict, type Refusal, refusalMessage, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Clock } from "../lib/time/clock.ts";
@@ -22,7 +23,7 @@ export interface ScheduleRunsParts {
   readonly windows: RunWindows;
   readonly catalogue: () => Catalogue;
   readonly counter: Pick<JobCounter, "count">;
-  readonly ledger: Pick<Ledger, "usedCells">;
+  readonly ledger: Pick<Ledger, "usedCells" | "clock">;
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
@@ -57,7 +58,11 @@ export class ScheduleRuns {
 
   /** Plans the jobs of a request for the current layers. Refuses levels that the layers do not have. */
   plan(many: BatchRequest, nowMs: number): Promise<Result<PlannedJobs, Refusal>> {
-    return planBatch(many, this.#parts.catalogue(), { options: this.#parts.options(), nowMs });
+    return planBatch(many, this.#parts.catalogue(), {
+      options: this.#parts.options(),
+      nowMs,
+      slices: new Slices(this.#parts.clock),
+    });
   }
 
   count(planned: PlannedJobs): Promise<Result<CountedJobs, Refusal>> {
@@ -131,7 +136,12 @@ export class ScheduleRuns {
     const before = this.#parts.runner.active.all().find(({ schedule }) => schedule === name);
     if (before !== undefined) return refuse(conflict(`Job ${before.id} of the schedule ${name} has not ended.`));
     // The layer may have lost levels since the schedule was made: seed only the levels that it still has.
-    const at: Moment = { options: this.#parts.options(), nowMs, missingLevels: "reduced" };
+    const at: Moment = {
+      options: this.#parts.options(),
+      nowMs,
+      missingLevels: "reduced",
+      slices: new Slices(this.#parts.clock),
+    };
     const planned = await planBatch(plan.job.many, this.#parts.catalogue(), at);
     if (!planned.ok) return planned;
     const counted = await this.count(planned.value);

@@ -33,7 +33,7 @@ export class ScheduleService {
   /** Returns the schedules, sorted by name, each with its last `runs` runs. */
   async schedules(runs: number): Promise<readonly ScheduleView[]> {
     const { schedules } = this.#parts;
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     const views: ScheduleView[] = [];
     for (const schedule of schedules.list()) {
       views.push(this.#view(schedule, runs));

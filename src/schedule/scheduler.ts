@@ -80,7 +80,7 @@ export class Scheduler {
    */
   async #bringForward(nowMs: number): Promise<void> {
     const { schedules, persist, changed } = this.#parts;
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     for (const { name, time, nextMs, lastDueMs } of schedules.times()) {
       if (slices.isOver) await slices.next();
       const isRepeated = lastDueMs !== null && lastDueMs > nowMs && lastDueMs - nowMs < DAY_MS;

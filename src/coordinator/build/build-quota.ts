@@ -24,7 +24,6 @@ export function buildQuota(context: BuildContext) {
     reservations,
     eviction: new Eviction({
       ...context,
-      now: clock.now,
       options,
       evicted(cell) {
         evictedCells.add(cell);

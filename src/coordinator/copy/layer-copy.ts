@@ -175,7 +175,7 @@ export class LayerCopy {
     if (this.#wasComplete) this.#state = "copying";
     while (!isCounted()) await sleep(this.#parts.clock, COUNTED_MS, signal);
     [this.#tiles, this.#bytes] = [0, 0];
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     const { resumedFromMs } = this.#parts;
     const changedSinceMs =
       resumedFromMs === undefined || this.#wasComplete ? Number.POSITIVE_INFINITY : resumedFromMs - CLOCK_ERROR_MS;
@@ -198,7 +198,7 @@ export class LayerCopy {
   }
 
   async #compareDirty(signal: AbortSignal): Promise<void> {
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     for (let [next] = this.#dirty; next !== undefined; [next] = this.#dirty) {
       const [key, { tileSet, rect, sinceMs }] = next;
       // The cell is removed before it is compared, so that a change during the comparison adds it again.

@@ -85,7 +85,7 @@ export class JobSaver {
    * together.
    * @param slices the slices of the caller's work; the first transaction runs in the current slice
    */
-  async saveInSlices(slices = new Slices()): Promise<void> {
+  async saveInSlices(slices = new Slices(this.#parts.clock)): Promise<void> {
     const unsaved = this.unsaved();
     let next = 0;
     do {

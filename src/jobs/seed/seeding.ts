@@ -156,7 +156,7 @@ export class Seeding implements Work {
     { job, task, layer, signal }: SeedStep,
     most: number,
   ): Promise<{ readonly batch: WantedMetatile[]; readonly skipped: number }> {
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     const batch: WantedMetatile[] = [];
     let skipped = 0;
     for (let tiles = 0; batch.length < most && tiles < MOST_TILES_IN_BATCH && skipped < LOOKS_PER_TURN; ) {

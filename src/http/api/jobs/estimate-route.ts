@@ -56,14 +56,14 @@ async function estimateOf(
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<Result<Documents["Estimate"] | Documents["Estimates"], Refusal>> {
-  const decoded = await new Slices(signal).run(decodeJobBody(bytes));
+  const decoded = await new Slices(machineClock, signal).run(decodeJobBody(bytes));
   if (!decoded.ok) return decoded;
   const requested = decoded.value;
   if ("many" in requested) {
     const many = await planBatch(requested.many, catalogue, {
       options: jobOptions(),
       nowMs: machineClock.now(),
-      signal,
+      slices: new Slices(machineClock, signal),
     });
     return many.ok ? operations.estimateAll(many.value.requests, signal) : many;
   }

@@ -104,7 +104,7 @@ export const jobOperations = [
       operating(async (exchange) => {
         const body = await exchange.body(ok);
         if (!body.ok) return body;
-        const slices = new Slices();
+        const slices = new Slices(machineClock);
         const requested = await slices.run(decodeJobBody(body.value));
         if (!requested.ok) return requested;
         await slices.next();
@@ -193,7 +193,11 @@ async function submit(
   const options = jobOptions();
   const limited = requested.confirmed ? origin : { ...origin, mostTiles: options.confirmTiles };
   if ("many" in requested) {
-    const many = await planBatch(requested.many, catalogue, { options, nowMs: machineClock.now() });
+    const many = await planBatch(requested.many, catalogue, {
+      options,
+      nowMs: machineClock.now(),
+      slices: new Slices(machineClock),
+    });
     return many.ok ? operations.submitAll(many.value, limited) : many;
   }
   const planned = await planRequested(requested, catalogue, options);
@@ -212,7 +216,7 @@ export async function planRequested(
 ): Promise<Result<JobRequest, Refusal>> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name, layers));
-  const slices = new Slices(signal);
+  const slices = new Slices(machineClock, signal);
   const planned = await slices.run(
     planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: machineClock.now() }),
   );

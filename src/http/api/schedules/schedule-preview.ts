@@ -41,7 +41,7 @@ async function previewOf(
   const time = parseCron(cron, timeZone);
   if (!time.ok) return time;
   const nowMs = machineClock.now();
-  const slices = new Slices(signal);
+  const slices = new Slices(machineClock, signal);
   const runs = await firstOf(timesAfter(time.value, nowMs), count, slices);
   const open = window === undefined ? [] : await firstOf(openTimes(window, timeZone, nowMs), count, slices);
   return documentAnswer("SchedulePreview", {

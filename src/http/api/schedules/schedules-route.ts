@@ -2,6 +2,7 @@ import * as z from "zod";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer, unknownSchedule } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
@@ -169,7 +170,7 @@ async function decodedInSteps<T>(
 ): Promise<Result<T, Refusal>> {
   const body = await exchange.body(ok);
   if (!body.ok) return body;
-  const slices = new Slices();
+  const slices = new Slices(machineClock);
   const decoded = await slices.run(decode(body.value));
   // Sending an area of tens of thousands of corners to the coordinator takes as long as a slice.
   if (slices.isOver) await slices.next();
