@@ -32,20 +32,17 @@ const ACTIVE_MS = 2_000;
 
 /** Builds the limits of the upstreams. Each change of an upstream's state is logged and published. */
 function buildUpstreamLimits(publish: (event: ServerEvent) => void, log: Logger): UpstreamLimits {
-  const upstreamLimits: UpstreamLimits = new UpstreamLimits(
-    machineClock.monotonicNow,
-    ({ upstream, state, before, health }) => {
-      const { lastError } = health;
-      if (state === "down")
-        log.warn("an upstream is down", { upstream, class: lastError?.class, reason: lastError?.message });
-      else if (before === "down") log.info("an upstream is back", { upstream });
-      // Report in a later turn, after the health has recorded the response that changed the state.
-      machineClock.soon(() => {
-        const view = upstreamLimits.views().find((one) => one.origin === upstream);
-        if (view !== undefined) publish({ kind: "upstream", upstream: view });
-      });
-    },
-  );
+  const upstreamLimits: UpstreamLimits = new UpstreamLimits(machineClock, ({ upstream, state, before, health }) => {
+    const { lastError } = health;
+    if (state === "down")
+      log.warn("an upstream is down", { upstream, class: lastError?.class, reason: lastError?.message });
+    else if (before === "down") log.info("an upstream is back", { upstream });
+    // Report in a later turn, after the health has recorded the response that changed the state.
+    machineClock.soon(() => {
+      const view = upstreamLimits.views().find((one) => one.origin === upstream);
+      if (view !== undefined) publish({ kind: "upstream", upstream: view });
+    });
+  });
   return upstreamLimits;
 }
 
@@ -95,7 +92,7 @@ export function buildRendering(parts: {
   const throttle = new RenderThrottle({
     share: () => renderers.cores.reduce((sum, cores) => sum + Math.max(LEAST_SHARE, cores - CORES_LEFT), 0),
     usersActive,
-    now: machineClock.monotonicNow,
+    clock: machineClock,
   });
   const upstreamLimits = buildUpstreamLimits(publish, log);
   const failedTiles = new RepeatedLog((fields) => log.warn("tiles could not be rendered for users", fields));
@@ -109,7 +106,7 @@ export function buildRendering(parts: {
     throttle,
     failedForUser: (layer, { failure, message }) =>
       failedTiles.add(`${layer}\n${failure}`, { layer, class: failure, message }),
-    now: machineClock.now,
+    clock: machineClock,
   });
   renders.configure(configuration.layers);
   return {
@@ -123,8 +120,10 @@ export function buildRendering(parts: {
       lastReadMs = machineClock.monotonicNow();
     },
     upstreams: () => upstreamLimits.views(),
-    probeUpstream: (id: string, gone: AbortSignal) => probeUpstream({ renderers, upstreamLimits }, id, gone),
-    testLayer: (order: TestOrder, gone: AbortSignal) => testLayer({ renderers, upstreamLimits }, order, gone),
+    probeUpstream: (id: string, gone: AbortSignal) =>
+      probeUpstream({ renderers, upstreamLimits, clock: machineClock }, id, gone),
+    testLayer: (order: TestOrder, gone: AbortSignal) =>
+      testLayer({ renderers, upstreamLimits, clock: machineClock }, order, gone),
     /** Returns the metrics of the server, without those of the serving processes. */
     metrics: (): RenderMetrics => ({
       upstreams: upstreamLimits.states(),

@@ -205,7 +205,7 @@ export class Serving implements ServingProcesses {
   }
 
   #buildTileProtocols({ reader, renders, operations, workers }: TileParts): TileProtocols {
-    const uncached = new UncachedTiles((order, gone) => this.#core.testLayer(order, gone));
+    const uncached = new UncachedTiles(machineClock, (order, gone) => this.#core.testLayer(order, gone));
     const filtered = new FilteredReader(this.#cutOffReader ?? reader, this.#masks);
     return new TileProtocols({
       catalogue: () => this.#catalogue,

@@ -1,5 +1,4 @@
 import { LRUCache } from "lru-cache";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { RenderFailure } from "../render-order.ts";
 import { LayerEpochs } from "./layer-epochs.ts";
 
@@ -29,7 +28,7 @@ export class FailureMemory {
   readonly #now: () => number;
 
   /** @param now measures durations, ms */
-  constructor(now: () => number = machineClock.monotonicNow, max = MAX_FAILURES) {
+  constructor(now: () => number, max = MAX_FAILURES) {
     this.#entries = new LRUCache({ max });
     this.#now = now;
   }

@@ -1,5 +1,4 @@
 import { isoTime } from "../../lib/time/iso-time.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type FailureClass, isOutage } from "../../source/source.ts";
 import type { UpstreamHealthView } from "./upstream-documents.ts";
 
@@ -25,7 +24,7 @@ export class UpstreamHealth {
   #next = 0;
 
   /** @param now ms since 1970 */
-  constructor(now: () => number = machineClock.now) {
+  constructor(now: () => number) {
     this.#now = now;
     this.#sinceMs = now();
   }

@@ -1,8 +1,7 @@
 import type { ConnectionOptions } from "../../layer/layer.ts";
 import { FairLine, SharedTurn } from "../../lib/process/fair-line.ts";
 import { type BackOff, pauseAfterWait } from "../../lib/time/back-off.ts";
-import type { Timer } from "../../lib/time/clock.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../../lib/time/clock.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";
 import { type FailureClass, isOutage } from "../../source/source.ts";
 import { LatencyLimit } from "./latency-limit.ts";
@@ -68,7 +67,7 @@ export class UpstreamLimit {
   /** A waiting user is answered with undefined when a connection is free, or with a refusal. */
   readonly #users = new FairLine<PermitRefusal | undefined>();
   readonly #jobs = new FairLine<undefined>();
-  readonly #now: () => number;
+  readonly #clock: Clock;
   #answeredMs: number | undefined;
   #failuresInARow = 0;
   #firstFailureMs = 0;
@@ -79,17 +78,16 @@ export class UpstreamLimit {
   readonly #unused: () => void;
   readonly #changed: (state: UpstreamAnswering, before: UpstreamAnswering) => void;
   #reported: UpstreamAnswering = "unknown";
-  readonly health = new UpstreamHealth();
+  readonly health: UpstreamHealth;
 
   /** `unused` is called when the last connection has been released and no request waits for a connection. */
   /**
-   * @param now measures durations, ms
    * @param changed called when the upstream has answered for the first time, when it counts as down, and when it
    *   answers again
    */
   constructor(
     { connections, jobConnections = connections }: ConnectionOptions,
-    now: () => number = machineClock.monotonicNow,
+    clock: Clock,
     unused: () => void = () => {},
     changed: (state: UpstreamAnswering, before: UpstreamAnswering) => void = () => {},
   ) {
@@ -99,7 +97,8 @@ export class UpstreamLimit {
     this.#jobLimit = jobConnections;
     this.#bearable = connections;
     this.#latency = new LatencyLimit(connections);
-    this.#now = now;
+    this.#clock = clock;
+    this.health = new UpstreamHealth(clock.now);
   }
 
   /**
@@ -124,7 +123,7 @@ export class UpstreamLimit {
       usersWaiting: this.#users.length,
       jobsWaiting: this.#jobs.length,
       down: this.#down,
-      restMs: Math.max(0, this.#restUntilMs - this.#now()),
+      restMs: Math.max(0, this.#restUntilMs - this.#clock.monotonicNow()),
     };
   }
 
@@ -135,7 +134,7 @@ export class UpstreamLimit {
   refuseUser(client: string): PermitRefusal | undefined {
     if (this.#users.length >= USERS_WAITING && this.#users.isGreediest(client)) return QUEUE_FULL;
     if (!this.#down) return undefined;
-    const now = this.#now();
+    const now = this.#clock.monotonicNow();
     if (now >= this.#nextProbeMs) {
       // The next probe must wait until this one fails: while the upstream hangs, one waiting user is enough.
       this.#nextProbeMs = now + LONGEST_PROBE_MS;
@@ -155,7 +154,9 @@ export class UpstreamLimit {
   }
 
   get #down(): boolean {
-    return this.#failuresInARow >= DOWN_AFTER_FAILURES && this.#now() - this.#firstFailureMs >= DOWN_AFTER_MS;
+    return (
+      this.#failuresInARow >= DOWN_AFTER_FAILURES && this.#clock.monotonicNow() - this.#firstFailureMs >= DOWN_AFTER_MS
+    );
   }
 
   /**
@@ -188,7 +189,7 @@ export class UpstreamLimit {
       this.#users.answerGreediest(QUEUE_FULL);
     }
     const waitLimit = new AbortController();
-    const timer = machineClock.after(waitLimitMs, () => waitLimit.abort());
+    const timer = this.#clock.after(waitLimitMs, () => waitLimit.abort());
     try {
       return await this.#users.wait(turn, AbortSignal.any([signal, waitLimit.signal]));
     } catch (error) {
@@ -235,7 +236,7 @@ export class UpstreamLimit {
   }
 
   get #resting(): boolean {
-    return this.#now() < this.#restUntilMs;
+    return this.#clock.monotonicNow() < this.#restUntilMs;
   }
 
   #serve(): void {
@@ -248,7 +249,7 @@ export class UpstreamLimit {
 
   /** The time in ms since the last good answer of the upstream. Undefined if there was no good answer. */
   get answeredMsAgo(): number | undefined {
-    return this.#answeredMs === undefined ? undefined : this.#now() - this.#answeredMs;
+    return this.#answeredMs === undefined ? undefined : this.#clock.monotonicNow() - this.#answeredMs;
   }
 
   /** Ends an outage after an answer of any kind. The next outage begins with the first pause again. */
@@ -273,7 +274,7 @@ export class UpstreamLimit {
    * allowed after the pause.
    */
   unheard(): void {
-    this.#nextProbeMs = Math.min(this.#nextProbeMs, this.#now() + this.#pauseMs);
+    this.#nextProbeMs = Math.min(this.#nextProbeMs, this.#clock.monotonicNow() + this.#pauseMs);
   }
 
   /**
@@ -281,7 +282,7 @@ export class UpstreamLimit {
    * @param upstreamMs the time that a picture took; undefined: the answer was not a picture
    */
   succeeded(upstreamMs: number | undefined): void {
-    this.#answeredMs = this.#now();
+    this.#answeredMs = this.#clock.monotonicNow();
     this.#answers();
     if (upstreamMs !== undefined) this.#latency.answered(upstreamMs, this.#inUse);
     if (this.#bearable < this.#limit)
@@ -290,7 +291,7 @@ export class UpstreamLimit {
   }
 
   #busy(retryAfterMs: number | undefined): void {
-    const now = this.#now();
+    const now = this.#clock.monotonicNow();
     if (now - this.#lastBusyMs >= SAME_WORD_MS) this.#bearable = Math.max(1, this.#bearable / 2);
     this.#lastBusyMs = now;
     if (retryAfterMs === undefined) return;
@@ -304,12 +305,12 @@ export class UpstreamLimit {
    */
   #serveAfterRest(): void {
     this.#rest?.cancel();
-    const leftMs = this.#restUntilMs - this.#now();
+    const leftMs = this.#restUntilMs - this.#clock.monotonicNow();
     if (leftMs <= 0) {
       this.#serve();
       return;
     }
-    this.#rest = machineClock.after(Math.ceil(leftMs), () => this.#serveAfterRest());
+    this.#rest = this.#clock.after(Math.ceil(leftMs), () => this.#serveAfterRest());
     this.#rest.unref();
   }
 
@@ -327,10 +328,10 @@ export class UpstreamLimit {
       this.#answers();
       return;
     }
-    if (this.#failuresInARow === 0) this.#firstFailureMs = this.#now();
+    if (this.#failuresInARow === 0) this.#firstFailureMs = this.#clock.monotonicNow();
     this.#failuresInARow++;
     if (this.#down) {
-      this.#nextProbeMs = this.#now() + this.#pauseMs;
+      this.#nextProbeMs = this.#clock.monotonicNow() + this.#pauseMs;
       this.#refuseWaiting();
     } else if (this.#failuresInARow === DOWN_AFTER_FAILURES) this.#refuseWhenDown();
   }
@@ -341,9 +342,9 @@ export class UpstreamLimit {
    */
   #refuseWhenDown(): void {
     if (this.#failuresInARow < DOWN_AFTER_FAILURES) return;
-    const leftMs = this.#firstFailureMs + DOWN_AFTER_MS - this.#now();
+    const leftMs = this.#firstFailureMs + DOWN_AFTER_MS - this.#clock.monotonicNow();
     if (leftMs <= 0) this.#refuseWaiting();
-    else machineClock.after(Math.ceil(leftMs), () => this.#refuseWhenDown()).unref();
+    else this.#clock.after(Math.ceil(leftMs), () => this.#refuseWhenDown()).unref();
   }
 
   /**
@@ -353,6 +354,6 @@ export class UpstreamLimit {
   #refuseWaiting(): void {
     if (!this.#down) return;
     this.#reportChange();
-    this.#users.answerOthers(this.#refusal(this.#now()));
+    this.#users.answerOthers(this.#refusal(this.#clock.monotonicNow()));
   }
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ConnectionOptions, Layer, SourceOptions } from "../../layer/layer.ts";
 import { onceEach } from "../../lib/once-each.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { addressesOf, originOf, serversOf } from "../../source/http/servers.ts";
 import type { UpstreamHealthView, UpstreamView } from "./upstream-documents.ts";
 import type { UpstreamAnswering } from "./upstream-health.ts";
@@ -34,16 +34,15 @@ export class UpstreamLimits {
   readonly #bounds = new Map<string, { connections: number; jobConnections: number }>();
   /** The servers of each upstream whose sources name several addresses. */
   readonly #servers = new Map<string, Set<string>>();
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #changed: UpstreamChanged;
 
   /**
-   * @param now measures durations, ms
    * @param changed called when an upstream has answered for the first time, when it counts as down, and when it answers
    *   again
    */
-  constructor(now: () => number = machineClock.monotonicNow, changed: UpstreamChanged = () => {}) {
-    this.#now = now;
+  constructor(clock: Clock, changed: UpstreamChanged = () => {}) {
+    this.#clock = clock;
     this.#changed = changed;
   }
 
@@ -98,7 +97,7 @@ export class UpstreamLimits {
   #limit(key: string, connections: ConnectionOptions): UpstreamLimit {
     const limit: UpstreamLimit = new UpstreamLimit(
       connections,
-      this.#now,
+      this.#clock,
       () => this.#dropUnconfigured(key),
       (state, before) => this.#changed({ upstream: key, state, before, health: limit.health.view(state === "down") }),
     );
@@ -138,7 +137,7 @@ export class UpstreamLimits {
           ...upstreamLimit.health.view(down),
           connections: { inUse, allowed: bearable, configured },
           waiting: { users: usersWaiting, jobs: jobsWaiting },
-          pausedUntil: restMs > 0 ? isoTime(machineClock.now() + restMs) : null,
+          pausedUntil: restMs > 0 ? isoTime(this.#clock.now() + restMs) : null,
         },
       ];
     });
