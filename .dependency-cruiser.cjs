@@ -34,6 +34,12 @@ const modules = [
 /** The folders of app/, lowest first. Each but `process`, which all use, is one process, or one kind of them. */
 const processes = ["process", "renderer", "coordinator", "serving", "server", "cluster"];
 
+/** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
+const given = [
+  ...["account", "activity", "cache", "coordinator", "feed", "jobs", "ledger", "plan", "quota", "schedule"],
+  ...["render/dispatch", "render/upstream", "truncation", "webhook"],
+];
+
 /** The folders `internal/` of src/. Only files in the folder above one, or below that folder, import from it. */
 const internals = readdirSync(join(__dirname, "src"), { recursive: true }).filter((path) => path.endsWith("/internal"));
 
@@ -51,6 +57,12 @@ module.exports = {
       from: { path: `^src/app/${folder}/`, pathNot: "\\.test\\.ts$" },
       to: { path: `^src/app/(${processes.slice(n + 1).join("|") || "none"})/` },
     })),
+    {
+      name: "seams-given",
+      severity: "error",
+      from: { path: `^src/(${given.join("|")})/`, pathNot: "\\.test\\.ts$|^src/account/password\\.ts$" },
+      to: { path: "^src/lib/(time|random)/machine-" },
+    },
     {
       name: "renderer-apart",
       severity: "error",

@@ -23,6 +23,15 @@ const SEAMS = [
     files: ["src/lib/time/machine-clock.ts", "src/launch/"],
     message: "Take a Clock (src/lib/time/clock.ts): a test or a simulation moves it.",
   },
+  {
+    code: [
+      'MemberExpression[object.name="Math"][property.name="random"]',
+      "ImportDeclaration[source.value=/^(node:)?crypto$/] ImportSpecifier[imported.name=/^(random|getRandom|webcrypto)/]",
+      'MemberExpression[object.name="crypto"]',
+    ],
+    files: ["src/lib/random/machine-random.ts", "src/launch/"],
+    message: "Take a Random (src/lib/random/random.ts): a test or a simulation gives it a seed.",
+  },
 ];
 
 /** The project's own rules for oxlint. */

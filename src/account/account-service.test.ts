@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { openTestDatabase } from "../../test/support/test-database.ts";
+import { machineRandom } from "../lib/random/machine-random.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { type AccountParts, AccountService, type Accounts, accountMigrations } from "./account-service.ts";
 import { SessionService, sessionMigrations } from "./session-service.ts";
@@ -26,7 +27,8 @@ function accounts(users: readonly KeptUser[]) {
   const service = new AccountService({
     db,
     clock: machineClock,
-    sessions: new SessionService({ db, clock: machineClock }),
+    random: machineRandom,
+    sessions: new SessionService({ db, clock: machineClock, random: machineRandom }),
     configuredUsers: () => state.users,
     accountsChanged: (sent) => state.sent.push(sent),
     fault: () => state.faults++,

@@ -1,3 +1,4 @@
+import type { Random } from "../lib/random/random.ts";
 import { conflict, type Refusal, unknownToken, unknownUser } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Clock } from "../lib/time/clock.ts";
@@ -35,6 +36,7 @@ export const NO_ACCOUNTS: Accounts = { users: [], tokens: [] };
 export interface AccountParts {
   readonly db: Database;
   readonly clock: Clock;
+  readonly random: Random;
   readonly sessions: Pick<SessionService, "endSessionsOf">;
   /** Returns the users that the configuration names. They cannot be changed here. */
   readonly configuredUsers: () => readonly KeptUser[];
@@ -204,7 +206,7 @@ export class AccountService {
     role,
     expiresMs,
   }: NewToken): Promise<Result<{ readonly text: string; readonly view: ApiTokenView }, Refusal>> {
-    const { db, clock } = this.#parts;
+    const { db, clock, random } = this.#parts;
     // A reload may have removed the user since the request was permitted.
     if (!this.#hasUser(user)) return refuse(conflict(`The user ${JSON.stringify(user)} is not there any more.`));
     const nowMs = clock.now();
@@ -214,7 +216,7 @@ export class AccountService {
     const count = made.get(user, nowMs - EXPIRED_LISTED_MS)?.["n"];
     if (Number(count) >= MOST_TOKENS)
       return refuse(conflict(`A user has at most ${MOST_TOKENS} tokens; delete one that is not used any more.`));
-    const tokenText = newTokenText();
+    const tokenText = newTokenText(random);
     this.#change(() => {
       db.prepare("DELETE FROM api_token WHERE expires_ms < ?").run(nowMs - EXPIRED_LISTED_MS);
       db.prepare(

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
+import type { Random } from "../lib/random/random.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { type Database, type Migrations, type Row, text } from "../state/database.ts";
 import { NO_LIMIT } from "../state/dialect.ts";
@@ -41,16 +42,18 @@ export interface Session {
 export class SessionService {
   readonly #db: Database;
   readonly #clock: Clock;
+  readonly #random: Random;
 
-  constructor({ db, clock }: { readonly db: Database; readonly clock: Clock }) {
+  constructor({ db, clock, random }: { readonly db: Database; readonly clock: Clock; readonly random: Random }) {
     this.#db = db;
     this.#clock = clock;
+    this.#random = random;
   }
 
   /** Opens a session of a user who has signed in. Returns its token, of which only a digest is stored. */
   async openSession(user: string, account: string): Promise<{ readonly token: string; readonly csrfToken: string }> {
-    const token = randomToken();
-    const csrfToken = randomToken();
+    const token = randomToken(this.#random);
+    const csrfToken = randomToken(this.#random);
     const now = this.#clock.now();
     this.#db.transaction(() => {
       this.#db.prepare(`DELETE FROM session WHERE ${ENDED}`).run(...endedBefore(now));
@@ -105,6 +108,6 @@ export class SessionService {
 }
 
 /** Returns 256 random bits. */
-const randomToken = (): string => randomBytes(32).toString("base64url");
+const randomToken = (random: Random): string => random.bytes(32).toString("base64url");
 
 const digest = (token: string): Uint8Array => createHash("sha256").update(token).digest();

@@ -6,6 +6,7 @@ import type { Adoption } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LostWrites } from "../ledger/lost-writes.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Random } from "../lib/random/random.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { Clock } from "../lib/time/clock.ts";
@@ -66,7 +67,7 @@ export interface CoordinatorParts {
   /** The parts of the last server's state that are missing, if any. */
   readonly stateLoss?: StateLoss | undefined;
   readonly clock: Clock;
-  readonly random: () => number;
+  readonly random: Random;
   readonly webhooks: () => readonly Webhook[];
   /** Called with each event after it has been persisted. */
   readonly publish: (event: ServerEvent) => void;

@@ -7,6 +7,7 @@ import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { evenRandom } from "../../test/support/random.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Block } from "../ledger/block.ts";
@@ -128,7 +129,7 @@ function live(
     undoSeconds: () => 0,
     boot: "boot",
     clock: machineClock,
-    random: () => 0.5,
+    random: evenRandom,
     webhooks: () => [],
     configuredUsers: () => [],
     accountsChanged: () => undefined,

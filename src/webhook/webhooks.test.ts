@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
+import { evenRandom } from "../../test/support/random.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { JobMoment, Webhook } from "../jobs/job-event.ts";
 import { viewOf } from "../jobs/view/job-view.ts";
@@ -82,7 +83,7 @@ function life(
     onRollback: (undo) => db.onRollback(undo),
     fault: (error) => log(String(error)),
     clock,
-    random: () => 0.5,
+    random: evenRandom,
     log: { info: log, warn: log, error: log },
   };
   const reported = new Webhooks(parts);

@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type JobMoment, type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Random } from "../lib/random/random.ts";
 import { jsonText } from "../lib/text/json-text.ts";
 import { type BackOff, jittered, pauseAfter } from "../lib/time/back-off.ts";
 import type { Clock } from "../lib/time/clock.ts";
@@ -20,8 +20,7 @@ export interface WebhooksParts {
   /** Called if the database could not be written. */
   readonly fault: (error: unknown) => void;
   readonly clock: Clock;
-  /** Returns a random number, 0 ≤ n < 1. */
-  readonly random: () => number;
+  readonly random: Random;
   readonly log: Logger;
 }
 
@@ -71,12 +70,12 @@ export class Webhooks {
 
   /** Stores the deliveries of a job event. Called inside the transaction that writes the job. */
   announce(event: JobMoment, layer: string, view: () => JobView): void {
-    const { outbox, webhooks, onRollback, clock, log } = this.#parts;
+    const { outbox, webhooks, onRollback, clock, random, log } = this.#parts;
     let job: string | undefined;
     for (const webhook of webhooks()) {
       if (!webhook.events.includes(event) || webhook.layers?.includes(layer) === false) continue;
       job ??= jsonText(view());
-      outbox.add(webhook.id, { id: randomUUID(), event, job, createdMs: clock.monotonicNow() });
+      outbox.add(webhook.id, { id: random.uuid(), event, job, createdMs: clock.monotonicNow() });
       const pending = this.#pending.get(webhook.id) ?? outbox.count(webhook.id) - 1;
       this.#pending.set(webhook.id, pending + 1);
       onRollback(() => this.#pending.set(webhook.id, pending));
@@ -143,7 +142,7 @@ export class Webhooks {
 
   #outcomeOf({ createdMs, attempts }: Delivery): AttemptOutcome["outcome"] {
     const { clock, random } = this.#parts;
-    const pauseMs = jittered(pauseAfter(attempts + 1, BACK_OFF), random());
+    const pauseMs = jittered(pauseAfter(attempts + 1, BACK_OFF), random.fraction());
     const dueMs = clock.monotonicNow() + Math.round(pauseMs);
     return dueMs - createdMs > GIVEN_UP_MS ? "failed" : { dueMs };
   }

@@ -10,6 +10,7 @@ import { LostWrites } from "../../ledger/lost-writes.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { type Channel, noteTo, type Port, remoteMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { StateError } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
@@ -260,7 +261,7 @@ export class CoordinatorHost {
       lostWrites: this.#lostWrites,
       stateLoss: claimed.loss,
       clock: machineClock,
-      random: Math.random,
+      random: machineRandom,
       publish: (event) => noteTo<ServerMethods>(this.#server, "publish", [event]),
       log: this.log,
     });

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from "node:cluster";
-import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { Configuration } from "../../configuration/configuration.ts";
 import { Channel, portOfProcess } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { type BackOff, pauseAfter } from "../../lib/time/back-off.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import type {
@@ -81,7 +81,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
             ...this.#data,
             ...this.state,
             // An HTTP worker that starts later has missed earlier events, so its sequence of events has a new id.
-            eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
+            eventsId: this.#address === undefined ? this.#data.instance : machineRandom.uuid(),
           },
         ]);
         news = this.#storeNews.join((told) => channel.note("storeNews", [told]));

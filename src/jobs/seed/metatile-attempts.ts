@@ -170,7 +170,7 @@ export class MetatileAttempts {
   /** Waits before a retry, at least as long as its Retry-After, within bounds. */
   async #pause(ms: number, { retryAfterMs = 0 }: RenderFailure, signal: AbortSignal): Promise<void> {
     const { stop, random } = this.#parts;
-    await stop.sleep(Math.max(jittered(ms, random()), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)), signal);
+    await stop.sleep(Math.max(jittered(ms, random.fraction()), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)), signal);
   }
 
   /**

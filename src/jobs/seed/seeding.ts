@@ -3,6 +3,7 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { Slices } from "../../lib/process/slices.ts";
+import type { Random } from "../../lib/random/random.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { sleep, turn } from "../../lib/time/sleep.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
@@ -42,8 +43,7 @@ export interface SeedingParts extends WantedTilesParts {
   /** Returns the current time, or the latest time that the wall clock has shown if it was set back; ms since 1970. */
   readonly latestMs: () => number;
   readonly clock: Clock;
-  /** Returns a number of at least 0 and below 1. */
-  readonly random: () => number;
+  readonly random: Random;
   /** Aborted when the server shuts down: renders in progress finish, and all waits end. */
   readonly closing: AbortSignal;
 }

@@ -1,3 +1,4 @@
+import type { Random } from "../../lib/random/random.ts";
 import { type BackOff, jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { turn } from "../../lib/time/sleep.ts";
@@ -14,8 +15,7 @@ export interface SpaceWaitParts {
   readonly stop: JobStop;
   readonly options: () => Pick<JobOptions, "outageLimitSeconds">;
   readonly clock: Clock;
-  /** Returns a number of at least 0 and below 1. */
-  readonly random: () => number;
+  readonly random: Random;
 }
 
 /** The pauses of a job that waits for the store, for disk space or for an upstream. */
@@ -81,7 +81,7 @@ export class SpaceWait {
       );
     const waiting = `waiting for ${missing}: ${reason}`;
     job.beginWait(waiting);
-    await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random()), signal);
+    await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random.fraction()), signal);
     job.endWait(waiting);
   }
 }

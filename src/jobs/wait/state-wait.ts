@@ -1,3 +1,4 @@
+import type { Random } from "../../lib/random/random.ts";
 import { jittered } from "../../lib/time/back-off.ts";
 import { isStateAway } from "../../state/state-wait.ts";
 import type { ActiveJob } from "../active-job.ts";
@@ -19,8 +20,7 @@ export interface StateWaitParts {
    */
   readonly waits: (job: ActiveJob) => void;
   readonly stop: JobStop;
-  /** Returns a number of at least 0 and below 1. */
-  readonly random: () => number;
+  readonly random: Random;
 }
 
 /**
@@ -39,7 +39,7 @@ export function waitingForState(work: Work, { ready, waits, stop, random }: Stat
         const waiting = `waiting for the state database: ${error.message}`;
         job.beginWait(waiting);
         waits(job);
-        await stop.sleep(jittered(PAUSE_MS, random()), signal);
+        await stop.sleep(jittered(PAUSE_MS, random.fraction()), signal);
         job.endWait(waiting);
         return true;
       }

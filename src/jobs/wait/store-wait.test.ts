@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { activeJob } from "../../../test/support/active-job.ts";
 import { InstantStop } from "../../../test/support/instant-stop.ts";
 import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
+import { evenRandom } from "../../../test/support/random.ts";
 import { StoreError } from "../../store/tile-store.ts";
 import { StoreWait, waitingForStore } from "./store-wait.ts";
 
@@ -17,7 +18,7 @@ function workThatFails(errors: readonly StoreError[], checks: number, outageLimi
     stop,
     options: () => ({ ...JOB_OPTIONS, outageLimitSeconds }),
     clock: stop.clock,
-    random: () => 0.5,
+    random: evenRandom,
     store: {
       check: async () => {
         reasons.push(job.waitReason ?? null);

@@ -48,7 +48,7 @@ export class StoreWait {
         throw new JobAborted(`the store has been away for ${outageLimitSeconds} seconds: ${reason}`);
       const waiting: string = `waiting for the store: ${reason}`;
       job.beginWait(waiting);
-      await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random()), signal);
+      await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random.fraction()), signal);
       reason = await this.#fault(job.request.layer);
       job.endWait(waiting);
     }

@@ -3,6 +3,7 @@ import { activeJob } from "../../../test/support/active-job.ts";
 import { InstantStop } from "../../../test/support/instant-stop.ts";
 import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
+import { evenRandom } from "../../../test/support/random.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";
 import { metatileOf } from "../seed/seed-metatile.ts";
 import type { SeedBatch } from "../seed/seed-renders.ts";
@@ -33,7 +34,7 @@ function outageWith(outcomes: readonly RenderOutcome[], outageLimitSeconds = 360
     stop,
     options: () => ({ ...JOB_OPTIONS, outageLimitSeconds }),
     clock: stop.clock,
-    random: () => 0.5,
+    random: evenRandom,
     renders: {
       render: async ({ metatiles: [probe] }: SeedBatch) => {
         if (probe === undefined) throw new Error("a probe has one metatile");

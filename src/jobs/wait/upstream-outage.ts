@@ -87,7 +87,7 @@ export class UpstreamOutage {
       const leftMs = sinceMs + outageLimitSeconds * 1000 - failedMs;
       if (leftMs <= 0) throw new JobAborted(`the upstream has been down for ${outageLimitSeconds} seconds: ${words}`);
       job.beginWait(waiting);
-      const pauseMs = jittered(pauseAfterWait(failedMs - sinceMs, JOB_BACK_OFF), random());
+      const pauseMs = jittered(pauseAfterWait(failedMs - sinceMs, JOB_BACK_OFF), random.fraction());
       await stop.sleep(Math.min(leftMs, pauseMs), signal);
     }
     job.endWait(waiting);

@@ -1,5 +1,5 @@
-import { randomUUID } from "node:crypto";
 import { errorMessage } from "../../lib/error-code.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import { newClient, type PostgresClient, runQuery } from "./client.ts";
@@ -48,7 +48,7 @@ interface Sent {
 export class PostgresConnection {
   readonly #target: PostgresTarget;
   readonly #use: SessionUse;
-  readonly #instance = randomUUID();
+  readonly #instance = machineRandom.uuid();
   #state: State = { kind: "closed" };
   /** The connection of the transaction that a batch has begun. Undefined if no transaction is open. */
   #inTransaction: Open | undefined;

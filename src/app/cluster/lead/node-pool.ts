@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import type { Server, Socket } from "node:net";
 import type { Accounts } from "../../../account/account-service.ts";
@@ -13,6 +12,7 @@ import { codeOf, errorMessage } from "../../../lib/error-code.ts";
 import { aroundMethods, Channel, MALFORMED, UNKNOWN_METHOD } from "../../../lib/process/channel.ts";
 import { listenOn } from "../../../lib/process/listen-on.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
 import type { Timer } from "../../../lib/time/clock.ts";
 import { deadline } from "../../../lib/time/deadline.ts";
@@ -233,7 +233,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   #begin(member: Member): void {
     const { channel, hello, renderers } = member;
     if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
-    channel.note("begin", [this.state, randomUUID()]);
+    channel.note("begin", [this.state, machineRandom.uuid()]);
     this.#members.add(member);
     this.addMember(channel, () => void member.socket.destroy());
     this.#know(member);

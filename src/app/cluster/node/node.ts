@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import type { Readiness } from "../../../http/readiness.ts";
 import { localMethods } from "../../../lib/process/channel.ts";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { lockTilesDirectory } from "../../coordinator/claimed-state.ts";
 import { StoreWatch } from "../../coordinator/store-watch.ts";
@@ -43,7 +43,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   const log = createLogger();
   makeStoreDirectories(own, log);
   const lock = claim(own);
-  const instance = randomUUID();
+  const instance = machineRandom.uuid();
   logNotices(own, log);
   if (own.state.type !== "postgres") throw new Error("a cluster has its state in PostgreSQL");
   const { target } = own.state;

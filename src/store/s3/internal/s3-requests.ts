@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { type BackOff, jittered, pauseAfter } from "../../../lib/time/back-off.ts";
 import type { Timer } from "../../../lib/time/clock.ts";
 import { deadline } from "../../../lib/time/deadline.ts";
@@ -306,7 +307,7 @@ export class S3Requests implements AsyncDisposable {
       }
       const isSkewed = SKEWED.has(failure.code) && tries === 1;
       if (isSkewed) atMs = this.now();
-      const pauseMs = isSkewed ? 0 : jittered(pauseAfter(tries, PAUSES), Math.random());
+      const pauseMs = isSkewed ? 0 : jittered(pauseAfter(tries, PAUSES), machineRandom.fraction());
       const leftMs = this.#options.timeoutMs - (machineClock.monotonicNow() - beganMs);
       const isGivenUp = this.#pending === "fail" && this.#away !== undefined;
       if (!(isSkewed || mayPass(failure)) || tries === TRIES || pauseMs >= leftMs || isGivenUp) throw failure;
