@@ -5,6 +5,7 @@ import { builtInGridSet } from "../src/grid/built-in.ts";
 import { createCompactStore } from "../src/store/compact/compact-store.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
 import type { Store } from "../src/store/store.ts";
+import { unconditionally } from "../test/support/memory-store.ts";
 import { type BenchLength, median } from "./figures.ts";
 
 /** Tiles on a side of the square that is written and read. */
@@ -65,7 +66,7 @@ async function microsOf(work: () => Promise<void>): Promise<number> {
 
 async function write(store: Store, bytes: Uint8Array): Promise<void> {
   for (let n = 0; n < SIDE * SIDE; n++) {
-    await store.put({ tileSet, x: n % SIDE, y: Math.floor(n / SIDE), z: Z }, bytes, () => true);
+    await store.put({ tileSet, x: n % SIDE, y: Math.floor(n / SIDE), z: Z }, bytes, ...unconditionally);
     if (n % METATILE === METATILE - 1) await new Promise(setImmediate);
   }
 }

@@ -2,11 +2,4 @@
  * The test files that the gate leaves out: with them it would take more than its 30 minutes on two cores. Each file
  * returns to the gate as soon as the tests are fast enough. `npm test` runs all files.
  */
-export const NOT_IN_GATE: readonly string[] = [
-  "test/docs/shell-blocks.test.ts",
-  "test/engine/cluster-failures.test.ts",
-  "test/engine/cluster-kills.test.ts",
-  "test/engine/configuration-kills.test.ts",
-  "test/engine/postgres-truncations.test.ts",
-  "test/engine/store-copy.test.ts",
-];
+export const NOT_IN_GATE: readonly string[] = [];

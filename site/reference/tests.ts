@@ -9,8 +9,9 @@ const HEAD = /^\| Pain +\|.*\|$/;
 const IN_FULL = /inFull\("([^"]+)", ([\d_]+), ([\d_]+)\)/g;
 
 /**
- * Returns test/README.md with the last column of its table of pains written anew. The column follows from the tests that a
- * row names: it has the numbers of the gate where they differ from the operators', and the files that the gate leaves out.
+ * Returns test/README.md with the last column of its table of problems written again. The column follows from the tests
+ * that a row names: it has the numbers of the gate if they differ from the operators' numbers, and the files that the
+ * gate leaves out.
  * @throws Error when a row names a test that does not exist
  */
 export function readmeOfTests(): string {

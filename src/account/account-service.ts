@@ -7,7 +7,7 @@ import { type Database, int, intOrNull, type Migrations, type Row, text } from "
 import type { ApiTokenView } from "./account-documents.ts";
 import { type ApiToken, digestOfToken, newTokenText } from "./api-token.ts";
 import type { SessionService } from "./session-service.ts";
-import { allUsers, type KeptUser, placeText, ROLES, type Role, type User } from "./user.ts";
+import { allUsers, asPasswordHash, type KeptUser, placeText, ROLES, type Role, type User } from "./user.ts";
 
 export const accountMigrations: Migrations = {
   module: "account",
@@ -127,9 +127,7 @@ export class AccountService {
       );
     const before = this.#allUsers().find(({ name }) => name === user.name);
     if (before !== undefined)
-      return refuse(
-        conflict(`The user ${JSON.stringify(user.name)} is there already, in ${placeText(before.keptIn)}.`),
-      );
+      return refuse(conflict(`The user ${JSON.stringify(user.name)} already exists, in ${placeText(before.keptIn)}.`));
     const { name, passwordHash, roles } = user;
     this.#change(() =>
       db.prepare('INSERT INTO "user" VALUES (?, ?, ?)').run(name, passwordHash, JSON.stringify(roles)),
@@ -208,14 +206,14 @@ export class AccountService {
   }: NewToken): Promise<Result<{ readonly text: string; readonly view: ApiTokenView }, Refusal>> {
     const { db, clock, random } = this.#parts;
     // A reload may have removed the user since the request was permitted.
-    if (!this.#hasUser(user)) return refuse(conflict(`The user ${JSON.stringify(user)} is not there any more.`));
+    if (!this.#hasUser(user)) return refuse(conflict(`The user ${JSON.stringify(user)} no longer exists.`));
     const nowMs = clock.now();
     const made = db.prepare(
       'SELECT count(*) AS n FROM api_token WHERE "user" = ? AND (expires_ms IS NULL OR expires_ms >= ?)',
     );
     const count = made.get(user, nowMs - EXPIRED_LISTED_MS)?.["n"];
     if (Number(count) >= MOST_TOKENS)
-      return refuse(conflict(`A user has at most ${MOST_TOKENS} tokens; delete one that is not used any more.`));
+      return refuse(conflict(`A user has at most ${MOST_TOKENS} tokens; delete an unused token first.`));
     const tokenText = newTokenText(random);
     this.#change(() => {
       db.prepare("DELETE FROM api_token WHERE expires_ms < ?").run(nowMs - EXPIRED_LISTED_MS);
@@ -263,7 +261,7 @@ const lastAdministrator = (name: string): Refusal =>
 
 const userOf = (row: Row): User => ({
   name: text(row, "name"),
-  passwordHash: text(row, "password_hash"),
+  passwordHash: asPasswordHash(text(row, "password_hash")),
   // `addUser` or `changeUser` has written the text, so it needs no validation.
   roles: JSON.parse(text(row, "roles")),
 });

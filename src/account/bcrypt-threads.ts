@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import PQueue from "p-queue";
+import type { PasswordHash } from "./user.ts";
 
 /** The code of a thread, as a string, so that it runs both from the sources and in the built program. */
 const CODE = `
@@ -26,10 +27,10 @@ const idle: Worker[] = [];
  * and does not keep the process alive.
  * @throws if the thread died
  */
-export const compareBcrypt = (password: string, hash: string, purpose: Purpose): Promise<boolean> =>
+export const compareBcrypt = (password: string, hash: PasswordHash, purpose: Purpose): Promise<boolean> =>
   queue.add(() => compareInThread(password, hash), { priority: PRIORITY[purpose] });
 
-async function compareInThread(password: string, hash: string): Promise<boolean> {
+async function compareInThread(password: string, hash: PasswordHash): Promise<boolean> {
   const worker = idle.pop() ?? startThread();
   worker.ref();
   worker.postMessage({ password, hash });

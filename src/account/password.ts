@@ -1,6 +1,7 @@
 import { createHash, scrypt, timingSafeEqual } from "node:crypto";
 import { machineRandom } from "../lib/random/machine-random.ts";
 import { compareBcrypt, type Purpose } from "./bcrypt-threads.ts";
+import { asPasswordHash, type PasswordHash } from "./user.ts";
 
 const COST = 15;
 const BLOCK = 8;
@@ -11,6 +12,7 @@ const MAX_MEMORY = 2 ** 28;
 const MAX_PARALLEL = 16;
 /** The highest accepted cost: 2^14 rounds of bcrypt take about two seconds. */
 const MAX_BCRYPT_COST = 14;
+const NO_HASH = asPasswordHash("");
 
 interface ScryptHash {
   /** log2 of scrypt's N. */
@@ -42,7 +44,7 @@ const fresh = (salt: Buffer = machineRandom.bytes(16)): ScryptHash => ({
  * Returns the hash of a password that a configuration has as plain text. Equal passwords of a user have equal hashes,
  * so that a start or a reload with the same password does not end the user's sessions. The hash stays in memory.
  */
-export const hashOfPlain = (name: string, password: string): Promise<string> =>
+export const hashOfPlain = (name: string, password: string): Promise<PasswordHash> =>
   hashPassword(
     password,
     createHash("sha256")
@@ -55,10 +57,12 @@ export const hashOfPlain = (name: string, password: string): Promise<string> =>
  * Returns `scrypt:LN:R:P:SALT:HASH`: LN is the logarithm of N, SALT and HASH are in base64url. Takes about 85 ms of one
  * core.
  */
-export async function hashPassword(password: string, salt?: Buffer): Promise<string> {
+export async function hashPassword(password: string, salt?: Buffer): Promise<PasswordHash> {
   const hash = fresh(salt);
   const key = await derive(password, hash);
-  return `scrypt:${hash.ln}:${hash.r}:${hash.p}:${hash.salt.toString("base64url")}:${key.toString("base64url")}`;
+  return asPasswordHash(
+    `scrypt:${hash.ln}:${hash.r}:${hash.p}:${hash.salt.toString("base64url")}:${key.toString("base64url")}`,
+  );
 }
 
 /** Nuthatch's own form, and the form of the Password Hashing Competition (`$scrypt$ln=15,r=8,p=1$SALT$HASH`). */
@@ -84,7 +88,7 @@ function isBcrypt(hash: string): boolean {
 }
 
 /** Returns whether `verifyPassword` can read a hash: scrypt, or bcrypt as htpasswd writes it. */
-export const isPasswordHash = (hash: string): boolean => parseScrypt(hash) !== undefined || isBcrypt(hash);
+export const isPasswordHash = (hash: string): hash is PasswordHash => parseScrypt(hash) !== undefined || isBcrypt(hash);
 
 /**
  * Returns the kind and cost of a hash. Hashes with the same kind and cost take the same time to compare. Undefined if
@@ -97,14 +101,14 @@ function costOf(hash: string): string | undefined {
 }
 
 /** Returns one hash of each kind and cost. */
-export function oneOfEachCost(hashes: readonly string[]): readonly string[] {
+export function oneOfEachCost(hashes: readonly PasswordHash[]): readonly PasswordHash[] {
   const byCost = new Map(hashes.map((hash) => [costOf(hash), hash]));
   byCost.delete(undefined);
   return [...byCost.values()];
 }
 
 /** Returns whether a password matches a hash. The comparison takes constant time. */
-async function isRight(password: string, hash: string, purpose: Purpose): Promise<boolean> {
+async function isRight(password: string, hash: PasswordHash, purpose: Purpose): Promise<boolean> {
   if (isBcrypt(hash)) return compareBcrypt(password, hash, purpose);
   const parsed = parseScrypt(hash);
   const derived = await derive(password, parsed ?? fresh());
@@ -118,10 +122,10 @@ async function isRight(password: string, hash: string, purpose: Purpose): Promis
  */
 export async function verifyPassword(
   password: string,
-  hash: string | undefined,
-  oneOfEach: readonly string[] = [],
+  hash: PasswordHash | undefined,
+  oneOfEach: readonly PasswordHash[] = [],
 ): Promise<boolean> {
-  const right = await isRight(password, hash ?? oneOfEach[0] ?? "", "verify");
+  const right = await isRight(password, hash ?? oneOfEach[0] ?? NO_HASH, "verify");
   return right && hash !== undefined;
 }
 
@@ -131,9 +135,9 @@ export async function verifyPassword(
  */
 export async function compareWithOthers(
   password: string,
-  hash: string | undefined,
-  oneOfEach: readonly string[],
+  hash: PasswordHash | undefined,
+  oneOfEach: readonly PasswordHash[],
 ): Promise<void> {
-  const own = costOf(hash ?? oneOfEach[0] ?? "");
+  const own = costOf(hash ?? oneOfEach[0] ?? NO_HASH);
   for (const other of oneOfEach) if (costOf(other) !== own) await isRight(password, other, "equalise");
 }

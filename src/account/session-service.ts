@@ -51,7 +51,10 @@ export class SessionService {
   }
 
   /** Opens a session of a user who has signed in. Returns its token, of which only a digest is stored. */
-  async openSession(user: string, account: string): Promise<{ readonly token: string; readonly csrfToken: string }> {
+  async openSession({
+    user,
+    account,
+  }: Pick<Session, "user" | "account">): Promise<{ readonly token: string; readonly csrfToken: string }> {
     const token = randomToken(this.#random);
     const csrfToken = randomToken(this.#random);
     const now = this.#clock.now();

@@ -1,3 +1,5 @@
+import type { Branded } from "../lib/brand.ts";
+
 /** The roles. Each role has more rights than the next one. */
 export const ROLES = ["admin", "operator", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
@@ -9,10 +11,14 @@ export const isUserName = (name: string): boolean =>
 /** The least length of a new password, in characters. */
 export const LEAST_PASSWORD = 8;
 
+/** A hash of a password, or another text that a configuration has in its place. */
+export type PasswordHash = Branded<string, "password hash">;
+export const asPasswordHash = (hash: string): PasswordHash => hash as PasswordHash;
+
 export interface User {
   readonly name: string;
   /** `scrypt:…` (our own form) or a bcrypt hash (`$2y$…`). */
-  readonly passwordHash: string;
+  readonly passwordHash: PasswordHash;
   readonly roles: readonly Role[];
 }
 

@@ -1,11 +1,12 @@
 import { setMaxListeners } from "node:events";
-import { type Extent, type TileIndex, type TileRect, tileExtent } from "../grid/grid-set.ts";
+import { asTileIndex, type Extent, type TileIndex, type TileRect, tileExtent, type Zoom } from "../grid/grid-set.ts";
 import type { Colour, Composed, Composition } from "../image/compose.ts";
 import { encodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import { defined } from "../lib/defined.ts";
 import type { MapRefused, Renderers } from "../render/renderers.ts";
-import { etagOf } from "./etag.ts";
+import { tileEtag } from "./etag.ts";
 import type { Requester, ServedTile, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
 /** A map of any extent and size, composed of the tiles of one level. */
@@ -18,7 +19,7 @@ export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
   readonly height: number;
   /** The tiles that overlap the extent, all inside the layer's coverage. Undefined if no tile overlaps it. */
   readonly rect: TileRect | undefined;
-  readonly z: number;
+  readonly z: Zoom;
   /** The colour under the tiles. Absent: the map is transparent where the tiles are. */
   readonly background?: Colour;
 }
@@ -87,7 +88,7 @@ export class MapRenderer {
     const reads: Promise<MapTile | TileFailure | undefined>[] = [];
     for (let y = rect?.minY ?? 0; y <= (rect?.maxY ?? -1); y++) {
       for (let x = rect?.minX ?? 0; x <= (rect?.maxX ?? -1); x++) {
-        const index = { x, y, z };
+        const index = asTileIndex({ x, y, z });
         const { left, top } = window.offsetOf(tileExtent(gridSet, index));
         reads.push(
           Promise.resolve(this.#parts.tiles.read({ layer, subset, format, parameters, index }, () => requester)).then(
@@ -131,11 +132,11 @@ export class MapRenderer {
     if (composed.kind === "refused")
       return { kind: "failure", failure: { ...TOO_MANY, retryAfterSeconds: composed.retryAfterSeconds } };
     if (composed.kind === "damaged") {
-      const index = tiles[composed.tile]?.index ?? { x: 0, y: 0, z };
+      const index = tiles[composed.tile]?.index ?? asTileIndex({ x: 0, y: 0, z });
       return { kind: "failure", failure: damaged(layer.name, index, composed.message) };
     }
     const { bytes } = composed;
-    return { kind: "map", bytes, etag: etagOf(bytes), oldest: oldestOf(tiles) };
+    return { kind: "map", bytes, etag: tileEtag(bytes), oldest: oldestOf(tiles) };
   }
 }
 
@@ -144,11 +145,11 @@ const NOBODY_WAITS: TileFailure = { code: "client_gone", message: "The client ha
 
 const TOO_MANY: TileFailure = {
   code: "too_many_maps",
-  message: "Too many maps are being put together of tiles. Ask again later, or for tiles of the layer's grid.",
+  message: "Too many maps are being composed of tiles. Repeat the request later, or request tiles of the layer's grid.",
   retryAfterSeconds: 5,
 };
 
-function damaged(layer: string, { x, y, z }: TileIndex, message: string): TileFailure {
+function damaged(layer: LayerName, { x, y, z }: TileIndex, message: string): TileFailure {
   const position = `zoom ${z}, column ${x}, row ${y} from the bottom`;
   return {
     code: "damaged_tile",
@@ -184,7 +185,7 @@ function windowOf({ subset: { gridSet }, extent, width, height, z }: MapRequest)
       }),
     };
   // Positions are counted from a corner of the level's pixels.
-  const corner = tileExtent(gridSet, { x: 0, y: 0, z });
+  const corner = tileExtent(gridSet, asTileIndex({ x: 0, y: 0, z }));
   const left = (extent.minX - corner.minX) / resolution;
   const top = (corner.maxY - extent.maxY) / resolution;
   const [firstX, firstY] = [Math.floor(left), Math.floor(top)];

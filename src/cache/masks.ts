@@ -1,8 +1,9 @@
 import { LRUCache } from "lru-cache";
-import { rectExtent, type TileRect, type Zoom } from "../grid/grid-set.ts";
+import { asZoom, type GridSetName, rectExtent, type TileRect, type Zoom } from "../grid/grid-set.ts";
 import { type Mask, MOST_MASK_PIXELS, maskSize } from "../layer/filter-mask.ts";
 import { findSubset, type GridSubset, type Layer } from "../layer/layer.ts";
 import type { RasterFilter } from "../layer/request-filter.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { MaskRequest } from "../source/source.ts";
@@ -19,9 +20,9 @@ export interface MaskPlace {
 
 /** The rasters of a filter to load again. */
 export interface MaskRenewal {
-  readonly layer: string;
+  readonly layer: LayerName;
   readonly filter: string;
-  readonly gridSet: string;
+  readonly gridSet: GridSetName;
   readonly zoomStart: Zoom;
   readonly zoomStop: Zoom;
 }
@@ -91,7 +92,7 @@ export class Masks {
     const subset = layer && findSubset(layer, gridSet);
     if (layer === undefined || subset === undefined || filter === undefined || filter.type === "circle") return;
     const last = Math.min(zoomStop, filter.zoomStop, subset.zoomStop);
-    for (let z = Math.max(zoomStart, filter.zoomStart, subset.zoomStart); z <= last; z++)
+    for (let z = asZoom(Math.max(zoomStart, filter.zoomStart, subset.zoomStart)); z <= last; z++)
       await this.#load(keyOf(layer.name, name, gridSet, z), { layer, filter, subset, z });
   }
 
@@ -102,7 +103,7 @@ export class Masks {
         if (filter.type === "circle" || !filter.preload) continue;
         for (const subset of layer.gridSubsets) {
           const last = Math.min(filter.zoomStop, subset.zoomStop);
-          for (let z = Math.max(filter.zoomStart, subset.zoomStart); z <= last; z++)
+          for (let z = asZoom(Math.max(filter.zoomStart, subset.zoomStart)); z <= last; z++)
             await this.get({ layer, filter, subset, z });
         }
       }
@@ -110,7 +111,7 @@ export class Masks {
   }
 
   /** Releases the rasters of a layer whose definition has changed. */
-  clear(layer: string): void {
+  clear(layer: LayerName): void {
     const prefix = `${layer}\n`;
     for (const key of this.#entries.keys()) if (key.startsWith(prefix)) this.#entries.delete(key);
     for (const key of this.#loading.keys()) if (key.startsWith(prefix)) this.#loading.delete(key);
@@ -157,7 +158,7 @@ export class Masks {
   }
 }
 
-const keyOf = (layer: string, filter: string, gridSet: string, z: Zoom): string =>
+const keyOf = (layer: LayerName, filter: string, gridSet: GridSetName, z: Zoom): string =>
   [layer, filter, gridSet, z].join("\n");
 
 /** Returns the tiles of a raster. Undefined if the subset lacks the level. */

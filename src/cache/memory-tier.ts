@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { LayerName } from "../layer/tile-set.ts";
 import { LayerEpochs } from "../render/dispatch/layer-epochs.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { MaybePromise } from "../store/tile-store.ts";
@@ -41,17 +42,17 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
     return this.#entries.maxSize;
   }
 
-  epoch(layer: string): number {
+  epoch(layer: LayerName): number {
     return this.#epochs.of(layer);
   }
 
-  get(layer: string, key: string): ServedTile | undefined {
+  get(layer: LayerName, key: string): ServedTile | undefined {
     const entry = this.#entries.get(key);
     return entry !== undefined && entry.epoch === this.epoch(layer) ? entry.tile : undefined;
   }
 
   /** Returns whether the memory tier contains a tile, without counting a use. */
-  holds(layer: string, key: string): boolean {
+  holds(layer: LayerName, key: string): boolean {
     return this.#entries.peek(key)?.epoch === this.epoch(layer);
   }
 
@@ -67,7 +68,7 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
    * Inserts the tile that a read of the store returns, if any. If the tile is removed before the read has ended, it is
    * not inserted, because the read may return the previous bytes.
    */
-  setRead(layer: string, key: string, read: MaybePromise<ServedTile | "away" | undefined>): void {
+  setRead(layer: LayerName, key: string, read: MaybePromise<ServedTile | "away" | undefined>): void {
     const epoch = this.epoch(layer);
     const insert = (found: ServedTile | "away" | undefined): void => {
       if (found !== undefined && found !== "away") this.set(key, found, epoch);
@@ -95,21 +96,21 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
     }
   }
 
-  clear(layer: string): void {
+  clear(layer: LayerName): void {
     this.#epochs.raise(layer);
   }
 
-  addLayer(layer: string): void {
+  addLayer(layer: LayerName): void {
     this.#epochs.add(layer);
   }
 
   /** Empties a layer, and releases its epoch. */
-  removeLayer(layer: string): void {
+  removeLayer(layer: LayerName): void {
     this.#epochs.remove(layer);
   }
 
   /** Empties all layers except the given ones, and releases their epochs. */
-  keepLayers(layers: Iterable<string>): void {
+  keepLayers(layers: Iterable<LayerName>): void {
     this.#epochs.keep(layers);
   }
 }

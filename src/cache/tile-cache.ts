@@ -1,10 +1,10 @@
-import type { TileIndex, TileRect } from "../grid/grid-set.ts";
+import type { TileIndex, TileRect, Zoom } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/layer.ts";
 import { isNoTileMark, mayBeNoTileMark } from "../layer/no-tile-mark.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import { currentTrace } from "../lib/http/trace-context.ts";
 import { tileKey } from "../render/dispatch/render-reports.ts";
 import type { UserRenders } from "../render/user-renders.ts";
@@ -17,7 +17,7 @@ import {
   whenKnown,
 } from "../store/tile-store.ts";
 import type { DiskTier } from "./disk-tier.ts";
-import { etagOf } from "./etag.ts";
+import { tileEtag } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf, NOT_CACHED, outcomeOf, STORE_AWAY } from "./tile-failure.ts";
 import {
@@ -77,15 +77,15 @@ export interface TileCacheParts {
   readonly store: TileStore;
   readonly memory: MemoryTier;
   /** Returns the disk tier of a layer's store. Undefined if the store has no disk tier. */
-  readonly diskTier: (layer: string) => DiskTier | undefined;
+  readonly diskTier: (layer: LayerName) => DiskTier | undefined;
   readonly renders: UserRenders;
   readonly uses: UseRecorder;
   /** Returns whether other programs write to the store, so that tiles in memory must be compared with the store. */
   readonly shared: () => boolean;
   /** Returns whether users of a layer get a failure instead of a render while the layer's store is unavailable. */
-  readonly refusesWithoutStore: (layer: string) => boolean;
+  readonly refusesWithoutStore: (layer: LayerName) => boolean;
   /** Called when a stale tile could not be rendered again because of a fault of the server. */
-  readonly notRenewed: (layer: string, fault: unknown) => void;
+  readonly notRenewed: (layer: LayerName, fault: unknown) => void;
   readonly now: () => number;
 }
 
@@ -130,7 +130,7 @@ export class TileCache implements TileReader {
     for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
   }
 
-  #countsOf(layer: string): TileCounts {
+  #countsOf(layer: LayerName): TileCounts {
     const known = this.#counts.get(layer);
     if (known !== undefined) return known;
     const counts = noTileCounts();
@@ -200,7 +200,7 @@ export class TileCache implements TileReader {
    * Makes the tiles of a layer that were written before a time stale: they are served, and rendered again in the
    * background.
    */
-  expireBefore(layer: string, beforeMs: number): void {
+  expireBefore(layer: LayerName, beforeMs: number): void {
     if (beforeMs > 0) this.#expiredBeforeMs.set(layer, beforeMs);
     else this.#expiredBeforeMs.delete(layer);
   }
@@ -295,7 +295,7 @@ export class TileCache implements TileReader {
    * `instead` returns a different answer.
    */
   #fromStore<T>(
-    layer: string,
+    layer: LayerName,
     read: (store: TileStore) => MaybePromise<T | undefined>,
     instead: (error: StoreError) => T | undefined = () => undefined,
   ): MaybePromise<T | undefined> {
@@ -369,7 +369,7 @@ export class TileCache implements TileReader {
 }
 
 /** Returns the time, ms since 1970, before which written tiles have expired. */
-function oldestOf({ expireCacheSeconds }: Layer, z: number, nowMs: number): number {
+function oldestOf({ expireCacheSeconds }: Layer, z: Zoom, nowMs: number): number {
   const seconds = valueAt(expireCacheSeconds, z);
   return seconds > 0 ? nowMs - seconds * 1000 : 0;
 }
@@ -389,7 +389,7 @@ const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 /** Converts a stored tile to a served tile. The time has whole seconds, as in HTTP dates. */
 const served = ({ bytes, modifiedMs }: StoredTile): ServedTile => ({
   bytes,
-  etag: etagOf(bytes),
+  etag: tileEtag(bytes),
   modifiedMs: wholeSeconds(modifiedMs),
   writtenMs: modifiedMs,
   cacheResult: "HIT",

@@ -9,12 +9,12 @@ import type { ServedTile, TileFailure, TileOutcome } from "./tile-reader.ts";
 const REFUSED: Readonly<Record<PermitRefusal["why"], string>> = {
   down: "The map server is down.",
   queue_full: "Too many requests wait for the map server.",
-  queue_slow: "The map server is too slow for all who wait for it.",
+  queue_slow: "The map server is too slow for the number of waiting requests.",
 };
 
 export const NOT_CACHED: TileFailure = {
   code: "not_cached",
-  message: "No fresh tile is stored, and the request wants nothing else (Cache-Control: only-if-cached).",
+  message: "No fresh tile is stored, and the request accepts only a stored tile (Cache-Control: only-if-cached).",
 };
 
 /** Returns the answer for a stored tile. For a mark, the answer is that the upstream has no tile. */

@@ -86,7 +86,17 @@ export interface Requester {
 /** Returns the user of a request. Called only if the request may need a render, never for a fresh hit. */
 export type RequesterOf = () => Requester;
 
-/** The read-through tile path, as the tile protocols use it. A hit is answered without a promise. */
+/**
+ * The read-through tile path, as the tile protocols use it. Every implementation passes `tile-reader.conformance.ts`.
+ */
 export interface TileReader {
+  /**
+   * Returns a tile, or why there is none.
+   * - A fresh tile of a local store is answered without a promise, and without a call of `requester`.
+   * - A tile that is not stored is rendered for the requester. A requester with `onlyIfCached` gets `not_cached`.
+   * - An expired tile is served if its render fails.
+   * - A render without a tile, and a store that is unavailable, are outcomes and not errors.
+   * @throws faults of the server, such as a coordinator that has ended
+   */
   read(request: TileRequest, requester: RequesterOf): TileOutcome | Promise<TileOutcome>;
 }

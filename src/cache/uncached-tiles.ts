@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/time/clock.ts";
 import type { TestOrder, TestRender } from "../render/renderer/test-render.ts";
 import { upstreamIdOf } from "../render/upstream/upstream-limits.ts";
-import { etagOf } from "./etag.ts";
+import { tileEtag } from "./etag.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { TileFailure, TileOutcome, TileRequest } from "./tile-reader.ts";
 
@@ -10,7 +10,7 @@ const MOST_AT_ONCE = 16;
 
 const BUSY: TileFailure = {
   code: "upstream_busy",
-  message: "Too many tiles are rendered past the cache.",
+  message: "Too many tiles are being rendered without the cache.",
   retryAfterSeconds: 5,
 };
 
@@ -63,6 +63,6 @@ function outcomeOf(rendered: TestRender | undefined, nowMs: number): TileOutcome
   const modifiedMs = Math.floor(nowMs / 1000) * 1000;
   return {
     kind: "tile",
-    tile: { bytes: tile, etag: etagOf(tile), modifiedMs, writtenMs: nowMs, cacheResult: "MISS", forwarded: "bypass" },
+    tile: { bytes: tile, etag: tileEtag(tile), modifiedMs, writtenMs: nowMs, cacheResult: "MISS", forwarded: "bypass" },
   };
 }

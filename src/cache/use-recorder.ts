@@ -64,4 +64,4 @@ const cellKey = (tileSet: TileSet, x: TileX, y: TileY, z: Zoom): string =>
   `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
 
 /** Returns a tile's number within its cell, 0 to 255. */
-const tileInCell = (x: number, y: number): number => ((y % CELL_SIDE) << CELL_SHIFT) | (x % CELL_SIDE);
+const tileInCell = (x: TileX, y: TileY): number => ((y % CELL_SIDE) << CELL_SHIFT) | (x % CELL_SIDE);

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { jobView } from "../../test/support/job-view.ts";
 import { jsonText } from "../lib/text/json-text.ts";
-import type { Answer } from "./client/answer.ts";
+import type { Received } from "./client/answer.ts";
 import { terminalText } from "./output/progress-line.ts";
 import { barOf, jobLine, progressText } from "./output/progress-text.ts";
 import { durationText } from "./output/text-table.ts";
 
 /** A job in the server's JSON. */
-const JOB: Answer<"Job"> = JSON.parse(
+const JOB: Received<"Job"> = JSON.parse(
   jsonText(
     jobView(7, {
       layer: "a",
@@ -27,7 +27,7 @@ const JOB: Answer<"Job"> = JSON.parse(
 test("a line in a log shows all figures of a job, a line beside a bar the most important ones first", () => {
   expect(progressText([JOB])).toBe("job 7: running, 123 of 1000 tiles (12.3 %), 3 failed, 13 tiles/s, 1 min 10 s left");
   expect(barOf([JOB])).toEqual({ share: 0.123, text: "12.3 %, 123 of 1000, 3 failed, 13/s, 1 min 10 s left" });
-  const waiting: Answer<"Job"> = {
+  const waiting: Received<"Job"> = {
     ...JOB,
     paused: true,
     tilesPerSecond: null,
@@ -44,7 +44,7 @@ test("a line in a log shows all figures of a job, a line beside a bar the most i
   expect(jobLine({ ...waiting, reason: "95 % one picture" })).toBe(
     "job 7 (seed of a): paused, 123 of 1000 tiles (12.3 %), 3 failed, 95 % one picture",
   );
-  const truncate: Answer<"Job"> = { ...JOB, tiles: { total: 0, stored: 0, skipped: 0, failed: 0, deleted: 5 } };
+  const truncate: Received<"Job"> = { ...JOB, tiles: { total: 0, stored: 0, skipped: 0, failed: 0, deleted: 5 } };
   expect([barOf([truncate]), progressText([truncate])]).toEqual([
     undefined,
     expect.stringMatching(/running, 5 tiles, 13/),
@@ -52,13 +52,13 @@ test("a line in a log shows all figures of a job, a line beside a bar the most i
 });
 
 test("the progress of several jobs is their sum, exact beyond 2^53, at the rate of the jobs that run", () => {
-  const done: Answer<"Job"> = { ...JOB, state: "done", outcome: "done", tilesPerSecond: 500, timeLeft: null };
-  const pending: Answer<"Job"> = { ...JOB, state: "pending", tilesPerSecond: null, timeLeft: null };
+  const done: Received<"Job"> = { ...JOB, state: "done", outcome: "done", tilesPerSecond: 500, timeLeft: null };
+  const pending: Received<"Job"> = { ...JOB, state: "pending", tilesPerSecond: null, timeLeft: null };
   const text = progressText([done, JOB, pending]);
   expect(text).toBe(
     "3 jobs: 1 done, 1 running, 1 pending, 369 of 3000 tiles (12.3 %), 9 failed, 13 tiles/s, 3 min 30 s left",
   );
-  const huge: Answer<"Job"> = { ...JOB, tiles: { total: "9007199254740993", stored: "1", skipped: 0, failed: 0 } };
+  const huge: Received<"Job"> = { ...JOB, tiles: { total: "9007199254740993", stored: "1", skipped: 0, failed: 0 } };
   expect(progressText([huge, huge])).toContain("2 of 18014398509481986 tiles (0.0 %)");
   expect(progressText([pending, pending])).toBe("2 jobs: 2 pending, 246 of 2000 tiles (12.3 %), 6 failed");
 });

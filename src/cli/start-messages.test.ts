@@ -34,7 +34,7 @@ describe("a start that cannot succeed says what to change", () => {
   test("for a port that a Nuthatch has", async () => {
     expect(await serve("--port", String(server.port))).toEqual([
       1,
-      `${cannot} 127.0.0.1:${server.port} is in use, a Nuthatch answers there already; --port, NUTHATCH_PORT or server.port names another port (0 picks a free one)`,
+      `${cannot} 127.0.0.1:${server.port} is in use, a Nuthatch server already answers there; --port, NUTHATCH_PORT or server.port names another port (0 picks a free one)`,
     ]);
   });
   test("for a port that another program has, with several HTTP workers too", async () => {

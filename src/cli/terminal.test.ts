@@ -32,7 +32,7 @@ describe.skipIf(!hasTerminals)("on a terminal (skipped without python3)", () => 
   test("one bar shows the sum of several jobs, and Ctrl-C says how to wait for them again", async () => {
     const ended = await typed(BAR, "\x03", "seed", "topp:states", "img states", ...SEED, "--yes", "--wait");
     expect([ended.code, ended.same], ended.shown).toEqual([-2, true]);
-    const [, id] = /2 jobs go on at the server. nuthatch jobs --requested-with (\d+) --wait/.exec(ended.shown) ?? [];
+    const [, id] = /2 jobs continue on the server. nuthatch jobs --requested-with (\d+) --wait/.exec(ended.shown) ?? [];
     expect(Number(id)).toBeGreaterThan(0);
     await run(["kill", "--all"]);
   });

@@ -1,5 +1,6 @@
 import type { Layer } from "../layer/layer.ts";
 import { withDigest } from "../layer/layer-digest.ts";
+import { asLayerName } from "../layer/tile-set.ts";
 import { isMap } from "../lib/is-map.ts";
 import { onceEach } from "../lib/once-each.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -44,7 +45,7 @@ export async function changeLayer(
     return undefined;
   // The grid set of an ArcGIS cache is added and removed with the layer.
   if (current.layers.some((layer) => layer.name === name && layer.source.type === "arcgisCache")) return undefined;
-  if (document === undefined) return ok({ update: { name, made: undefined }, warnings: [] });
+  if (document === undefined) return ok({ update: { name: asLayerName(name), made: undefined }, warnings: [] });
   const { geowebcache } = current;
   const isOwn = ownContent(document) !== undefined;
   // This server cannot serve the layer, because its store is of a kind that only GeoWebCache has.
@@ -80,7 +81,7 @@ export async function changeLayer(
   checkLayerStores([read], ids.includes(DEFAULT_STORE) ? undefined : ids, current.stores, problems);
   if (problems.list.length > 0) return refuse(problems.list);
   return ok({
-    update: { name, made: { layer: withDigest(layer), object } },
+    update: { name: layer.name, made: { layer: withDigest(layer), object } },
     warnings: [...warnings, ...problems.warnings.map(problemText)],
   });
 }
@@ -92,10 +93,11 @@ const otherDirectories = (layers: readonly Layer[], at: number): Directories => 
 });
 
 /**
- * Returns whether the configuration file has the layer, or may have another layer of the name that comes into force.
+ * Returns whether the configuration file has the layer, or may have another layer of the name that would then be in
+ * force.
  */
 function isInFileNow({ geowebcache, layers, objects, overridden }: Configuration, name: string): boolean {
-  // A layer that is not served may come into force by this change, for example if both had one directory.
+  // This change may put a layer in force that was not served, for example because both layers had one directory.
   if (geowebcache !== undefined) return objects.filter(({ kind }) => kind === "layer").length !== layers.length;
   if (overridden.has(overriddenKey({ kind: "layer", name }))) return true;
   return layers.some((layer) => layer.name === name) && documentOf(objects, "layer", name) === undefined;

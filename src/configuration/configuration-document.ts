@@ -14,7 +14,7 @@ import { layerConfiguration } from "./layer-configuration.ts";
 const LAYER_KEYS = Object.keys(LayerSchema.shape);
 
 /** Returns a layer with its keys in the order of the schema, so that equal layers have equal documents. */
-function layerDocument(layer: Layer): Readonly<Record<string, unknown>> {
+function sortedLayer(layer: Layer): Readonly<Record<string, unknown>> {
   const entries = Object.entries(layerConfiguration(layer));
   const rank = (key: string): number => LAYER_KEYS.indexOf(key);
   return Object.fromEntries(entries.sort(([a], [b]) => rank(a) - rank(b)));
@@ -66,7 +66,7 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
     dataDir: configuration.dataDir,
     users: users.map((user) => ({ ...user, passwordHash: MASKED })),
     gridSets: [...used.values()].filter((g) => builtInGridSet(g.id) !== g).map(gridSetDocument),
-    layers: layers.map(layerDocument),
+    layers: layers.map(sortedLayer),
     diskQuota: { count: configuration.eviction.count, ...configuration.diskQuota },
     eviction: evictionDocument(configuration.eviction),
     jobs: configuration.jobs,

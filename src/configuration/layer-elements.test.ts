@@ -81,7 +81,7 @@ test.each([
   ],
   [
     { name: "a", source: { type: "demo", dataset: "world" }, formatModifiers: [{ format: "image/png", palette: "p" }] },
-    "layers[0].formatModifiers[0]: only jpegQuality is of use where the source is not of type wms",
+    "layers[0].formatModifiers[0]: only jpegQuality has an effect if the source is not of type wms",
   ],
   [
     wms({ formatModifiers: [{ format: "image/jpeg", jpegQuality: 101 }] }),

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { builtInGridSet } from "../grid/built-in.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import { findSubset, type Layer } from "../layer/layer.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Configuration } from "./configuration.ts";
 import { type ConfiguredObject, changedObjects } from "./gwc/configured-object.ts";
 
@@ -10,7 +11,7 @@ import { type ConfiguredObject, changedObjects } from "./gwc/configured-object.t
  * with thousands of layers, sending the whole configuration takes far longer.
  */
 export interface LayerUpdate {
-  readonly name: string;
+  readonly name: LayerName;
   /** The new layer. Undefined to remove the layer. */
   readonly made: MadeLayer | undefined;
 }
@@ -23,7 +24,7 @@ export interface CheckedLayer {
 
 /** The part of a layer's change that affects the list of layers. */
 export interface LayerChange {
-  readonly name: string;
+  readonly name: LayerName;
   readonly made: Pick<MadeLayer, "layer"> | undefined;
 }
 

@@ -837,7 +837,7 @@ describe("a source of type arcgis", () => {
     ['url: "http://u/arcgis/rest/services"', "url: expected the address of a map service, ending in /MapServer, got"],
     ['url: "http://u/{z}/MapServer"', "url: expected no placeholders"],
     [`url: ${URL}, mode: tiles`, 'mode: expected one of export, tile, got "tiles"'],
-    [`url: ${URL}, mode: tile, transparent: true`, "transparent: is of mode export only"],
+    [`url: ${URL}, mode: tile, transparent: true`, "transparent: is only for mode export"],
     [`url: ${URL}, layers: [roads]`, 'layers[0]: expected a whole number from 0 to 1000000, got "roads"'],
     [`url: ${URL}, vendorParameters: { size: "1,1" }`, "vendorParameters.size: is set by the source itself"],
   ])("%s is wrong", async (source, expected) => {
@@ -886,7 +886,7 @@ test("legends have defaults, one for each style of the layer, and an address if 
     "6:9: layers[0].legends[1]: minScaleDenominator is not below maxScaleDenominator",
     "6:64: layers[0].legends[1].url: expected no credentials in the address: capabilities show it to everybody",
     '7:9: layers[0].legends[2]: two legends are for the style ""',
-    "7:9: layers[0].legends[2]: url is missing: only a source of type wms has legends of its own",
+    "7:9: layers[0].legends[2]: url is missing: only a source of type wms renders legends",
   ]);
 });
 
@@ -911,7 +911,7 @@ test("a seed guard has a window, and guards against something", async () => {
   expect(guarded.layers[0]?.seedGuard).toEqual({ tiles: 1000, identicalPercent: 90 });
   expect((await loaded({ yaml: layer("gutter: 1") })).layers[0]?.seedGuard).toBeUndefined();
   expect(await problems({ yaml: layer("seedGuard: { tiles: 20 }") })).toEqual([
-    "2:68: layers[0].seedGuard: identicalPercent and unlikePercent are missing: without one of them nothing is guarded",
+    "2:68: layers[0].seedGuard: identicalPercent and unlikePercent are missing: without both the guard checks nothing",
   ]);
 });
 
@@ -947,7 +947,7 @@ test("a grid set may be an OGC TileMatrixSet document, and mistakes in it are re
   - { title: empty }
 `;
   expect((await problems({ yaml })).map((line) => line.replace(/(JSON|read): .*/, "$1"))).toEqual([
-    "2:33: gridSets[0].srs: is said by the document of tileMatrixSet; only id and title can be given",
+    "2:33: gridSets[0].srs: is defined by the document of tileMatrixSet; only id and title can be given",
     "3:22: gridSets[1].tileMatrixSet: wrong.json: crs: expected the URI of a CRS",
     "4:22: gridSets[2].tileMatrixSet: none.json: is no JSON",
     "5:22: gridSets[3].tileMatrixSet: missing.json: cannot be read",

@@ -450,6 +450,6 @@ test("import wms over a file that is there: the message has the name and the rem
   expect([code, stdout, stderr]).toEqual([
     1,
     "",
-    "nuthatch: f.yaml is there already: --force writes over it, or name another file with -o\n",
+    "nuthatch: f.yaml already exists: --force overwrites it, or name another file with -o\n",
   ]);
 });

@@ -1,5 +1,6 @@
 import { type ConfiguredObject, OBJECT_KINDS, type ObjectChange } from "../configuration/gwc/configured-object.ts";
 import type { RootedDocument } from "../configuration/gwc/document-node.ts";
+import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { type Database, type Migrations, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
@@ -44,7 +45,7 @@ export function deleteRemovals(db: Database, names: readonly string[]): void {
   const remove = db.prepare("DELETE FROM removed_layer WHERE name = ?");
   // Of thousands of layers only few have a record, and each statement is a transaction.
   const recorded = new Set(removedLayers(db));
-  for (const name of names) if (recorded.has(name)) remove.run(name);
+  for (const name of names) if (recorded.has(asLayerName(name))) remove.run(name);
 }
 
 function storeChange(db: Database, { kind, name, document, isInFile }: ObjectChange): void {
@@ -58,11 +59,11 @@ function storeChange(db: Database, { kind, name, document, isInFile }: ObjectCha
 }
 
 /** Returns the removed layers whose tiles have not been truncated yet. */
-const removedLayers = (db: Database): readonly string[] =>
+const removedLayers = (db: Database): readonly LayerName[] =>
   db
     .prepare("SELECT name FROM removed_layer")
     .all()
-    .map((row) => text(row, "name"));
+    .map((row) => asLayerName(text(row, "name")));
 
 /**
  * Truncates the tiles of removed layers: a new layer with the same name must not serve them.
@@ -72,7 +73,7 @@ export async function truncateRemovedLayers(
   db: Database,
   truncations: Pick<MassTruncationService, "truncate">,
   by: string | null,
-  only?: string,
+  only?: LayerName,
 ): Promise<void> {
   for (const layer of removedLayers(db)) {
     if (only !== undefined && layer !== only) continue;

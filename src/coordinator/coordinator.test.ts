@@ -6,7 +6,7 @@ import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { evenRandom } from "../../test/support/random.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
@@ -90,7 +90,7 @@ function live(
         return { kind: "failed", failure: "http_status", message: "404", retryAfterMs: undefined };
       for (let y = rect.minY; y <= rect.maxY; y++)
         for (let x = rect.minX; x <= rect.maxX; x++) {
-          await store.put({ tileSet, x, y, z: rect.z }, new Uint8Array(9), () => true);
+          await store.put({ tileSet, x, y, z: rect.z }, new Uint8Array(9), ...unconditionally);
           coordinator.userWrites.wrote(tileSet, [{ x, y, z: rect.z, bytes: 9, replaced: undefined }], undefined);
         }
       return { kind: "stored", bytes: 9, upstreamMs: 1, unchanged: [] };
@@ -268,7 +268,7 @@ test("a truncate of whole levels that is killed after any commit is done after t
     left = Number.POSITIVE_INFINITY;
     let expected = 64n;
     if (!wasKilled) {
-      await store.put({ tileSet, ...held }, new Uint8Array(9), () => true);
+      await store.put({ tileSet, ...held }, new Uint8Array(9), ...unconditionally);
       first.coordinator.userWrites.wrote(tileSet, [{ ...held, bytes: 9, replaced: undefined }], undefined);
       first.coordinator.userWrites.closeCells(opened.id);
       expected++;
@@ -315,7 +315,7 @@ test("while a truncate of bounds has its layer blocked, it looks at no more tile
       const at = { x: n * 128 + 5, y: 0, z: rect.z };
       const order = { tileSet, rect: { z: rect.z, minX: at.x, minY: 0, maxX: at.x, maxY: 0 } };
       const opened = await life.coordinator.userWrites.open(order, at);
-      await store.put({ tileSet, ...at }, new Uint8Array(9), () => true);
+      await store.put({ tileSet, ...at }, new Uint8Array(9), ...unconditionally);
       life.coordinator.userWrites.wrote(tileSet, [{ ...at, bytes: 9, replaced: undefined }], undefined);
       // The last write stays open: only a layer that is being written is blocked.
       if (opened !== undefined && n < blocks - 1) life.coordinator.userWrites.closeCells(opened.id);
@@ -342,7 +342,7 @@ test("a wall clock that steps does not end the time in which a truncation can be
   const { coordinator } = live(store, {
     parts: { undoSeconds: () => 3_600, clock },
   });
-  await store.put({ tileSet, x: 0, y: 0, z: 4 }, new Uint8Array(9), () => true);
+  await store.put({ tileSet, x: 0, y: 0, z: 4 }, new Uint8Array(9), ...unconditionally);
   const { id } = await coordinator.services.truncations.truncate(
     { type: "truncateLayer", mode: "hard", layer: "a" },
     null,
@@ -362,7 +362,7 @@ test("a truncate job of hundreds of combinations of parameters renames a few lev
   const named = Array.from({ length: 100 }, (_, n) => ({ parameters: { STYLES: `s${n}` }, parametersId: `p${n}` }));
   for (const { parametersId } of named)
     for (const z of [4, 5])
-      await memory.put({ tileSet: { ...tileSet, parametersId }, x: 0, y: 0, z }, new Uint8Array(9), () => true);
+      await memory.put({ tileSet: { ...tileSet, parametersId }, x: 0, y: 0, z }, new Uint8Array(9), ...unconditionally);
   let renamed = 0;
   let mostPerTurn = 0;
   const turnEnds = (): void => {
@@ -398,7 +398,7 @@ test("while the disk of the state is full, a timer gives up what truncations hav
   let isFull = false;
   const { coordinator } = live(store, { parts: { undoSeconds: () => 3_600, lookAtStateDisk: () => isFull } });
   const { truncations } = coordinator.services;
-  await store.put({ tileSet, x: 0, y: 0, z: 4 }, new Uint8Array(9), () => true);
+  await store.put({ tileSet, x: 0, y: 0, z: 4 }, new Uint8Array(9), ...unconditionally);
   const { id } = await truncations.truncate({ type: "truncateLayer", mode: "hard", layer: "a" }, null);
   isFull = true;
   expect(coordinator.health()).toBeUndefined();
@@ -417,7 +417,7 @@ test("a close writes the use of all blocks, however short ago they were read and
   for (const at of places) {
     const rect = { z, minX: at.x, minY: 0, maxX: at.x, maxY: 0 };
     const opened = await userWrites.open({ tileSet, rect }, at);
-    await store.put({ tileSet, ...at }, new Uint8Array(9), () => true);
+    await store.put({ tileSet, ...at }, new Uint8Array(9), ...unconditionally);
     userWrites.wrote(tileSet, [{ ...at, bytes: 9, replaced: undefined }], undefined);
     if (opened !== undefined) userWrites.closeCells(opened.id);
   }

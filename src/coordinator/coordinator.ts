@@ -1,5 +1,5 @@
 import type { Feeds } from "../feed/feeds.ts";
-import type { Catalogue, LayerGridSet } from "../layer/catalogue.ts";
+import { type Catalogue, type LayerGridSet, layerNames } from "../layer/catalogue.ts";
 import { Adoption } from "../ledger/adoption.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 import type { Logger } from "../lib/process/logger.ts";
@@ -127,7 +127,7 @@ export class Coordinator {
    */
   async reconfigured(changed: readonly LayerGridSet[], only?: Catalogue): Promise<number> {
     const { catalogue, jobs, feeds, adoption, truncations, deliveries } = this.#parts;
-    const names = only && new Set(only.layers.keys());
+    const names = only && new Set(layerNames(only));
     const fault = await this.truncateMoved(changed, only);
     for (const layer of await truncations.layerStores.reconfigured(names)) adoption.countAgain(layer);
     // The change of a single layer does not concern users and webhooks.
@@ -192,7 +192,7 @@ export class Coordinator {
 
 function reportLoss(stateLoss: NonNullable<CoordinatorParts["stateLoss"]>, log: Logger): void {
   log.error(
-    "the state of the last server is not all there: jobs, schedules, truncations to undo, and a quota put over HTTP are lost, or are as they were some time ago; all tiles are counted again",
+    "the state database is missing or older than the tiles: jobs, schedules, truncations to undo, and a quota put over HTTP are lost or outdated; all tiles are counted again",
     { ...stateLoss },
   );
 }

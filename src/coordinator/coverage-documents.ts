@@ -21,7 +21,7 @@ export const coverage = z
   })
   .meta({
     description:
-      "Squares of `step` x `step` tiles, `width` of them across and `height` up from the tile `x0`, `y0` (from the bottom). A list is [gap, run, gap, run, …] over the squares, row by row from the lowest",
+      "Squares of `step` x `step` tiles: `width` squares across and `height` squares up from the tile `x0`, `y0` (from the bottom). A list is [gap, run, gap, run, …] over the squares, row by row from the lowest",
   });
 
 export const coverageLevels = z.object({
@@ -31,7 +31,7 @@ export const coverageLevels = z.object({
       total: bigint64,
       kept: bigint64,
       stale: bigint64.nullable().meta({
-        description: "null: too many tiles of the level may be stale; `kept` then counts the stale ones too",
+        description: "null: too many tiles of the level may be stale; `kept` then includes stale tiles",
       }),
       failed: bigint64,
     }),

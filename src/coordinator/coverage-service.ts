@@ -1,9 +1,9 @@
-import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
+import { rectCount, type TileIndex, type TileRect, type TileX, type TileY, type Zoom } from "../grid/grid-set.ts";
 import type { JobStore } from "../jobs/record/job-store.ts";
 import type { StoredJob } from "../jobs/record/stored-job.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { combinationsOf } from "../plan/combination.ts";
 import type { EvictedCells } from "../quota/evicted-cells.ts";
@@ -16,7 +16,7 @@ export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "
   readonly jobs: Pick<JobStore, "find" | "list" | "failedTilePage">;
   readonly evictedCells: Pick<EvictedCells, "in" | "evictedAt">;
   /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
-  readonly softTimes: () => ReadonlyMap<string, number>;
+  readonly softTimes: () => ReadonlyMap<LayerName, number>;
 }
 
 export interface CoverageRequest {
@@ -98,12 +98,12 @@ export class CoverageService {
     return this.#layer(layer)?.gridSubsets.find((subset) => subset.gridSet.id === gridSet);
   }
 
-  #layer(name: string): Layer | undefined {
+  #layer(name: LayerName): Layer | undefined {
     return this.#parts.catalogue().layers.get(name);
   }
 
   /** Returns the time before which tiles of a zoom are stale, ms since 1970. 0 if no tile is stale. */
-  #staleBefore(name: string, z: number): number {
+  #staleBefore(name: LayerName, z: Zoom): number {
     const { softTimes, clock } = this.#parts;
     const layer = this.#layer(name);
     const seconds = layer === undefined ? 0 : valueAt(layer.expireCacheSeconds, z);
@@ -148,7 +148,7 @@ export class CoverageService {
     tileSet: TileSet,
     job: number | undefined,
     slices: Slices,
-    visit: (tile: { readonly x: number; readonly y: number; readonly z: number }) => void,
+    visit: (tile: { readonly x: TileX; readonly y: TileY; readonly z: Zoom }) => void,
   ): Promise<void> {
     const { jobs, ledger } = this.#parts;
     const one = job === undefined ? undefined : jobs.find(job);
@@ -162,7 +162,7 @@ export class CoverageService {
       const numbers = combinationNumbers(request, tileSet);
       if (numbers === undefined) continue;
       for (let after: number | null = 0; after !== null; ) {
-        const page = jobs.failedTilePage(id, after, FAILED_PAGE);
+        const page = jobs.failedTilePage(id, { after, limit: FAILED_PAGE });
         for (const { x, y, z, combination } of page.tiles) {
           if (!numbers.has(combination)) continue;
           if (job !== undefined || !ledger.has(tileSet, { x, y, z })) visit({ x, y, z });

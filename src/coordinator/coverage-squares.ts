@@ -1,4 +1,12 @@
-import { intersectRects, type TileRect } from "../grid/grid-set.ts";
+import {
+  asTileRect,
+  asTileX,
+  asTileY,
+  intersectRects,
+  type TileRect,
+  type TileX,
+  type TileY,
+} from "../grid/grid-set.ts";
 import { CELL_SIDE } from "../layer/tile-set.ts";
 
 /** The states of a square, the weakest first: a square has the strongest state of its tiles. */
@@ -32,13 +40,13 @@ export class CoverageSquares {
     this.y0 = lower * this.step;
     this.width = this.#square(maxX) - left + 1;
     this.height = this.#square(maxY) - lower + 1;
-    this.rect = {
+    this.rect = asTileRect({
       z,
       minX: this.x0,
       minY: this.y0,
       maxX: this.x0 + this.width * this.step - 1,
       maxY: this.y0 + this.height * this.step - 1,
-    };
+    });
     this.#states = new Uint8Array(this.width * this.height);
   }
 
@@ -47,7 +55,7 @@ export class CoverageSquares {
   }
 
   /** Marks the square of a tile, unless it has a stronger state. */
-  mark(x: number, y: number, state: SquareState): void {
+  mark(x: TileX, y: TileY, state: SquareState): void {
     const column = this.#square(x - this.x0);
     const row = this.#square(y - this.y0);
     if (column < 0 || row < 0 || column >= this.width || row >= this.height) return;
@@ -61,7 +69,7 @@ export class CoverageSquares {
     if (part === undefined) return;
     const first = (tile: number): number => this.#square(tile) * this.step;
     for (let y = first(part.minY); y <= part.maxY; y += this.step)
-      for (let x = first(part.minX); x <= part.maxX; x += this.step) this.mark(x, y, state);
+      for (let x = first(part.minX); x <= part.maxX; x += this.step) this.mark(asTileX(x), asTileY(y), state);
   }
 
   /** Returns the squares of each state as runs. */

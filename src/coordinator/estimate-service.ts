@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result } from "../lib/result.ts";
@@ -12,7 +13,7 @@ import { estimateBatch } from "./estimate-batch.ts";
 export interface EstimateServiceParts extends CountedParts, Pick<BuildContext, "store" | "eviction" | "clock"> {
   readonly counter: JobCounter;
   /** Returns whether all tiles of a layer have been counted. */
-  readonly isCounted: (layer: string) => boolean;
+  readonly isCounted: (layer: LayerName) => boolean;
   readonly jobs: (filter: JobPage) => Promise<readonly JobView[]>;
 }
 

@@ -1,5 +1,6 @@
 import type { ActiveJobs } from "../jobs/active-jobs.ts";
 import type { JobStore } from "../jobs/record/job-store.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
@@ -37,7 +38,7 @@ export class JobLists {
   }
 
   /** Returns the pending and running tasks of one layer or of all, ascending by id. */
-  async rows(layer: string | undefined): Promise<readonly TaskRow[]> {
+  async rows(layer: LayerName | undefined): Promise<readonly TaskRow[]> {
     const { runner, state } = this.#parts;
     return await state.readSaved(() => runner.active.rows(layer));
   }

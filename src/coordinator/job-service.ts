@@ -1,12 +1,13 @@
 import type { ActiveJob } from "../jobs/active-job.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import { planRetry } from "../jobs/plan-retry.ts";
-import type { FailedTilePage } from "../jobs/record/failed-tile.ts";
+import type { FailedTilePage, FailedTileSlice } from "../jobs/record/failed-tile.ts";
 import type { JobStore } from "../jobs/record/job-store.ts";
 import type { NewJob } from "../jobs/record/stored-job.ts";
 import { areaView } from "../jobs/view/job-view.ts";
 import { type TimelineEntry, timelineOf } from "../jobs/view/timeline-view.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -81,11 +82,10 @@ export class JobService {
 
   /**
    * Returns failed tiles of a job in the order of failure. Undefined if the job does not exist.
-   * @param after the cursor of the previous page; 0 for the first page
    */
-  async failedTiles(id: number, after: number, limit: number): Promise<FailedTilePage | undefined> {
+  async failedTiles(id: number, page: FailedTileSlice): Promise<FailedTilePage | undefined> {
     const { jobs, runner } = this.#parts;
-    return runner.active.view(id) === undefined ? undefined : jobs.failedTilePage(id, after, limit);
+    return runner.active.view(id) === undefined ? undefined : jobs.failedTilePage(id, page);
   }
 
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
@@ -133,7 +133,7 @@ export class JobService {
     if (found.digest !== key.digest)
       return refuse({
         code: "key_reused",
-        message: `Idempotency-Key: expected a key of its own for each request, got ${JSON.stringify(key.key)}, which has made job ${found.jobId} of another one`,
+        message: `Idempotency-Key: expected a different key for each request, got ${JSON.stringify(key.key)}, with which another request has made job ${found.jobId}`,
       });
     const { jobId, others } = found;
     return ok({
@@ -144,12 +144,12 @@ export class JobService {
     });
   }
 
-  kill(scope: KillScope, layer: string | undefined, by: string | null): Promise<readonly KilledTask[]> {
+  kill(scope: KillScope, layer: LayerName | undefined, by: string | null): Promise<readonly KilledTask[]> {
     return this.#parts.runner.endings.killScope(scope, layer, by);
   }
 
   /** Ends a task. Returns no task if the id is not a task of that layer. */
-  killTask(layer: string, taskId: bigint, by: string | null): Promise<readonly KilledTask[]> {
+  killTask(layer: LayerName, taskId: bigint, by: string | null): Promise<readonly KilledTask[]> {
     return this.#parts.runner.endings.kill(
       (job, task) => BigInt(task.id) === taskId && job.request.layer === layer,
       by,
@@ -244,7 +244,7 @@ export class JobService {
     const progress = planRetry({ request, progress: stored.progress }, jobs.failedTiles(id), totals.value, (...at) =>
       counter.storedIn(...at),
     );
-    if (progress === undefined) return refuse(conflict(`Job ${id} has left nothing to retry: every tile was done.`));
+    if (progress === undefined) return refuse(conflict(`Job ${id} has no tiles to retry: every tile was done.`));
     return this.#submit([{ request, progress, origin, retryOf: id, schedule: null }], origin);
   }
 

@@ -14,7 +14,7 @@ const EMPTIED_AT_ONCE = 8;
 /** Blocks whose use is written before the event loop gets a turn. Each takes 0.2 ms. */
 const USED_AT_ONCE = 16;
 
-type Work = "alive" | "changes" | "disk" | "emptied" | "use";
+type PeriodicStep = "alive" | "changes" | "disk" | "emptied" | "use";
 
 /** Writes the state several times a second, and removes outdated records, a little at a time. */
 export class PeriodicWork {
@@ -22,7 +22,7 @@ export class PeriodicWork {
   readonly #freeSpace: FreeSpace;
   #timer: Timer | undefined;
   /** The running work by its name. Each kind of work runs once at a time. */
-  readonly #running = new Map<Work, Promise<void>>();
+  readonly #running = new Map<PeriodicStep, Promise<void>>();
   /**
    * The error of the last attempt to mark the store as in use, and the number of attempts that failed with it.
    * Undefined if the last attempt succeeded.
@@ -99,7 +99,7 @@ export class PeriodicWork {
   }
 
   /** Starts work, unless the same work is still running. Returns a promise of its end, which never rejects. */
-  #once(name: Work, work: () => Promise<void>): Promise<void> {
+  #once(name: PeriodicStep, work: () => Promise<void>): Promise<void> {
     const known = this.#running.get(name);
     if (known !== undefined) return known;
     const running = work()
@@ -109,7 +109,10 @@ export class PeriodicWork {
     return running;
   }
 
-  /** Records that this server owns the store. The next server looks for changes of other programs after this time. */
+  /**
+   * Records that this server owns the store. The next server searches for changes that other programs made after this
+   * time.
+   */
   #noteAlive(): Promise<void> {
     const note = (): Promise<void> =>
       this.#parts.adoption.noteAlive().then(
@@ -164,8 +167,8 @@ export class PeriodicWork {
     const { historyDays, historyJobs } = jobOptions();
     const hasMoreJobs = jobs.history.trim(nowMs);
     state.write(() => {
-      const before = nowMs - historyDays * DAY_MS;
-      const trimmed = truncations.records.trim(before, historyJobs, TRUNCATIONS_TRIMMED_AT_ONCE);
+      const beforeMs = nowMs - historyDays * DAY_MS;
+      const trimmed = truncations.records.trim({ beforeMs, most: historyJobs, limit: TRUNCATIONS_TRIMMED_AT_ONCE });
       this.#moreToTrim = hasMoreJobs || trimmed >= TRUNCATIONS_TRIMMED_AT_ONCE;
     });
   }

@@ -40,7 +40,7 @@ export class QuotaService {
     const { sinceMs, by, ofFile } = overruled;
     const { before: file, after: counts } = quotaDifference(ofFile, quota.current);
     const since = sinceMs === null ? null : isoTime(sinceMs);
-    log.warn("a disk quota that was set over HTTP counts, not that of the configuration file", {
+    log.warn("a disk quota that was set over HTTP is in force instead of the quota of the configuration file", {
       user: by,
       since,
       counts,
@@ -145,5 +145,5 @@ export class QuotaService {
 }
 
 const QUOTA_IN_FILE: Refusal = conflict(
-  "geowebcache-diskquota.xml has the quota, and each change is written into it: there is no other quota to return to.",
+  "geowebcache-diskquota.xml has the quota in force, and each change is written into it: there is no quota that a reset could restore.",
 );

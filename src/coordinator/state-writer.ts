@@ -1,4 +1,5 @@
 import type { JobSaver } from "../jobs/record/job-saver.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
@@ -33,7 +34,7 @@ export class StateWriter {
   /** The time of the last failed write to a database on another machine, ms of the monotonic clock. */
   #awayMs = Number.NEGATIVE_INFINITY;
   /** Completes the interrupted truncations of a layer. */
-  #complete: (layer: string) => void = () => {};
+  #complete: (layer: LayerName) => void = () => {};
   #commit: Promise<void> | undefined;
 
   constructor(parts: {
@@ -54,7 +55,7 @@ export class StateWriter {
   }
 
   /** Sets the function that completes the interrupted truncations of a layer before a writer may write. Called once. */
-  completeBefore(complete: (layer: string) => void): void {
+  completeBefore(complete: (layer: LayerName) => void): void {
     this.#complete = complete;
   }
 
@@ -132,7 +133,7 @@ export class StateWriter {
    * Resolves when writers of a layer may write: its interrupted truncations are complete, and the new marks are
    * committed. Writers of one turn of the event loop share one commit.
    */
-  async marksCommitted(layer: string): Promise<void> {
+  async marksCommitted(layer: LayerName): Promise<void> {
     this.#complete(layer);
     await this.#commitMarks();
   }

@@ -1,4 +1,5 @@
-import { CELLS_PER_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
+import type { GridSetName, Zoom } from "../grid/grid-set.ts";
+import { CELLS_PER_SIDE, type FormatName, type LayerName, type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { CellWriters } from "../ledger/cells/cell-writers.ts";
 import type { CellPosition } from "../ledger/cells/cells.ts";
 import type { Clock, Timer } from "../lib/time/clock.ts";
@@ -9,12 +10,12 @@ import type { TileStore } from "../store/tile-store.ts";
  * rendered.
  */
 export interface TileChange {
-  readonly layer: string;
-  readonly gridSet: string;
-  readonly format: string;
+  readonly layer: LayerName;
+  readonly gridSet: GridSetName;
+  readonly format: FormatName;
   /** The values of the parameters; empty for the defaults. Null if the store does not have them yet. */
   readonly parameters: Readonly<Record<string, string>> | null;
-  readonly z: number;
+  readonly z: Zoom;
   /** Cells of 16 x 16 tiles, counted from the lower left. Null if any cell of the level may have changed. */
   readonly cells: readonly (readonly [cx: number, cy: number])[] | null;
 }
@@ -36,7 +37,7 @@ export interface TileChangesParts {
 
 interface Level {
   readonly tileSet: TileSet;
-  readonly z: number;
+  readonly z: Zoom;
   /** The changed cells by their key. Undefined if there are too many. */
   cells: Map<string, readonly [number, number]> | undefined;
 }

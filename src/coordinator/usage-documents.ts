@@ -17,18 +17,20 @@ import { QUOTA_COUNTS } from "../quota/quota-count.ts";
 /** Sums of stored tiles. */
 export const sum = { tiles: bigint64, bytes: bigint64 };
 export const bytesOnDisk = bigint64.meta({
-  description: "Bytes that the tiles take on the disk, each in whole blocks",
+  description: "Space of the tiles on the disk, in whole blocks",
 });
 /** A quota in bytes. Null if there is none, or it is not enforced. */
 export const quotaBytes = z.bigint().meta({ type: "integer" }).nullable();
 export const disk = z
   .object({ freeBytes: int64, totalBytes: int64, freeInodes: whole.nullable(), totalInodes: whole.nullable() })
-  .meta({ description: "The disk of the tiles; null where it does not count files" });
+  .meta({ description: "The disk of the tiles; null if the file system does not limit the number of files" });
 
 export const quotaCount = z
   .enum(QUOTA_COUNTS)
   .meta({ description: "The size that the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`)" });
-export const complete = z.boolean().meta({ description: "false: tiles are still being counted, and there are more" });
+export const complete = z
+  .boolean()
+  .meta({ description: "false: tiles are still being counted, and the real numbers are higher" });
 
 export const usage = z.object({
   total: z.object(sum),

@@ -1,7 +1,9 @@
+import { layerNames } from "../layer/catalogue.ts";
+import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { Verification } from "../ledger/verification.ts";
 import type { VerificationView } from "../ledger/verification-documents.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
-import type { Trend, UsageSample, UsageTrend } from "../quota/usage-trend.ts";
+import type { Trend, UsageHistoryQuery, UsageSample, UsageTrend } from "../quota/usage-trend.ts";
 import { LastRead } from "../state/state-wait.ts";
 import { pyramidsOf } from "../truncation/truncation-targets.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
@@ -15,14 +17,6 @@ export interface UsageServiceParts
   readonly counts: () => EnforcerCounts;
 }
 
-export interface UsageHistoryQuery {
-  /** The name of a layer. Undefined for the sum of all layers. */
-  readonly layer: string | undefined;
-  /** ms since 1970. */
-  readonly sinceMs: number;
-  readonly stepMs: number;
-}
-
 /** Answers which tiles are stored, and whether the ledger agrees with the store. */
 export class UsageService {
   readonly #parts: UsageServiceParts;
@@ -34,7 +28,7 @@ export class UsageService {
   }
 
   /** Returns the usage of one layer or of all. With `tileSets` also by grid set, format, parameters and zoom. */
-  async usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView> {
+  async usage(options: { readonly tileSets: boolean; readonly layer: LayerName | undefined }): Promise<UsageView> {
     const { ledger, quota, trend, counts, recounted, eviction, clock } = this.#parts;
     const diskSpace = await this.#parts.diskSpace();
     await recounted();
@@ -59,26 +53,32 @@ export class UsageService {
     const nowMs = clock.now();
     const { tiles, bytes, allocated } = layer === undefined ? ledger.total : ledger.sumOf(layer);
     const step = Math.floor(nowMs / stepMs);
-    const samples = trend.samples(layer, sinceMs, stepMs).filter(({ atMs }) => Math.floor(atMs / stepMs) < step);
+    const samples = trend.samples({ layer, sinceMs, stepMs }).filter(({ atMs }) => Math.floor(atMs / stepMs) < step);
     return [...samples, { atMs: nowMs, tiles, bytes, allocated }];
   }
 
   /** Starts to compare the ledger with the store. Returns false if a comparison is already running. */
-  async verify({ repair, layer }: { readonly repair: boolean; readonly layer: string | undefined }): Promise<boolean> {
+  async verify({
+    repair,
+    layer,
+  }: {
+    readonly repair: boolean;
+    readonly layer: LayerName | undefined;
+  }): Promise<boolean> {
     const { ledger, store, recounted } = this.#parts;
     if (this.#verification?.view().state === "running") return false;
     await recounted();
     const names = layer === undefined ? this.#layerNames() : [layer];
-    const pyramids = names.flatMap((name) => pyramidsOf(name, this.#parts));
+    const pyramids = names.flatMap((name) => pyramidsOf(asLayerName(name), this.#parts));
     this.#verification = new Verification({ ledger, store, pyramids, repair });
     return true;
   }
 
   /** Returns the configured layers in their order, then the layers that only the ledger has. */
-  #layerNames(): string[] {
+  #layerNames(): LayerName[] {
     const { ledger, catalogue } = this.#parts;
     const stored = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
-    return [...new Set([...catalogue().layers.keys(), ...stored])];
+    return [...new Set([...layerNames(catalogue()), ...stored])];
   }
 
   /** Returns the running comparison, or the last one. Undefined before the first. */

@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import { isoTime } from "../lib/time/iso-time.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
@@ -15,13 +16,13 @@ export function usageView(
   from: Pick<BuildContext, "ledger" | "store" | "adoption"> & {
     readonly quota: QuotaConfiguration;
     readonly count: QuotaCount;
-    readonly layers: readonly string[];
+    readonly layers: readonly LayerName[];
     readonly trend: Trend | undefined;
     readonly counts: EnforcerCounts;
     /** The space on the disk. Undefined until the file system has answered. */
     readonly diskSpace: DiskSpace | undefined;
   },
-  options: { readonly tileSets: boolean; readonly layer: string | undefined },
+  options: { readonly tileSets: boolean; readonly layer: LayerName | undefined },
 ): UsageView {
   const { ledger, quota, count, adoption } = from;
   const own = new Map(quota.layerQuotas.map((q) => [q.layer, quotaBytes(q.quota)]));
@@ -64,7 +65,7 @@ function secondsUntilFull(left: bigint, bytesPerDay: number): number | null {
 
 function tileSetsOf(
   { ledger, store }: Pick<BuildContext, "ledger" | "store">,
-  layer: string | undefined,
+  layer: LayerName | undefined,
 ): NonNullable<UsageView["tileSets"]> {
   return [...ledger.tileSets()]
     .filter(({ tileSet }) => layer === undefined || tileSet.layer === layer)

@@ -1,5 +1,5 @@
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import type { OpenCells } from "../ledger/cells/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
@@ -15,13 +15,13 @@ export interface UserWritesParts {
   /** Adds to a reservation if there is ample space. Returns whether it did. */
   readonly reserveAhead: (reservation: Reservation, size: StoredSize) => boolean;
   /** Returns the bytes that the disk takes for a tile of this size. */
-  readonly allocated: (bytes: number, layer: string) => number;
+  readonly allocated: (bytes: number, layer: LayerName) => number;
   /** Called after tiles were stored. */
-  readonly stored: (layer: string, size: StoredSize) => void;
-  readonly marksCommitted: (layer: string) => Promise<void>;
+  readonly stored: (layer: LayerName, size: StoredSize) => void;
+  readonly marksCommitted: (layer: LayerName) => Promise<void>;
   /** Called if a tile that was rendered for a user cannot be stored. */
   readonly notStored: () => void;
-  readonly storeFault: (layer: string, reason: string) => void;
+  readonly storeFault: (layer: LayerName, reason: string) => void;
   readonly fault: (error: unknown) => void;
 }
 
@@ -81,7 +81,7 @@ export class UserWrites implements LedgerAccess {
   }
 
   /** Records that the store could not store a rendered metatile. */
-  notStored(layer: string, reason: string, who: "user" | "job"): void {
+  notStored(layer: LayerName, reason: string, who: "user" | "job"): void {
     if (who === "user") this.#parts.notStored();
     this.#parts.storeFault(layer, reason);
   }

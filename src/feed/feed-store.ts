@@ -1,3 +1,4 @@
+import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 
@@ -11,7 +12,7 @@ export const feedMigrations: Migrations = {
 
 /** The record of a feed in the database. */
 export interface FeedRecord {
-  readonly layer: string;
+  readonly layer: LayerName;
   /** The address as configured, with its placeholder. */
   readonly url: string;
   /** The time of the last poll, ms since 1970. */
@@ -33,7 +34,7 @@ export class FeedStore {
       .prepare("SELECT layer, url, polled_ms, last_update FROM feed")
       .all()
       .map((row) => ({
-        layer: text(row, "layer"),
+        layer: asLayerName(text(row, "layer")),
         url: text(row, "url"),
         polledMs: int(row, "polled_ms"),
         lastUpdate: text(row, "last_update"),

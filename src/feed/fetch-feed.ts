@@ -35,7 +35,7 @@ export async function fetchFeed(
         checkStatus(answer);
         if (answer.body.byteLength > MOST_BYTES)
           throw new SourceError("too_large", `the feed has more than ${MOST_BYTES} bytes`);
-        return textOf(answer.body, answer.contentType);
+        return decodeFeed(answer.body, answer.contentType);
       },
       TYPES,
     );
@@ -44,7 +44,7 @@ export async function fetchFeed(
   }
 }
 
-function textOf(body: Uint8Array, contentType: string): string {
+function decodeFeed(body: Uint8Array, contentType: string): string {
   const text = answerText(body, contentType);
   if (!isUtf8(body) && text.includes("\ufffd"))
     throw new SourceError("wrong_type", "the feed is no text in its encoding");

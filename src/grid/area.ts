@@ -1,12 +1,12 @@
 import { firstWhere } from "../lib/first-where.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import { type AreaParts, type Bands, bandAt, EDGES_PER_PAUSE, type Polygon, partsOf, type Ring } from "./area-parts.ts";
-import type { Extent, TileRect, TileY, Zoom } from "./grid-set.ts";
+import { asTileRect, asTileY, type Extent, type TileRect, type TileY, type Zoom } from "./grid-set.ts";
 import type { Span, TileSelection } from "./tile-selection.ts";
 
 /** The position and size of a level's tiles, in CRS units. */
 export interface AreaLevel {
-  readonly z: number;
+  readonly z: Zoom;
   /** The lower left corner of tile 0, 0. */
   readonly x: number;
   readonly y: number;
@@ -45,13 +45,14 @@ export const cornersOf = (ring: Ring): (readonly [number, number])[] =>
   Array.from({ length: ring.length / 2 }, (_, i) => [ring[2 * i] ?? 0, ring[2 * i + 1] ?? 0] as const);
 
 /** Returns the tiles of a level that a box touches, not yet clipped to the level. */
-export const rectAround = ({ minX, minY, maxX, maxY }: Extent, at: AreaLevel): TileRect => ({
-  z: at.z,
-  minX: Math.floor((minX - at.x) / at.width),
-  minY: Math.floor((minY - at.y) / at.height),
-  maxX: Math.ceil((maxX - at.x) / at.width) - 1,
-  maxY: Math.ceil((maxY - at.y) / at.height) - 1,
-});
+export const rectAround = ({ minX, minY, maxX, maxY }: Extent, at: AreaLevel): TileRect =>
+  asTileRect({
+    z: at.z,
+    minX: Math.floor((minX - at.x) / at.width),
+    minY: Math.floor((minY - at.y) / at.height),
+    maxX: Math.ceil((maxX - at.x) / at.width) - 1,
+    maxY: Math.ceil((maxY - at.y) / at.height) - 1,
+  });
 
 /**
  * Returns the number of steps for all rows of all levels. One step compares one edge of the area with one row of tiles.
@@ -73,8 +74,8 @@ export function stepsOf({ polygons, levels }: Pick<Area, "polygons" | "levels">)
 
 /**
  * An area as a selection. The area selects a tile when it overlaps more than the tile's border. That is so if an edge
- * of the area runs through the inside of the tile, or if a point of the tile's middle line lies in the area. This holds
- * for every edge, even where a ring doubles back on itself.
+ * of the area runs through the inside of the tile, or if a point of the tile's middle line lies in the area. This
+ * applies to every edge, even where a ring doubles back on itself.
  */
 export class AreaIndex implements TileSelection {
   readonly #levels: ReadonlyMap<number, AreaLevel>;
@@ -84,7 +85,7 @@ export class AreaIndex implements TileSelection {
   readonly #bands: Bands;
   readonly #buffer: number;
   #recentLevel = -1;
-  #margins: { readonly z: number; readonly of: readonly Margin[] } | undefined;
+  #margins: { readonly z: Zoom; readonly of: readonly Margin[] } | undefined;
   readonly #recentRows = new Map<number, readonly Span[]>();
 
   constructor({ levels, buffer = 0 }: Area, { extents, storeys, bands }: AreaParts) {
@@ -124,7 +125,7 @@ export class AreaIndex implements TileSelection {
    * Computes the spans of a row. Columns are counted from the lower left corner of the level: column c reaches from c
    * to c + 1.
    */
-  *#spansOf(level: AreaLevel, y: number): Generator<undefined, readonly Span[]> {
+  *#spansOf(level: AreaLevel, y: TileY): Generator<undefined, readonly Span[]> {
     const found = new SpanUnion();
     /** For each polygon, the x at which its edges cross the middle line of the row. */
     const crossings = new Map<number, number[]>();
@@ -190,7 +191,7 @@ export class AreaIndex implements TileSelection {
     return this.#margins.of;
   }
 
-  nextRow(z: Zoom, y: TileY): number | undefined {
+  nextRow(z: Zoom, y: TileY): TileY | undefined {
     const level = this.#levels.get(z);
     if (level === undefined) return undefined;
     const bottom = level.y + (y - this.#buffer) * level.height;
@@ -198,7 +199,7 @@ export class AreaIndex implements TileSelection {
     const storey = storeys[firstWhere(storeys.length, (i) => (storeys[i]?.[1] ?? 0) > bottom)];
     return storey === undefined
       ? undefined
-      : Math.max(y, Math.floor((storey[0] - level.y) / level.height - this.#buffer));
+      : asTileY(Math.max(y, Math.floor((storey[0] - level.y) / level.height - this.#buffer)));
   }
 }
 

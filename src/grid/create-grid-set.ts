@@ -1,6 +1,6 @@
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { isNorthFirst } from "./axis-order.ts";
-import type { Extent, GridSet, TileMatrix } from "./grid-set.ts";
+import { asGridSetName, type Extent, type GridSet, type TileMatrix } from "./grid-set.ts";
 import { unitOf } from "./units.ts";
 
 /** The levels of a grid set, coarsest first, in one of three notations. */
@@ -68,7 +68,7 @@ export function createGridSet(options: GridSetOptions): Result<GridSet, string> 
     matrices.push({ name: names[z] ?? `${options.id}:${z}`, resolution, scaleDenominator, matrixWidth, matrixHeight });
   }
   return ok({
-    id: options.id,
+    id: asGridSetName(options.id),
     ...(options.title === undefined ? {} : { title: options.title }),
     srs: options.srs,
     extent,

@@ -1,9 +1,9 @@
 import { didYouMean } from "../lib/text/nearest.ts";
 import { isKnownSystem } from "./coordinate-systems.ts";
-import { canonicalSrs, sameSrs } from "./grid-set.ts";
+import { asGridSetName, canonicalSrs, type GridSetName, sameSrs } from "./grid-set.ts";
 
 /** The built-in grid set of web mercator, under GWC's name. */
-const WEB_MERCATOR = "EPSG:900913";
+const WEB_MERCATOR = asGridSetName("EPSG:900913");
 
 /**
  * Returns the end of a message about an unknown grid set: the known id that is probably intended; "" if no known id is
@@ -11,8 +11,8 @@ const WEB_MERCATOR = "EPSG:900913";
  */
 export function gridSetHint(
   id: string,
-  known: readonly string[],
-  srsOf: (gridSet: string) => number | undefined,
+  known: readonly GridSetName[],
+  srsOf: (gridSet: GridSetName) => number | undefined,
 ): string {
   const code = Number(/^(?:EPSG:)?(\d{4,6})$/i.exec(id.trim())?.[1] ?? Number.NaN);
   if (canonicalSrs(code) === canonicalSrs(900913) && known.includes(WEB_MERCATOR))

@@ -3,13 +3,18 @@ import { trimEndOf } from "../lib/text/trim-end.ts";
 
 /** A level of a grid set, counted from 0. */
 export type Zoom = Branded<number, "zoom">;
+export const asZoom = (level: number): Zoom => level as Zoom;
 /** The column of a tile, from the left. */
 export type TileX = Branded<number, "x">;
+export const asTileX = (column: number): TileX => column as TileX;
 /** The row of a tile, from the bottom. */
 export type TileY = Branded<number, "y">;
-export type GridSetId = Branded<string, "grid set">;
+export const asTileY = (row: number): TileY => row as TileY;
+export type GridSetName = Branded<string, "grid set">;
+export const asGridSetName = (name: string): GridSetName => name as GridSetName;
 /** A number of tiles. It can pass 2^53. */
 export type TileCount = Branded<bigint, "tiles">;
+export const asTileCount = (tiles: bigint): TileCount => tiles as TileCount;
 
 /** minx, miny, maxx, maxy in the units of a CRS, x always first. */
 export interface Extent {
@@ -37,7 +42,7 @@ export interface TileMatrix {
  * sets).
  */
 export interface GridSet {
-  readonly id: GridSetId;
+  readonly id: GridSetName;
   readonly title?: string;
   /** EPSG code. */
   readonly srs: number;
@@ -75,6 +80,11 @@ export interface TileRect {
   readonly maxY: TileY;
 }
 
+/** Makes a tile index of numbers that count columns, rows from the bottom, and levels. */
+export const asTileIndex = (tile: Readonly<Record<keyof TileIndex, number>>): TileIndex => tile as TileIndex;
+/** Makes a rectangle of numbers that count columns, rows from the bottom, and levels. */
+export const asTileRect = (rect: Readonly<Record<keyof TileRect, number>>): TileRect => rect as TileRect;
+
 /** Returns the values that determine where the tiles of a grid set lie, in a form that can be compared as JSON. */
 export function placesOf({ srs, extent, tileWidth, tileHeight, alignTopLeft, matrices }: GridSet): readonly unknown[] {
   const { minX, minY, maxX, maxY } = extent;
@@ -92,19 +102,20 @@ export const canonicalSrs = (code: number): number =>
   code === 900913 || code === 102100 || code === 102113 ? 3857 : code;
 
 /** Returns the exact number of tiles as a bigint: the product can pass 2^53. */
-export const rectCount = (r: TileRect): TileCount => BigInt(r.maxX - r.minX + 1) * BigInt(r.maxY - r.minY + 1);
+export const rectCount = (r: TileRect): TileCount =>
+  asTileCount(BigInt(r.maxX - r.minX + 1) * BigInt(r.maxY - r.minY + 1));
 
 export const rectHolds = (r: TileRect, x: TileX, y: TileY): boolean =>
   x >= r.minX && x <= r.maxX && y >= r.minY && y <= r.maxY;
 
 export function intersectRects(a: TileRect, b: TileRect): TileRect | undefined {
-  const r = {
+  const r = asTileRect({
     z: a.z,
     minX: Math.max(a.minX, b.minX),
     minY: Math.max(a.minY, b.minY),
     maxX: Math.min(a.maxX, b.maxX),
     maxY: Math.min(a.maxY, b.maxY),
-  };
+  });
   return r.minX <= r.maxX && r.minY <= r.maxY ? r : undefined;
 }
 
@@ -123,6 +134,10 @@ function originY(grid: GridSet, m: TileMatrix): number {
   return grid.alignTopLeft ? grid.extent.maxY - m.matrixHeight * grid.tileHeight * m.resolution : grid.extent.minY;
 }
 
+/** Returns the tile in the middle of a rectangle. */
+export const middleOf = ({ z, minX, minY, maxX, maxY }: TileRect): TileIndex =>
+  asTileIndex({ x: Math.floor((minX + maxX) / 2), y: Math.floor((minY + maxY) / 2), z });
+
 /** Returns the extent of a rectangle of tiles, in CRS units. */
 export function rectExtent(grid: GridSet, r: TileRect): Extent {
   const m = matrixOf(grid, r.z);
@@ -139,7 +154,7 @@ export const tileExtent = (grid: GridSet, t: TileIndex): Extent =>
 /** Returns the rectangle of all tiles of a level. */
 export function matrixRect(grid: GridSet, z: Zoom): TileRect {
   const m = matrixOf(grid, z);
-  return { z, minX: 0, minY: 0, maxX: m.matrixWidth - 1, maxY: m.matrixHeight - 1 };
+  return asTileRect({ z, minX: 0, minY: 0, maxX: m.matrixWidth - 1, maxY: m.matrixHeight - 1 });
 }
 
 /**
@@ -160,13 +175,13 @@ export function rectOf(grid: GridSet, z: Zoom, area: Extent): TileRect | undefin
   const ox = grid.extent.minX;
   const minX = firstOf((area.minX - ox) / w, m.matrixWidth);
   const minY = firstOf((area.minY - oy) / h, m.matrixHeight);
-  const found = {
+  const found = asTileRect({
     z,
     minX,
     minY,
     maxX: Math.max(minX, Math.ceil((area.maxX - ox) / w - EDGE) - 1),
     maxY: Math.max(minY, Math.ceil((area.maxY - oy) / h - EDGE) - 1),
-  };
+  });
   return intersectRects(found, matrixRect(grid, z));
 }
 

@@ -1,4 +1,4 @@
-import { intersectRects, rectCount, type TileRect } from "./grid-set.ts";
+import { asTileRect, asTileY, intersectRects, rectCount, type TileRect, type TileX, type TileY } from "./grid-set.ts";
 
 /**
  * The metatiles of a rectangle of tiles, numbered from 0 to N-1 by arithmetic, without a list of them. A metatile
@@ -75,8 +75,8 @@ export function* groupsIn(
 }
 
 /** Returns the lowest tile row of a metatile row. The metatile rows of the walk are counted from 0. */
-export const metatileRow = ({ rect, factorY }: MetatileWalk, row: number): number =>
-  (Math.floor(rect.minY / factorY) + row) * factorY;
+export const metatileRow = ({ rect, factorY }: MetatileWalk, row: number): TileY =>
+  asTileY((Math.floor(rect.minY / factorY) + row) * factorY);
 
 /** The position of a metatile in its walk, counted from the lower left. */
 export interface MetatilePosition {
@@ -102,11 +102,11 @@ export function metatileAt(walk: MetatileWalk, n: bigint): TileRect {
   const { column, row } = positionAt(walk, n);
   const minX = (Math.floor(walk.rect.minX / walk.factorX) + column) * walk.factorX;
   const minY = metatileRow(walk, row);
-  return { z: walk.rect.z, minX, minY, maxX: minX + walk.factorX - 1, maxY: minY + walk.factorY - 1 };
+  return asTileRect({ z: walk.rect.z, minX, minY, maxX: minX + walk.factorX - 1, maxY: minY + walk.factorY - 1 });
 }
 
 /** Returns the number of the metatile that contains a tile of the walk's rectangle: the inverse of `metatileAt`. */
-export function metatileNumber(walk: MetatileWalk, x: number, y: number): bigint {
+export function metatileNumber(walk: MetatileWalk, x: TileX, y: TileY): bigint {
   const column = Math.floor(x / walk.factorX) - Math.floor(walk.rect.minX / walk.factorX);
   const row = Math.floor(y / walk.factorY) - Math.floor(walk.rect.minY / walk.factorY);
   return numberOf(walk, { column, row });
@@ -117,15 +117,15 @@ export function metatileNumber(walk: MetatileWalk, x: number, y: number): bigint
  * be rendered.
  */
 export function metatileOf(
-  x: number,
-  y: number,
+  x: TileX,
+  y: TileY,
   factors: readonly [number, number],
   coverage: TileRect,
 ): TileRect | undefined {
   const minX = Math.floor(x / factors[0]) * factors[0];
   const minY = Math.floor(y / factors[1]) * factors[1];
   return intersectRects(
-    { z: coverage.z, minX, minY, maxX: minX + factors[0] - 1, maxY: minY + factors[1] - 1 },
+    asTileRect({ z: coverage.z, minX, minY, maxX: minX + factors[0] - 1, maxY: minY + factors[1] - 1 }),
     coverage,
   );
 }

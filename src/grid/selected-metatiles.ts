@@ -1,3 +1,4 @@
+import type { TileY } from "./grid-set.ts";
 import { BAND, bandOf, type MetatileWalk, metatileRow, numberAt } from "./metatile.ts";
 import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 
@@ -73,7 +74,7 @@ export class SelectedMetatiles implements MetatileChoice {
   #nextBand(band: number): number | undefined {
     const { rect, factorY, rows } = this.#walk;
     if (band * BAND >= rows) return undefined;
-    const y = this.#selection.nextRow(rect.z, Math.max(rect.minY, metatileRow(this.#walk, band * BAND)));
+    const y = this.#selection.nextRow(rect.z, maxRow(rect.minY, metatileRow(this.#walk, band * BAND)));
     if (y === undefined || y > rect.maxY) return undefined;
     return Math.floor((Math.floor(y / factorY) - Math.floor(rect.minY / factorY)) / BAND);
   }
@@ -90,11 +91,11 @@ export class SelectedMetatiles implements MetatileChoice {
   }
 
   /** Returns the metatile columns that contain selected tiles, in the metatile row whose lowest tile row is y. */
-  *#columnsOf(y: number): Generator<undefined, readonly Span[]> {
+  *#columnsOf(y: TileY): Generator<undefined, readonly Span[]> {
     const { rect, factorX, factorY } = this.#walk;
     const left = Math.floor(rect.minX / factorX);
     const columns: Span[] = [];
-    for (let row = Math.max(y, rect.minY); row < y + factorY && row <= rect.maxY; row++) {
+    for (let row = maxRow(y, rect.minY); row < y + factorY && row <= rect.maxY; row++) {
       for (const { first, last } of yield* afterFirst(this.#selection.spansInSteps(rect.z, row))) {
         const from = Math.max(first, rect.minX);
         const to = Math.min(last, rect.maxX);
@@ -105,6 +106,8 @@ export class SelectedMetatiles implements MetatileChoice {
     return mergeSpans(columns);
   }
 }
+
+const maxRow = (a: TileY, b: TileY): TileY => (a > b ? a : b);
 
 /** Skips the first yield, because most rows need no further step. */
 function* afterFirst<T>(search: Generator<undefined, T>): Generator<undefined, T> {

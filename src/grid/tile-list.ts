@@ -1,5 +1,5 @@
 import { firstWhere } from "../lib/first-where.ts";
-import { rectHolds, type TileIndex, type TileRect, type TileY, type Zoom } from "./grid-set.ts";
+import { asTileRect, asTileY, rectHolds, type TileIndex, type TileRect, type TileY, type Zoom } from "./grid-set.ts";
 import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 
 /** An explicit list of tiles; y from the bottom. */
@@ -30,13 +30,14 @@ export function rectsAround(tiles: readonly TileIndex[]): TileRect[] {
     const rect = rects.get(z);
     if (rect !== undefined && rectHolds(rect, x, y)) continue;
     const { minX, minY, maxX, maxY } = rect ?? { minX: x, minY: y, maxX: x, maxY: y };
-    rects.set(z, {
+    const wider = {
       z,
       minX: Math.min(minX, x),
       minY: Math.min(minY, y),
       maxX: Math.max(maxX, x),
       maxY: Math.max(maxY, y),
-    });
+    };
+    rects.set(z, asTileRect(wider));
   }
   return [...rects.values()].sort((a, b) => a.z - b.z);
 }
@@ -44,7 +45,7 @@ export function rectsAround(tiles: readonly TileIndex[]): TileRect[] {
 interface Level {
   readonly rows: ReadonlyMap<number, readonly Span[]>;
   /** The row numbers, ascending. */
-  readonly order: readonly number[];
+  readonly order: readonly TileY[];
 }
 
 /** A list of tiles as a selection. A repeated tile counts once. */
@@ -74,7 +75,7 @@ export class TileListIndex implements TileSelection {
         mergedRows.set(y, mergeSpans(row));
         if (mergedRows.size % TILES_PER_PAUSE === 0) yield;
       }
-      merged.set(z, { rows: mergedRows, order: [...Float64Array.from(rows.keys()).sort()] });
+      merged.set(z, { rows: mergedRows, order: Array.from(Float64Array.from(rows.keys()).sort(), asTileY) });
       yield;
     }
     return new TileListIndex(merged);
@@ -89,7 +90,7 @@ export class TileListIndex implements TileSelection {
     return this.spans(z, y);
   }
 
-  nextRow(z: Zoom, y: TileY): number | undefined {
+  nextRow(z: Zoom, y: TileY): TileY | undefined {
     const order = this.#levels.get(z)?.order ?? [];
     return order[firstWhere(order.length, (i) => (order[i] ?? 0) >= y)];
   }

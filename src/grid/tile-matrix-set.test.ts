@@ -220,13 +220,10 @@ test("what cannot be a grid set is refused with the level and the field", () => 
     [at2({ cornerOfOrigin: "centre" }), 'tile matrix "2": cornerOfOrigin: expected topLeft or bottomLeft'],
     [at2({ pointOfOrigin: [0, 0] }), 'tile matrix "2": pointOfOrigin: all levels of a grid set have the same'],
     [at2({ pointOfOrigin: [0] }), 'tile matrix "2": pointOfOrigin: expected two numbers'],
-    [
-      at2({ matrixWidth: 5 }),
-      "matrixWidth: the levels do not cover one and the same extent, as those of a grid set do",
-    ],
+    [at2({ matrixWidth: 5 }), "matrixWidth: the levels do not cover the same extent, as the levels of a grid set must"],
     [at2({ matrixHeight: 0 }), /"2": matrixHeight: expected a whole number from 1/],
     [at2({ cellSize: "1" }), 'tile matrix "2": cellSize: expected a number above 0'],
-    [at2({ scaleDenominator: 5 }), /"2": scaleDenominator and cellSize have not the ratio of the other levels/],
+    [at2({ scaleDenominator: 5 }), /"2": scaleDenominator and cellSize do not have the ratio of the other levels/],
     [at2({ id: "" }), "a tile matrix has no id"],
     [at2({ id: "3" }), /two levels have the same name/],
   ];

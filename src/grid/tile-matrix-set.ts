@@ -42,7 +42,7 @@ export function gridSetOfTileMatrixSet(document: unknown, names: TileMatrixSetNa
   if (!yFirst.ok) return yFirst;
   const levels: Level[] = [];
   for (const matrix of document["tileMatrices"]) {
-    const level = levelOf(matrix, yFirst.value);
+    const level = parseMatrix(matrix, yFirst.value);
     if (!level.ok) return level;
     levels.push(level.value);
   }
@@ -131,7 +131,7 @@ interface Level {
 }
 
 /** Parses a tile matrix (clause 6.2.1.2). */
-function levelOf(value: unknown, yFirst: boolean): Result<Level, string> {
+function parseMatrix(value: unknown, yFirst: boolean): Result<Level, string> {
   if (!isMap(value)) return refuse("tileMatrices: expected objects");
   const { id, cellSize, scaleDenominator, cornerOfOrigin = "topLeft", pointOfOrigin, variableMatrixWidths } = value;
   if (typeof id !== "string" || id === "") return refuse("a tile matrix has no id");
@@ -168,7 +168,7 @@ function levelOf(value: unknown, yFirst: boolean): Result<Level, string> {
 
 type Common = Pick<Level, "alignTopLeft" | "origin" | "tileWidth" | "tileHeight"> & { readonly metersPerUnit: number };
 
-/** Returns the values that all levels of a grid set share. Refuses levels that differ in one of them. */
+/** Returns the values that all levels of a grid set share. Refuses levels that differ in such a value. */
 function commonOf(levels: readonly Level[]): Result<Common, string> {
   const [first] = levels;
   const finest = levels.at(-1);
@@ -184,7 +184,7 @@ function commonOf(levels: readonly Level[]): Result<Common, string> {
     if (off > finest.cellSize * SLACK) return differs("pointOfOrigin");
     if (!near((level.scaleDenominator * OGC_PIXEL_METERS) / level.cellSize, metersPerUnit))
       return refuse(
-        `tile matrix ${JSON.stringify(level.id)}: scaleDenominator and cellSize have not the ratio of the other levels`,
+        `tile matrix ${JSON.stringify(level.id)}: scaleDenominator and cellSize do not have the ratio of the other levels`,
       );
   }
   const { alignTopLeft, origin, tileWidth, tileHeight } = first;
@@ -204,7 +204,7 @@ function extentOf(levels: readonly Level[], common: Common, box: Extent | undefi
   const height = lengthOf(up, box === undefined ? undefined : alignTopLeft ? origin.y - box.minY : box.maxY - origin.y);
   if (width === undefined || height === undefined) {
     const field = width === undefined ? "matrixWidth" : "matrixHeight";
-    return refuse(`${field}: the levels do not cover one and the same extent, as those of a grid set do`);
+    return refuse(`${field}: the levels do not cover the same extent, as the levels of a grid set must`);
   }
   const { x, y } = origin;
   return ok({
@@ -226,8 +226,8 @@ function lengthOf(
 }
 
 /**
- * Parses a bounding box (clause 6.2.1.3). The box's `orderedAxes` override those of the document. Undefined if the
- * value is not a bounding box.
+ * Parses a bounding box (clause 6.2.1.3). The box's `orderedAxes` override the document's. Undefined if the value is
+ * not a bounding box.
  */
 function boxOf(value: unknown, yFirst: boolean): Extent | undefined {
   if (!isMap(value)) return undefined;

@@ -1,6 +1,6 @@
 import { firstWhere } from "../lib/first-where.ts";
 import { atOnce } from "../lib/process/slices.ts";
-import type { TileRect, TileX, TileY, Zoom } from "./grid-set.ts";
+import { asTileY, type TileRect, type TileX, type TileY, type Zoom } from "./grid-set.ts";
 
 /** The whole numbers from `first` to `last`, including both. */
 export interface Span {
@@ -15,7 +15,7 @@ export interface TileSelection {
   /** Returns the same result as `spans`, but yields regularly, because a row may take long. */
   spansInSteps(z: Zoom, y: TileY): Generator<undefined, readonly Span[]>;
   /** Returns the first row, at or after y, that may contain selected tiles. Undefined if no row follows. */
-  nextRow(z: Zoom, y: TileY): number | undefined;
+  nextRow(z: Zoom, y: TileY): TileY | undefined;
 }
 
 /** The number of rows that are summed as plain numbers before the sum is added to a bigint. */
@@ -27,7 +27,7 @@ export function* countSelected(selection: TileSelection, rect: TileRect): Genera
   // The count of the latest rows. Exact, because a row has at most 2^31 tiles.
   let recent = 0;
   let rows = 0;
-  for (let y = nextIn(selection, rect, rect.minY); y !== undefined; y = nextIn(selection, rect, y + 1)) {
+  for (let y = nextIn(selection, rect, rect.minY); y !== undefined; y = nextIn(selection, rect, asTileY(y + 1))) {
     for (const { first, last } of yield* selection.spansInSteps(rect.z, y))
       recent += Math.max(0, Math.min(last, rect.maxX) - Math.max(first, rect.minX) + 1);
     if (++rows % ROWS_PER_SUM === 0) {
@@ -39,7 +39,7 @@ export function* countSelected(selection: TileSelection, rect: TileRect): Genera
   return count + BigInt(recent);
 }
 
-function nextIn(selection: TileSelection, { z, maxY }: TileRect, y: number): number | undefined {
+function nextIn(selection: TileSelection, { z, maxY }: TileRect, y: TileY): TileY | undefined {
   const next = selection.nextRow(z, y);
   return next !== undefined && next <= maxY ? next : undefined;
 }

@@ -26,5 +26,5 @@ export function doubtfulUnit({ srs, metersPerUnit }: Pick<GridSet, "srs" | "mete
   const isUsual = Math.abs(metersPerUnit / unit - 1) <= UNIT_TOLERANCE;
   // A code that EPSG does not define has no unit to compare with.
   if (isUsual || (unit === 1 && !isKnownSystem(srs))) return undefined;
-  return `a unit of EPSG:${srs} has ${unit} m, this grid set takes ${metersPerUnit} m: clients place its tiles by the unit of the CRS`;
+  return `a unit of EPSG:${srs} has ${unit} m, and this grid set has ${metersPerUnit} m: clients place its tiles by the unit of the CRS`;
 }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { jsonText } from "../lib/text/json-text.ts";
 import { masked } from "../lib/text/masked.ts";
-import type { JobRequest } from "../plan/job/job-request.ts";
+import type { JobView } from "../plan/job/job-documents.ts";
+import type { MassTruncationView } from "../truncation/truncation-documents.ts";
 import type { Reply } from "./resource.ts";
 
 /** The most characters of a value, and of a whole detail. */
@@ -12,7 +13,7 @@ export const MOST_DETAIL = 500;
 export const withDetail = (reply: Reply, detail: string | undefined): Reply =>
   "ok" in reply || detail === undefined ? reply : { ...reply, detail };
 
-type NamedJob = Pick<JobRequest, "layer" | "type" | "gridSet" | "format" | "zoomStart" | "zoomStop">;
+type NamedJob = Pick<JobView, "layer" | "type" | "gridSet" | "format" | "zoomStart" | "zoomStop">;
 
 /** Describes a job by its type, its layer and its range. */
 export const jobDetail = ({ layer, type, gridSet, format, zoomStart, zoomStop }: NamedJob): string =>
@@ -29,12 +30,8 @@ export const truncationDetail = ({
   layer,
   type,
   mode,
-}: {
-  readonly id: number;
-  readonly layer: string;
-  readonly type: string;
-  readonly mode: string;
-}): string => `truncation ${id} of ${layer}: ${type}, ${mode}`;
+}: Pick<MassTruncationView, "id" | "layer" | "type" | "mode">): string =>
+  `truncation ${id} of ${layer}: ${type}, ${mode}`;
 
 /**
  * Describes the differences between two states of an object: each differing field with its old and its new value. Masks

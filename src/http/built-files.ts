@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { etagOf } from "../lib/http/etag.ts";
+import { contentEtag } from "../lib/http/etag.ts";
 import { POLICY } from "./console/policy.ts";
 import { type Answer, HTML_TYPE } from "./reply.ts";
 import type { PublicRequest } from "./resource.ts";
@@ -90,7 +90,7 @@ function readOnce(folder: string, path: string): () => BuiltFile {
       type: TYPES[path.slice(path.lastIndexOf(".") + 1)] ?? TEXT,
       isNamedByContent: /-[0-9A-Z]{8}\.(?:css|js)$/.test(path),
       isCompressible: COMPRESSED.test(path),
-      etag: etagOf(read(false)),
+      etag: contentEtag(read(false)),
       read,
     };
     return file;

@@ -12,6 +12,9 @@ test.each([
   ["EROFS", 503],
   ["unavailable", 503],
   ["corrupt", 503],
+  ["misconfigured", undefined],
+  ["SQLITE_CONSTRAINT_UNIQUE", undefined],
+  ["full_of_stars", undefined],
   ["ERR_INVALID_ARG_TYPE", undefined],
 ])("a fault with the code %s is answered with %s", (code, status) => {
   const refusal = refusalOfFault(coded(code));

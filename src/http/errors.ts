@@ -2,6 +2,8 @@ import type { TileFailure, TileFailureCode } from "../cache/tile-reader.ts";
 import { codeOf, errorMessage } from "../lib/error-code.ts";
 import { type Refusal, type RefusalCode, refusalMessage, type StatedRefusal } from "../lib/refusal.ts";
 import { jsonText } from "../lib/text/json-text.ts";
+import type { StateError } from "../state/data-directory.ts";
+import type { StoreError } from "../store/tile-store.ts";
 import type { Documents } from "./api/documents/documents.ts";
 import type { Answer } from "./reply.ts";
 import { textAnswer, textType } from "./reply.ts";
@@ -84,7 +86,7 @@ export interface ProtocolError {
 
 export const refusalError = (refusal: ProtocolRefusal, dialect: Dialect): ProtocolError => ({
   status: protocolStatus(refusal.code, dialect),
-  text: textOf(refusal),
+  text: refusalLines(refusal),
   exception: refusal.exception,
   headers: [],
 });
@@ -107,24 +109,67 @@ export const plainError = (
   headers,
 });
 
-const FULL = /^(?:SQLITE_FULL|ENOSPC|EDQUOT|full)$/;
-const UNAVAILABLE =
-  /^(?:SQLITE_(?:IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|BUSY)|EIO|EROFS|ESTALE|unavailable|read_only|corrupt)/;
+/** The code of a fault that an operator can remedy. */
+type FaultCode = "disk_full" | "unavailable";
+
+/** A store or a state with a new code does not compile before the code is listed here. Undefined: an internal error. */
+const OF_STORE: Readonly<Record<StoreError["code"], FaultCode>> = {
+  full: "disk_full",
+  read_only: "unavailable",
+  unavailable: "unavailable",
+  corrupt: "unavailable",
+};
+const OF_STATE: Readonly<Record<StateError["code"], FaultCode | undefined>> = {
+  unavailable: "unavailable",
+  in_use: undefined,
+  misconfigured: undefined,
+  other_version: undefined,
+};
+/** Primary result codes of SQLite. An extended code begins with its primary code: `SQLITE_IOERR_WRITE`. */
+const OF_SQLITE = {
+  SQLITE_FULL: "disk_full",
+  SQLITE_IOERR: "unavailable",
+  SQLITE_READONLY: "unavailable",
+  SQLITE_CANTOPEN: "unavailable",
+  SQLITE_CORRUPT: "unavailable",
+  SQLITE_NOTADB: "unavailable",
+  SQLITE_BUSY: "unavailable",
+} as const satisfies Readonly<Record<string, FaultCode>>;
+/** Codes of the operating system. */
+const OF_SYSTEM = {
+  ENOSPC: "disk_full",
+  EDQUOT: "disk_full",
+  EIO: "unavailable",
+  EROFS: "unavailable",
+  ESTALE: "unavailable",
+} as const satisfies Readonly<Record<string, FaultCode>>;
+
+/** Errors of other processes arrive with their code only, so the code is looked up and not the class. */
+const FAULTS: ReadonlyMap<string, FaultCode | undefined> = new Map(
+  [OF_STATE, OF_STORE, OF_SQLITE, OF_SYSTEM].flatMap((codes): [string, FaultCode | undefined][] =>
+    Object.entries(codes),
+  ),
+);
+
+const primaryCode = (code: string): string => (code.startsWith("SQLITE_") ? code.split("_", 2).join("_") : code);
 
 /**
- * Returns the refusal for a fault of the disk, recognized by the code of SQLite, of the operating system or of the
- * store. Undefined for any other fault.
+ * Returns the refusal for a fault of the disk, by its code of the state, of the store, of SQLite or of the operating
+ * system. Undefined for any other fault.
  */
 export function refusalOfFault(error: unknown): StatedRefusal | undefined {
-  const code = codeOf(error);
   const message = errorMessage(error);
-  if (FULL.test(code)) {
-    const details = ["Make room on the disk of the data directory, then try again."];
-    return { code: "disk_full", message: `The disk is full, and nothing was changed: ${message}.`, details };
+  const code = FAULTS.get(primaryCode(codeOf(error)));
+  switch (code) {
+    case "disk_full": {
+      const details = ["Make room on the disk of the data directory, then try again."];
+      return { code, message: `The disk is full, and nothing was changed: ${message}.`, details };
+    }
+    case "unavailable":
+      return { code, message: `The state or the store cannot be used at present: ${message}.` };
+    case undefined:
+      return undefined;
   }
-  if (UNAVAILABLE.test(code))
-    return { code: "unavailable", message: `The state or the store cannot be used at present: ${message}.` };
-  return undefined;
 }
 
 /**
@@ -145,12 +190,13 @@ export async function unlessDiskFault<T>(list: Promise<readonly T[]>): Promise<r
  * each detail.
  */
 export function refusalText(refusal: Refusal): Answer {
-  const body = textOf(refusal);
+  const body = refusalLines(refusal);
   return { status: STATUS[refusal.code], type: textType(body), body, headers: headersOf(refusal) };
 }
 
 /** Returns the text of a refusal: the message, then one line for each detail. */
-export const textOf = (refusal: Refusal): string => [refusalMessage(refusal), ...(refusal.details ?? [])].join("\n");
+export const refusalLines = (refusal: Refusal): string =>
+  [refusalMessage(refusal), ...(refusal.details ?? [])].join("\n");
 
 /** Returns an error of HTTP itself as text/plain. */
 export const httpError = (code: ErrorCode, text: string, headers: Readonly<Record<string, string>> = {}): Answer =>
@@ -174,7 +220,7 @@ export function refusalProblem(refusal: Refusal): Answer {
     type: "about:blank",
     title: refusal.code.replaceAll("_", " "),
     status,
-    detail: textOf(refusal),
+    detail: refusalLines(refusal),
     code: refusal.code,
     ...(refusal.tiles === undefined ? {} : { tiles: refusal.tiles }),
     ...(refusal.problems === undefined ? {} : { problems: refusal.problems }),

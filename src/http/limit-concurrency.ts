@@ -9,13 +9,16 @@ export type Bounded = <T>(
 /**
  * Returns a function that runs at most `most` pieces of work at the same time in this process. It refuses further work,
  * which clients can request again.
- * @param running the subject and verb of the refusal, such as "estimates are being worked out"
+ * @param running the subject and verb of the refusal, such as "estimates are being computed"
  */
 export function limitConcurrency(most: number, running: string): Bounded {
   let count = 0;
   return async (work) => {
     if (count >= most)
-      return refuse({ code: "too_many_requests", message: `${most} ${running} already; ask again in a moment.` });
+      return refuse({
+        code: "too_many_requests",
+        message: `${most} ${running} already; repeat the request in a moment.`,
+      });
     count++;
     try {
       return await work();

@@ -8,6 +8,7 @@ import type { GridSet } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { ServiceInformation } from "../layer/service-information.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
@@ -82,7 +83,7 @@ export interface RouteOptions {
   readonly installation: () => Installation;
   readonly users: () => readonly Pick<KeptUser, "name" | "roles" | "keptIn">[];
   /** Returns where a layer is configured. Undefined for a demo layer. */
-  readonly layerOrigin: (layer: string) => LayerOrigin | undefined;
+  readonly layerOrigin: (layer: LayerName) => LayerOrigin | undefined;
   /** Checks the text of a configuration. Does not load it. */
   readonly checkConfiguration: (text: Uint8Array) => Promise<Documents["ConfigurationCheck"]["problems"]>;
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;
@@ -188,7 +189,7 @@ export interface PublicResource {
 export interface Resource {
   readonly methods: Readonly<Partial<Record<Method, Handler>>>;
   /** The layer in the path. It is checked before the body is read. */
-  readonly layer?: string;
+  readonly layer?: LayerName;
   /** `optional`: those without an account are answered too. Absent: an account is needed. */
   readonly account?: "optional";
   /** True: a browser gets the 405 as an HTML page. */

@@ -77,7 +77,7 @@ export function pngParts(bytes: Uint8Array): Parts {
       data.push(body);
     } else if (type === IEND && header !== undefined) {
       if (bytes.byteLength - at - 12 > MOST_BEHIND)
-        throw new PictureError("not_a_picture", "something else follows the end of the PNG");
+        throw new PictureError("not_a_picture", "further bytes follow the end of the PNG");
       const size = new DataView(header.buffer, header.byteOffset);
       return {
         width: size.getUint32(0),
@@ -183,7 +183,7 @@ const PEEK_BYTES = 2048;
 
 /**
  * Returns whether the first rows have filters. Then sharp decodes the PNG, and inflating all of it here first would
- * take a third of the total time. Returns false if the beginning of the data does not tell.
+ * take a third of the total time. Returns false if the beginning of the data is not enough to decide.
  */
 function beginsFiltered(deflated: Uint8Array, stride: number, height: number): boolean {
   if (deflated.byteLength < 8 * PEEK_BYTES) return false;

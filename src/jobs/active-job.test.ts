@@ -42,7 +42,7 @@ test("a pause keeps its reason over a wait of a task that is still stopping, and
   expect([one.paused, one.reason]).toEqual([false, "waiting for the upstream"]);
   one.pause("outside its run window", "held");
   one.stop(task, false);
-  one.rest(20);
+  one.tasksStopped(20);
   expect([one.state, one.hold, one.wasInterrupted]).toEqual(["pending", "held", true]);
   one.resume("released");
   expect([one.paused, one.hold, one.reason]).toEqual([false, "released", null]);

@@ -1,3 +1,4 @@
+import type { Zoom } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { type Combination, combinationsOf } from "../plan/combination.ts";
@@ -209,7 +210,7 @@ export class ActiveJob {
   }
 
   /**
-   * Pauses the job. The caller stops the working tasks, and calls `rest` when they have stopped.
+   * Pauses the job. The caller stops the working tasks, and calls `tasksStopped` when they have stopped.
    * @param hold `held` if a window has closed
    * @param by the account that pauses the job; null: the server pauses it, or has no users
    */
@@ -221,7 +222,7 @@ export class ActiveJob {
   }
 
   /** Records that all tasks of the paused job have stopped. */
-  rest(nowMs: number): void {
+  tasksStopped(nowMs: number): void {
     this.#waitReason = undefined;
     this.#wasInterrupted ||= this.#startedMs !== null;
     this.#tally.stopClock(nowMs);
@@ -316,7 +317,7 @@ export class ActiveJob {
    * Counts a metatile as finished.
    * @param tiles the number of its counted tiles
    */
-  finish(task: Task, n: bigint, z: number, counts: Partial<Counts>, tiles: bigint): void {
+  finish(task: Task, n: bigint, z: Zoom, counts: Partial<Counts>, tiles: bigint): void {
     this.#tally.add(z, counts);
     this.metatiles.finish(n);
     task.release([n]);
@@ -325,13 +326,13 @@ export class ActiveJob {
   }
 
   /** Adds to the total of a truncate, which is known only after the truncate has started. */
-  bookTotal(z: number, total: bigint): void {
+  bookTotal(z: Zoom, total: bigint): void {
     this.#tally.add(z, { total });
     this.#isChanged = true;
   }
 
   /** Counts tiles that a truncate has deleted. */
-  bookDeleted(task: Task, z: number, deleted: bigint): void {
+  bookDeleted(task: Task, z: Zoom, deleted: bigint): void {
     this.#tally.add(z, { deleted });
     task.addProcessed(deleted);
     this.#isChanged = true;

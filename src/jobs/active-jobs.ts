@@ -1,3 +1,5 @@
+import { asTileRect } from "../grid/grid-set.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import { combinationsOf } from "../plan/combination.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
 import type { JobFilter, JobIds, JobPage, JobRequest, TaskRow } from "../plan/job/job-request.ts";
@@ -35,7 +37,7 @@ export class ActiveJobs {
   }
 
   /** Returns the rows of the classic task list, of one layer or of all layers. */
-  rows(layer: string | undefined): TaskRow[] {
+  rows(layer: LayerName | undefined): TaskRow[] {
     const nowMs = this.#parts.clock.monotonicNow();
     return this.all()
       .filter((job) => layer === undefined || job.request.layer === layer)
@@ -110,13 +112,15 @@ function seedRangesOf(request: JobRequest): SeedRange[] {
   const [width, height] = request.metatile;
   // A metatile at the border also stores tiles beyond the range.
   return request.ranges.flatMap(({ gridSet, rects }) => {
-    const wider = rects.map((r) => ({
-      z: r.z,
-      minX: r.minX - width + 1,
-      minY: r.minY - height + 1,
-      maxX: r.maxX + width - 1,
-      maxY: r.maxY + height - 1,
-    }));
+    const wider = rects.map((r) =>
+      asTileRect({
+        z: r.z,
+        minX: r.minX - width + 1,
+        minY: r.minY - height + 1,
+        maxX: r.maxX + width - 1,
+        maxY: r.maxY + height - 1,
+      }),
+    );
     const combinations = combinationsOf(request) ?? [];
     return combinations.map(({ parametersId }) => ({ layer, gridSet, format, parametersId, rects: wider }));
   });

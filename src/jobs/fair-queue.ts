@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import type { ActiveJob } from "./active-job.ts";
 import { FairOrder } from "./fair-order.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
@@ -115,7 +116,7 @@ export class FairQueue {
     return taken;
   }
 
-  #hasPermit(layer: string, freed: 0 | 1): boolean {
+  #hasPermit(layer: LayerName, freed: 0 | 1): boolean {
     const most = this.#parts.catalogue().layers.get(layer)?.jobs.maxTasks ?? Number.POSITIVE_INFINITY;
     return (this.#permits.get(layer) ?? 0) - freed < most;
   }

@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { KilledTask, KillScope } from "../plan/job/job-request.ts";
 import { isSuperseded } from "../plan/supersede.ts";
@@ -97,7 +98,7 @@ export class JobEndings {
     return killed.sort((a, b) => a.id - b.id);
   }
 
-  killScope(scope: KillScope, layer: string | undefined, by: string | null): Promise<KilledTask[]> {
+  killScope(scope: KillScope, layer: LayerName | undefined, by: string | null): Promise<KilledTask[]> {
     return this.kill(
       (job, task) =>
         (layer === undefined || job.request.layer === layer) &&
@@ -123,7 +124,8 @@ export class JobEndings {
   }
 
   /**
-   * Supersedes older jobs for each job of a batch. When the promise has resolved, the superseded jobs do no more work.
+   * Supersedes older jobs for each job of a batch. When the promise has resolved, the superseded jobs have stopped
+   * working.
    */
   async supersedeFor(ids: readonly number[]): Promise<void> {
     await Promise.all(ids.map((id) => this.supersede(id)));
@@ -177,7 +179,7 @@ export class JobEndings {
 
   /**
    * Removes tasks from their jobs, saves that, and waits until the loops of the tasks have ended. All tasks leave their
-   * jobs in one turn of the event loop, so that no other call can choose one of them again while the changes are saved.
+   * jobs in one turn of the event loop, so that no other call can choose a task again while the changes are saved.
    */
   async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[], slices: Slices): Promise<void> {
     // All tasks share one error, because making an error takes longer than all other steps of removing a task.

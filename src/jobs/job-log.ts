@@ -27,7 +27,7 @@ export class JobLog {
     this.#logged.set(job.id, { hasBegun: job.startedAt !== null, paused: job.paused, waitReason: null });
     const { total, stored, skipped, failed } = job.tiles;
     const state = job.paused ? { paused: true, reason: job.reason } : {};
-    this.#log.info("a job is taken up after the restart", {
+    this.#log.info("a job continues after the restart", {
       ...nameOf(job),
       tiles: total,
       left: total - stored - skipped - failed,
@@ -47,7 +47,7 @@ export class JobLog {
     if (job.outcome !== null) {
       this.#logged.delete(job.id);
       // A job may end between two reports, after its wait.
-      if (before.waitReason !== null && job.outcome === "done") this.#log.info("a job goes on after a wait", about);
+      if (before.waitReason !== null && job.outcome === "done") this.#log.info("a job continues after a wait", about);
       this.#ended(job);
       return;
     }
@@ -58,7 +58,7 @@ export class JobLog {
       this.#log.warn("a job waits", { ...about, reason: waitReason });
     // At a shutdown the waits of jobs end too, but the jobs do not continue.
     else if (waitReason === null && before.waitReason !== null && !paused && !this.#closing.aborted)
-      this.#log.info("a job goes on after a wait", about);
+      this.#log.info("a job continues after a wait", about);
     this.#logged.set(job.id, { hasBegun, paused, waitReason });
   }
 

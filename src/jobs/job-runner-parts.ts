@@ -1,4 +1,5 @@
 import type { Catalogue } from "../layer/catalogue.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
@@ -21,7 +22,7 @@ export interface JobRunnerParts {
   /** Registers `undo`, which runs if the current transaction is rolled back. */
   readonly onRollback: (undo: () => void) => void;
   /** Announces an event of a job. Called inside the transaction that writes the event. */
-  readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
+  readonly announce: (moment: JobMoment, layer: LayerName, view: () => JobView) => void;
   /** Reports a job in its saved state, with the reason why it waits; null: the job does not wait. */
   readonly report: (job: JobView, waitReason: string | null) => void;
   /** Reports, at the start, a job that had not ended in the last process. */

@@ -147,7 +147,7 @@ export class JobRunner {
     await this.stopped(job);
     // While the tasks stopped, a user may have resumed or cancelled the job.
     if (job.isEnding || !job.paused) return;
-    job.rest(this.#parts.clock.monotonicNow());
+    job.tasksStopped(this.#parts.clock.monotonicNow());
     // Saved now, so that the answer includes the tiles that were stored last.
     this.records.save([job]);
   }

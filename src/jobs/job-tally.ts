@@ -1,3 +1,4 @@
+import type { Zoom } from "../grid/grid-set.ts";
 import { type Counts, JobCounts, processedTiles } from "../plan/job/job-counts.ts";
 import type { JobError, TimeLeft } from "../plan/job/job-documents.ts";
 import type { JobProgress } from "../plan/job/job-progress.ts";
@@ -44,7 +45,7 @@ export class JobTally extends JobCounts {
     return total > this.processed ? total - this.processed : 0n;
   }
 
-  override add(z: number, counts: Partial<Counts>): void {
+  override add(z: Zoom, counts: Partial<Counts>): void {
     super.add(z, counts);
     // There may be more tiles than the ledger contained when the job was accepted.
     if (this.#request.onlyExisting === true) this.coverWorked(z);
@@ -92,7 +93,7 @@ export class JobTally extends JobCounts {
 
   /** Returns the time left by the measured rate. Undefined if unknown. */
   timeLeft(nowMs: number): TimeLeft | undefined {
-    return this.#meter.timeLeft(nowMs, this.processed, this.left);
+    return this.#meter.timeLeft(nowMs, this);
   }
 
   #worked(nowMs: number): number {

@@ -1,6 +1,7 @@
-import type { TileRect } from "../grid/grid-set.ts";
+import type { TileRect, Zoom } from "../grid/grid-set.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
+import type { FormatName, LayerName, ParametersId } from "../layer/tile-set.ts";
 import type { OpenCells } from "../ledger/cells/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/process/slices.ts";
@@ -21,14 +22,14 @@ export interface TruncatingParts {
   readonly ledger: Ledger;
   readonly clock: Clock;
   /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: (layer: string) => Promise<void>;
+  readonly marksCommitted: (layer: LayerName) => Promise<void>;
   readonly store: Pick<TruncationStore, "deleteRange"> &
     Pick<InventoryStore, "pyramids" | "levels"> &
     Pick<TileStore, "parametersOf">;
   readonly ledgerTruncations: LedgerTruncations;
   readonly catalogue: () => Catalogue;
   /** Empties the memory tier of a layer. */
-  readonly clearLayer: (layer: string) => Promise<void>;
+  readonly clearLayer: (layer: LayerName) => Promise<void>;
   /** Writes the counts of jobs. Runs inside a transaction. `undo` is called if the transaction is rolled back. */
   readonly saveCounts: (undo: () => void) => void;
   /** Starts to reclaim the space of truncated tiles. */
@@ -130,7 +131,7 @@ export class Truncating implements Work {
     // Runs at least once: a kill must not lose the total before the first tile is deleted.
     for (let from = 0; from === 0 || from < whole.length; from += LEVELS_AT_ONCE) {
       const some = whole.slice(from, from + LEVELS_AT_ONCE);
-      let counts: readonly { readonly z: number; readonly tiles: bigint }[] = [];
+      let counts: readonly { readonly z: Zoom; readonly tiles: bigint }[] = [];
       const plan = (): TruncationTarget[] => {
         // Checked only now, because a render may have stored the first tile of another format.
         const byRename = some.filter((level) => this.#isOnlyFormat(level, format));
@@ -155,7 +156,7 @@ export class Truncating implements Work {
    * Waits until no write of an earlier lost writer can reach the layer, because its tile would appear after the
    * deletion. Renames need no such wait, because the tile gets the old name.
    */
-  async #lateWritesEnded(layer: string, signal: AbortSignal): Promise<void> {
+  async #lateWritesEnded(layer: LayerName, signal: AbortSignal): Promise<void> {
     const ms = this.#parts.ledger.writers.lateMsIn(layer);
     if (ms > 0) await sleep(this.#parts.clock, ms, signal);
   }
@@ -212,7 +213,7 @@ export class Truncating implements Work {
     const hasSelection = job.selection !== undefined;
     const layer = catalogue().layers.get(name);
     const known = ranges.map((r) => r.gridSet);
-    const stored = (): readonly string[] => [
+    const stored = (): readonly ParametersId[] => [
       ...new Set([
         ...store.pyramids(name, known).map((p) => p.parametersId),
         ...[...ledger.tileSets()].filter((t) => t.tileSet.layer === name).map((t) => t.tileSet.parametersId),
@@ -234,7 +235,7 @@ export class Truncating implements Work {
   }
 
   /** Returns the number of stored tiles of a level, of one format or of all formats, from the sums of the ledger. */
-  #sum({ pyramid, rect }: Level, format: string | null): bigint {
+  #sum({ pyramid, rect }: Level, format: FormatName | null): bigint {
     let sum = 0n;
     for (const { tileSet, sums } of this.#parts.ledger.tileSetsOf(pyramid))
       if (format === null || tileSet.format === format) sum += sums.get(rect.z)?.tiles ?? 0n;
@@ -244,7 +245,7 @@ export class Truncating implements Work {
   /** Counts the stored tiles in the part of a level that the truncate covers. */
   *#countStored(
     { pyramid, rect }: Level,
-    format: string | null,
+    format: FormatName | null,
     selection?: TileSelection,
   ): Generator<undefined, bigint> {
     const { ledger } = this.#parts;
@@ -258,7 +259,7 @@ export class Truncating implements Work {
    * Returns whether a level can be renamed away. The formats of a pyramid share directories, so no other format may
    * have a tile in the level.
    */
-  #isOnlyFormat({ pyramid, rect }: Level, format: string | null): boolean {
+  #isOnlyFormat({ pyramid, rect }: Level, format: FormatName | null): boolean {
     if (format === null) return true;
     const tileSets = this.#parts.ledger.tileSetsOf(pyramid);
     for (const { tileSet, complete, sums } of tileSets) {

@@ -37,7 +37,7 @@ test("swapped arguments and fields do not compile", () => {
 
 type MetatileCount = Branded<bigint, "metatiles">;
 
-test("plain values need no cast", () => {
+test("in tests a literal needs no maker", () => {
   const [x, y, z, layer]: readonly [TileX, TileY, Zoom, LayerName] = [1 + 1, 2, 3, "a"];
   expect([x, y, z, layer]).toEqual([2, 2, 3, "a"]);
 });

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { hasSameTiles } from "../grid/grid-set.ts";
+import { type GridSetName, hasSameTiles } from "../grid/grid-set.ts";
 import { findSubset, type Layer } from "./layer.ts";
 import { type ServiceOptions, STANDARD_SERVICE } from "./service-information.ts";
+import type { LayerName } from "./tile-set.ts";
 
 /** The layers that the server offers, in the order of the configuration. A reload replaces the whole catalogue. */
 export interface Catalogue {
@@ -15,20 +16,24 @@ export function catalogueOf(layers: readonly Layer[], service = STANDARD_SERVICE
   return { layers: byName, service };
 }
 
+/** Returns the names of all layers. */
+export const layerNames = ({ layers }: Pick<Catalogue, "layers">): readonly LayerName[] =>
+  Array.from(layers.values(), ({ name }) => name);
+
 /** Returns the layers for capabilities and for lists of clients. */
 export const advertisedLayers = ({ layers }: Pick<Catalogue, "layers">): readonly Layer[] =>
   [...layers.values()].filter(({ enabled, advertised }) => enabled && advertised);
 
 /** Returns the names of the layers of `before` that `after` lacks or defines differently. */
-export function changedLayers(before: Iterable<Layer>, after: Iterable<Layer>): string[] {
+export function changedLayers(before: Iterable<Layer>, after: Iterable<Layer>): LayerName[] {
   const next = new Map([...after].map((layer) => [layer.name, layer]));
   return [...before].filter((layer) => !isSame(layer, next.get(layer.name))).map(({ name }) => name);
 }
 
 /** A grid set of a layer. */
 export interface LayerGridSet {
-  readonly layer: string;
-  readonly gridSet: string;
+  readonly layer: LayerName;
+  readonly gridSet: GridSetName;
 }
 
 /**

@@ -1,8 +1,9 @@
+import { asTileX, asZoom, type TileX, type Zoom } from "../grid/grid-set.ts";
 import { coverageAt, type GridSubset } from "./layer.ts";
 
 export interface Tile {
-  readonly z: number;
-  readonly x: number;
+  readonly z: Zoom;
+  readonly x: TileX;
   readonly rowFromTop: number;
 }
 
@@ -17,14 +18,14 @@ const PLACE = 0.4;
 /** Returns a tile inside the coverage of a grid subset, as an example. Undefined if the subset has no tile. */
 export function tileInside(subset: GridSubset): Tile | undefined {
   const { gridSet, zoomStart, zoomStop } = subset;
-  const z = Math.min(Math.max(LEVEL, zoomStart), zoomStop);
+  const z = asZoom(Math.min(Math.max(LEVEL, zoomStart), zoomStop));
   const matrix = gridSet.matrices[z];
   const rect = coverageAt(subset, z);
   if (matrix === undefined || rect === undefined) return undefined;
   const { minX, maxX, minY, maxY } = rect;
   return {
     z,
-    x: minX + Math.floor((maxX - minX) * PLACE),
+    x: asTileX(minX + Math.floor((maxX - minX) * PLACE)),
     rowFromTop: matrix.matrixHeight - 1 - maxY + Math.floor((maxY - minY) * PLACE),
   };
 }

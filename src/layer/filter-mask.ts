@@ -1,4 +1,13 @@
-import { intersectRects, rectOf, type TileIndex, type TileRect, tileExtent, type Zoom } from "../grid/grid-set.ts";
+import {
+  asTileRect,
+  asZoom,
+  intersectRects,
+  rectOf,
+  type TileIndex,
+  type TileRect,
+  tileExtent,
+  type Zoom,
+} from "../grid/grid-set.ts";
 import { coverageAt, type GridSubset } from "./layer.ts";
 import type { RasterFilter } from "./request-filter.ts";
 
@@ -51,7 +60,7 @@ export function decidingPixels(
   index: TileIndex,
 ): TileRect | undefined {
   if (index.z < zoomStart && !resample) return undefined;
-  const level = index.z < zoomStart ? zoomStart : Math.min(index.z + 1, zoomStop);
+  const level = asZoom(index.z < zoomStart ? zoomStart : Math.min(index.z + 1, zoomStop));
   const coverage = coverageAt(subset, level);
   // The grid set may have fewer levels than the filter.
   if (coverage === undefined) return undefined;
@@ -59,7 +68,7 @@ export function decidingPixels(
   const met = rectOf(gridSet, level, tileExtent(gridSet, index));
   if (met === undefined) return undefined;
   const wider = index.z > zoomStop ? { ...met, maxX: met.maxX + 1, maxY: met.maxY + 1 } : met;
-  return intersectRects(wider, coverage);
+  return intersectRects(asTileRect(wider), coverage);
 }
 
 /**

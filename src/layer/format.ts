@@ -1,10 +1,12 @@
+import { asFormatName, type FormatName } from "./tile-set.ts";
+
 /** A format of tiles (GWC's table, `docs/explanation/geowebcache.md`, Formats). */
 export type TileFormat = ImageFormat | DataFormat;
 
 /** The names of a format. */
 interface NamedFormat {
   /** The name in the configuration and in requests, such as `image/png8`. */
-  readonly mimeType: string;
+  readonly mimeType: FormatName;
   /** The name in paths, such as `png8`. */
   readonly extension: string;
   /** The format that is requested from a WMS or a WMTS. */
@@ -32,19 +34,22 @@ export interface DataFormat extends NamedFormat {
 }
 
 const plain = (encoding: "png" | "jpeg" | "gif" | "webp"): ImageFormat => {
-  const mimeType = `image/${encoding}`;
+  const mimeType = asFormatName(`image/${encoding}`);
   return { kind: "image", mimeType, extension: encoding, contentType: mimeType, upstreamType: mimeType, encoding };
 };
 /** Describes a format whose tiles a WMS renders as PNG. PNG is lossless, and every WMS supports it. */
-const fromPng = (format: Omit<ImageFormat, "kind" | "upstreamType">): ImageFormat => ({
+const fromPng = (
+  format: Omit<ImageFormat, "kind" | "upstreamType" | "mimeType"> & { mimeType: string },
+): ImageFormat => ({
   kind: "image",
   ...format,
+  mimeType: asFormatName(format.mimeType),
   upstreamType: "image/png",
 });
 const hybrid = (encoding: "jpeg-png" | "jpeg-png8"): ImageFormat =>
   fromPng({ mimeType: `image/vnd.${encoding}`, extension: encoding, contentType: undefined, encoding });
 const json = (extension: "geojson" | "topojson" | "utfgrid"): DataFormat => {
-  const mimeType = `application/json;type=${extension}`;
+  const mimeType = asFormatName(`application/json;type=${extension}`);
   return {
     kind: "data",
     mimeType,
@@ -55,16 +60,16 @@ const json = (extension: "geojson" | "topojson" | "utfgrid"): DataFormat => {
   };
 };
 
-const VECTOR_TILE = "application/vnd.mapbox-vector-tile";
+const VECTOR_TILE = asFormatName("application/vnd.mapbox-vector-tile");
 
 export const PNG: ImageFormat = plain("png");
-const PNG_24 = "image/png; mode=24bit";
+const PNG_24 = asFormatName("image/png; mode=24bit");
 
 const FORMATS: readonly TileFormat[] = [
   PNG,
   fromPng({ mimeType: "image/png8", extension: "png8", contentType: "image/png", encoding: "png8" }),
   fromPng({ mimeType: "image/png24", extension: "png24", contentType: "image/png", encoding: "png" }),
-  // MapServer's name for a PNG without a palette. GWC stores these tiles apart from those of image/png24.
+  // MapServer's name for a PNG without a palette. GWC stores these tiles apart from tiles of image/png24.
   { ...PNG, mimeType: PNG_24, extension: "png_24", upstreamType: PNG_24 },
   plain("jpeg"),
   plain("gif"),
@@ -86,7 +91,7 @@ const FORMATS: readonly TileFormat[] = [
 ];
 
 /** Aliases of formats. For vector tiles: GWC's older name, and the name that many servers use. */
-const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
+const TYPE_ALIASES: ReadonlyMap<string, string> = new Map<string, string>([
   ["image/jpg", "image/jpeg"],
   ["image/png;mode=24bit", PNG_24],
   ["image/png;%20mode=24bit", PNG_24],
@@ -105,10 +110,10 @@ const EXTENSION_ALIASES: ReadonlyMap<string, string> = new Map([
 export const contentTypeOf = (format: TileFormat, tile: Uint8Array): string =>
   format.contentType ?? (tile[0] === 0xff ? "image/jpeg" : "image/png");
 
-const byMimeType = new Map(FORMATS.map((f) => [f.mimeType, f]));
+const byMimeType: ReadonlyMap<string, TileFormat> = new Map(FORMATS.map((f) => [f.mimeType, f]));
 const byExtension = new Map(FORMATS.map((f) => [f.extension, f]));
 
-export const formatNames: readonly string[] = FORMATS.map((f) => f.mimeType);
+export const formatNames: readonly FormatName[] = FORMATS.map((f) => f.mimeType);
 
 /**
  * The longest MIME type that is parsed, because a client may send megabytes. Every name of a format, with some blanks,

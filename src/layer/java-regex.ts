@@ -11,8 +11,8 @@ const VERTICAL_SPACE: Ranges = [
 ];
 
 /**
- * The predefined classes of `java.util.regex.Pattern`; a capital letter is the complement. RE2 defines some of them
- * differently and lacks others.
+ * The predefined classes of `java.util.regex.Pattern`; a capital letter is the complement. RE2 defines some classes
+ * differently and lacks other classes.
  */
 const PREDEFINED: ReadonlyMap<string, Ranges> = new Map<string, Ranges>([
   ["d", [[0x30, 0x39]]],
@@ -226,7 +226,7 @@ const LINE_TERMINATORS: Ranges = [
 
 function flagsAfter<T extends { fold: boolean; dotAll: boolean }>(before: T, on: string, off: string, text: string): T {
   const unknown = [...on, ...off].find((flag) => !"ismu".includes(flag));
-  if (unknown !== undefined) throw new NotTranslatable(`the flag ${unknown} of ${text} has no equal in RE2`);
+  if (unknown !== undefined) throw new NotTranslatable(`the flag ${unknown} of ${text} has no equivalent in RE2`);
   const now = (flag: string, was: boolean): boolean => (off.includes(flag) ? false : on.includes(flag) || was);
   return { ...before, fold: now("i", before.fold), dotAll: now("s", before.dotAll) };
 }
@@ -263,10 +263,10 @@ function charactersOf(regex: string, start: number, folds: boolean): Characters 
     if (at >= regex.length) throw new NotTranslatable("missing closing ]");
     if (regex[at] === "]" && at > first) return { ranges, named, isNegated, end: at + 1 };
     if (regex.startsWith("&&", at))
-      throw new NotTranslatable("&& within brackets, an intersection, has no equal in RE2");
+      throw new NotTranslatable("&& within brackets, an intersection, has no equivalent in RE2");
     if (regex[at] === "[")
       throw new NotTranslatable(
-        "[ within brackets, a union, has no equal in RE2: write \\[, or \\p{Alpha} for [:alpha:]",
+        "[ within brackets, a union, has no equivalent in RE2: write \\[, or \\p{Alpha} for [:alpha:]",
       );
     const member = memberAt(regex, at, folds);
     at = member.end;
@@ -280,7 +280,8 @@ function charactersOf(regex: string, start: number, folds: boolean): Characters 
       ranges.push([member.value, member.value]);
       continue;
     }
-    if (regex[at + 1] === "[") throw new NotTranslatable("[ within brackets, a union, has no equal in RE2: write \\[");
+    if (regex[at + 1] === "[")
+      throw new NotTranslatable("[ within brackets, a union, has no equivalent in RE2: write \\[");
     const last = memberAt(regex, at + 1, folds);
     if (typeof last.value !== "number" || last.value < member.value)
       throw new NotTranslatable(`invalid character class range: \`${regex.slice(at - 1, last.end)}\``);
@@ -348,10 +349,10 @@ function escapeAt(
     if (letter === "Z" && /^\)*$/.test(rest)) return { value: "\\z", end };
     if (letter === "R") return { value: `(?:\\r\\n|${set(VERTICAL_SPACE)})`, end };
     if (letter === "Q") return quotation(regex, at);
-  } else if (letter === "Q") throw new NotTranslatable("\\Q within brackets has no equal in RE2");
+  } else if (letter === "Q") throw new NotTranslatable("\\Q within brackets has no equivalent in RE2");
   if (/[1-9]/.test(letter)) throw new NotTranslatable(`invalid escape sequence: \`\\${letter}\``);
   const why = UNTRANSLATABLE.get(letter);
-  if (why !== undefined) throw new NotTranslatable(`\\${letter} is ${why} in Java, and has no equal in RE2`);
+  if (why !== undefined) throw new NotTranslatable(`\\${letter} is ${why} in Java, and has no equivalent in RE2`);
   if (letter === "" || /[a-zA-Z0]/.test(letter)) throw new NotTranslatable(`invalid escape sequence: \`\\${letter}\``);
   const code = regex.codePointAt(at + 1) ?? 0;
   return one(code, at + 1 + (code > 0xffff ? 2 : 1));

@@ -1,5 +1,13 @@
-import type { Extent, GridSet, GridSetId, TileRect, Zoom } from "../grid/grid-set.ts";
-import { matrixRect, rectOf } from "../grid/grid-set.ts";
+import {
+  asGridSetName,
+  asZoom,
+  type Extent,
+  type GridSet,
+  matrixRect,
+  rectOf,
+  type TileRect,
+  type Zoom,
+} from "../grid/grid-set.ts";
 import { defined } from "../lib/defined.ts";
 import type { ByZoom } from "./by-zoom.ts";
 import type { EncodingOptions } from "./encoding.ts";
@@ -8,7 +16,7 @@ import type { FormatModifier } from "./format-modifier.ts";
 import type { Legend } from "./legend.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
 import type { RequestFilter } from "./request-filter.ts";
-import type { LayerName } from "./tile-set.ts";
+import type { FormatName, LayerName } from "./tile-set.ts";
 import type { TilesOnDisk } from "./tiles-on-disk.ts";
 import type { UpdateSource } from "./update-source.ts";
 
@@ -85,7 +93,7 @@ export interface UpstreamOptions extends ConnectionOptions {
 
 /** PEM files for connections to the configured servers, by absolute path. */
 export interface TlsOptions {
-  /** Certificates of the trusted authorities, which replace those of Node. */
+  /** Certificates of the trusted authorities, which replace Node's list. */
   readonly ca?: string;
   /** The client's certificate, and the certificate's key. */
   readonly cert?: string;
@@ -117,10 +125,13 @@ export interface XyzSourceOptions extends UpstreamOptions {
   readonly subdomains: readonly string[];
 }
 
+/** The name that an upstream has for one of its layers. */
+export type UpstreamLayerName = string;
+
 /** A WMTS. An address with placeholders is a RESTful template. Requests to any other address use key-value pairs. */
 export interface WmtsSourceOptions extends UpstreamOptions {
   readonly type: "wmts";
-  readonly layer: string;
+  readonly layer: UpstreamLayerName;
   readonly style: string;
   readonly tileMatrixSet: string;
   /** The prefix of the level's number in the upstream's name of a level. */
@@ -385,7 +396,7 @@ export function metatileFor(layer: Layer | undefined, mimeType: string | null): 
 }
 
 /** Returns the MIME types of the other formats that a render for one format fills. */
-export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: string): readonly string[] {
+export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: string): readonly FormatName[] {
   if (!formatsTogether || formatOf(mimeType)?.kind === "data") return [];
   return formats.flatMap((format) =>
     format.kind === "image" && format.mimeType !== mimeType ? [format.mimeType] : [],
@@ -406,17 +417,17 @@ export function gridSubset(
   gridSet: GridSet,
   options: {
     readonly extent?: Extent;
-    readonly zoomStart?: number;
-    readonly zoomStop?: number;
-    readonly minCachedLevel?: number;
-    readonly maxCachedLevel?: number;
+    readonly zoomStart?: Zoom;
+    readonly zoomStop?: Zoom;
+    readonly minCachedLevel?: Zoom;
+    readonly maxCachedLevel?: Zoom;
   },
 ): GridSubset {
-  const last = gridSet.matrices.length - 1;
+  const last = asZoom(gridSet.matrices.length - 1);
   return {
     gridSet,
-    zoomStart: options.zoomStart ?? 0,
-    zoomStop: Math.min(options.zoomStop ?? last, last),
+    zoomStart: options.zoomStart ?? asZoom(0),
+    zoomStop: options.zoomStop === undefined || options.zoomStop > last ? last : options.zoomStop,
     ...defined({
       extent: options.extent,
       minCachedLevel: options.minCachedLevel,
@@ -425,17 +436,17 @@ export function gridSubset(
   };
 }
 
-export const findSubset = (layer: Layer, gridSetId: GridSetId): GridSubset | undefined =>
-  layer.gridSubsets.find((s) => s.gridSet.id === gridSetId);
+export const findSubset = (layer: Layer, name: string): GridSubset | undefined =>
+  layer.gridSubsets.find((s) => s.gridSet.id === name);
 
 /** The grid set of web maps (the OGC's WebMercatorQuad except for the last digits of its extent). */
-export const WEB_GRID = "EPSG:900913";
+export const WEB_GRID = asGridSetName("EPSG:900913");
 /** The same grid set with tiles of twice the side. */
-const WEB_GRID_X2 = "EPSG:900913x2";
+const WEB_GRID_X2 = asGridSetName("EPSG:900913x2");
 
 /**
- * Returns the grid subset for short tile addresses: the one of web maps, else the one of web maps with tiles of twice
- * the side. Undefined if the layer has neither.
+ * Returns the grid subset for short tile addresses: the grid set of web maps, else the grid set of web maps with tiles
+ * of twice the side. Undefined if the layer has neither.
  */
 export const webSubset = (layer: Layer): GridSubset | undefined =>
   findSubset(layer, WEB_GRID) ?? findSubset(layer, WEB_GRID_X2);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { floatText } from "./float-text.ts";
+import { asParametersId, type ParametersId } from "./tile-set.ts";
 import { compilePattern, type ValuePattern } from "./value-pattern.ts";
 
 export const CASE_RULES = ["NONE", "UPPER", "LOWER"] as const;
@@ -44,11 +45,11 @@ export type ParameterFilter = StringFilter | RegexFilter | NumberFilter;
 /** One combination of parameter values: a value for every filter's key, or empty if all values are the defaults. */
 export interface Parameters {
   /** GWC's id: 40 hexadecimal digits; "" for the defaults. */
-  readonly id: string;
+  readonly id: ParametersId;
   readonly values: Readonly<Record<string, string>>;
 }
 
-export const DEFAULT_PARAMETERS: Parameters = { id: "", values: {} };
+export const DEFAULT_PARAMETERS: Parameters = { id: asParametersId(""), values: {} };
 
 /** Returns the filter for the styles of WMS and WMTS. Undefined if the layer has only its default style. */
 export const stylesFilter = (filters: readonly ParameterFilter[]): ParameterFilter | undefined =>
@@ -68,12 +69,11 @@ export const allValues = (
  * Returns GWC's id of a combination of values: SHA-1 of `?K1=V1&K2=V2`, keys sorted, nothing escaped
  * (`docs/explanation/geowebcache.md`, Parameter filters). Existing caches then fit.
  */
-export function parametersId(values: Readonly<Record<string, string>>): string {
+export function parametersId(values: Readonly<Record<string, string>>): ParametersId {
   const keys = Object.keys(values).sort();
-  if (keys.length === 0) return "";
-  return createHash("sha1")
-    .update(`?${keys.map((k) => `${k}=${values[k] ?? ""}`).join("&")}`, "utf8")
-    .digest("hex");
+  if (keys.length === 0) return DEFAULT_PARAMETERS.id;
+  const text = `?${keys.map((k) => `${k}=${values[k] ?? ""}`).join("&")}`;
+  return asParametersId(createHash("sha1").update(text, "utf8").digest("hex"));
 }
 
 /** Converts a text to the letter case of a rule. */

@@ -1,4 +1,4 @@
-import type { Zoom } from "../grid/grid-set.ts";
+import type { GridSetName, Zoom } from "../grid/grid-set.ts";
 
 /**
  * Answers requests for tiles that are known to be empty with an empty tile, without a render (GeoWebCache's request
@@ -54,5 +54,5 @@ export interface WmsFilter extends RasterFilterOptions {
  * Returns the name of a raster's file, as in GeoWebCache. Replaces slashes, so that the id of a grid set cannot lead to
  * another directory.
  */
-export const maskFileName = ({ name, extension }: FileFilter, gridSet: string, z: Zoom): string =>
+export const maskFileName = ({ name, extension }: FileFilter, gridSet: GridSetName, z: Zoom): string =>
   `${name}_${gridSet}_${z}.${extension}`.replace(/[/\\]/g, "_");

@@ -11,8 +11,10 @@ export const NOT_STORED = -1;
  */
 export function storesLevel(
   { expireCacheSeconds }: Pick<Layer, "expireCacheSeconds">,
-  { minCachedLevel = 0, maxCachedLevel = Number.POSITIVE_INFINITY }: GridSubset,
+  { minCachedLevel, maxCachedLevel }: GridSubset,
   z: Zoom,
 ): boolean {
-  return z >= minCachedLevel && z <= maxCachedLevel && valueAt(expireCacheSeconds, z) !== NOT_STORED;
+  if (minCachedLevel !== undefined && z < minCachedLevel) return false;
+  if (maxCachedLevel !== undefined && z > maxCachedLevel) return false;
+  return valueAt(expireCacheSeconds, z) !== NOT_STORED;
 }

@@ -1,16 +1,19 @@
-import type { GridSetId, TileIndex } from "../grid/grid-set.ts";
+import type { GridSetName, TileIndex } from "../grid/grid-set.ts";
 import type { Branded } from "../lib/brand.ts";
 
 export type LayerName = Branded<string, "layer">;
+export const asLayerName = (name: string): LayerName => name as LayerName;
 /** 40 hexadecimal digits; "" for the default parameters. */
 export type ParametersId = Branded<string, "parameters">;
+export const asParametersId = (id: string): ParametersId => id as ParametersId;
 /** A MIME type as configured, such as `image/png8`. */
 export type FormatName = Branded<string, "format">;
+export const asFormatName = (name: string): FormatName => name as FormatName;
 
 /** The unit of storage, truncation and measurement: layer, grid set, format and parameters id. */
 export interface TileSet {
   readonly layer: LayerName;
-  readonly gridSet: GridSetId;
+  readonly gridSet: GridSetName;
   readonly format: FormatName;
   readonly parametersId: ParametersId;
 }

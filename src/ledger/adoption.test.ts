@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
@@ -36,7 +37,7 @@ function open(blockBytes: number) {
       const tile = { x: 16 * n, y: 0, z: 9 };
       const cells = ledger.writers.open(tileSet, { z: 9, minX: tile.x, minY: 0, maxX: tile.x, maxY: 0 });
       db.transaction(() => ledger.writeMarks());
-      const put = await store.put({ tileSet, ...tile }, new Uint8Array(size), () => true);
+      const put = await store.put({ tileSet, ...tile }, new Uint8Array(size), ...unconditionally);
       ledger.writers.wrote(tileSet, { ...tile, bytes: size, replaced: put.stored ? put.replaced : undefined });
       ledger.writers.close(cells);
     }

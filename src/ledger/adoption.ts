@@ -1,3 +1,5 @@
+import { asZoom, type GridSetName, type Zoom } from "../grid/grid-set.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import { pagesOf } from "../lib/pages.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Timer } from "../lib/time/clock.ts";
@@ -33,14 +35,14 @@ const PYRAMID = ["layer", "grid_set", "parameters_id"];
 
 /** A layer and the ids of its grid sets. The store needs the ids to parse directory names. */
 export interface AdoptedLayer {
-  readonly name: string;
-  readonly gridSets: readonly string[];
+  readonly name: LayerName;
+  readonly gridSets: readonly GridSetName[];
 }
 
 export interface AdoptionProgress {
   /** The number of pyramids (grid set and parameters of a layer) still to be counted, including the current one. */
   readonly pyramidsLeft: number;
-  readonly current: (StoredPyramid & { readonly z: number }) | null;
+  readonly current: (StoredPyramid & { readonly z: Zoom }) | null;
   /** The number of tiles counted since the start of the server. */
   readonly tiles: number;
 }
@@ -134,7 +136,7 @@ export class Adoption {
   }
 
   /** Returns whether tiles of a layer may have been added or removed without a record in the ledger. */
-  isChecking(layer: string): boolean {
+  isChecking(layer: LayerName): boolean {
     for (const pyramid of this.#unchecked.values()) if (pyramid.layer === layer) return true;
     return false;
   }
@@ -179,7 +181,7 @@ export class Adoption {
    * Returns the layers that have records or may have tiles. Listing each of thousands of layers in a bucket, or over a
    * network, would take too long.
    */
-  #withTiles(names: readonly string[]): readonly string[] {
+  #withTiles(names: readonly LayerName[]): readonly LayerName[] {
     if (names.length < MANY_LAYERS) return names;
     const recorded = new Set([...this.#ledger.tileSets()].map(({ tileSet }) => tileSet.layer));
     const others = names.filter((name) => !recorded.has(name));
@@ -194,7 +196,7 @@ export class Adoption {
   }
 
   /** Returns the pyramids that `look` finds; empty while the layer's part of the store is unavailable. */
-  #found(layer: string, look: () => StoredPyramid[]): StoredPyramid[] {
+  #found(layer: LayerName, look: () => StoredPyramid[]): StoredPyramid[] {
     try {
       return look();
     } catch (error) {
@@ -204,10 +206,10 @@ export class Adoption {
   }
 
   /** Logs that the layer's part of the store is unavailable. @throws any other error */
-  #logUnavailable(layer: string, error: unknown): void {
+  #logUnavailable(layer: LayerName, error: unknown): void {
     if (!(error instanceof StoreError)) throw error;
     this.#hasFailed = true;
-    this.#log.error("the tiles of a layer cannot be looked for", { layer, reason: error.message });
+    this.#log.error("the tiles of a layer cannot be listed", { layer, reason: error.message });
   }
 
   /** Counts pyramids again after an undo, because the current count may have passed the restored tiles already. */
@@ -220,7 +222,7 @@ export class Adoption {
   }
 
   /** Counts the uncounted pyramids of a layer once more after the current count, because the layer has a new store. */
-  countAgain(layer: string): void {
+  countAgain(layer: LayerName): void {
     this.restored([...this.#left.values()].filter((pyramid) => pyramid.layer === layer));
   }
 
@@ -229,7 +231,7 @@ export class Adoption {
   }
 
   /** Returns whether tiles of a layer may not have been counted yet. */
-  concerns(layer: string): boolean {
+  concerns(layer: LayerName): boolean {
     return this.isChecking(layer) || [...this.#left.values()].some((pyramid) => pyramid.layer === layer);
   }
 
@@ -298,7 +300,7 @@ export class Adoption {
   }
 
   /** Counts cells again that have lost a directory. */
-  async #repairLost(pyramid: StoredPyramid, z: number, changes: LevelChanges, stretch: Stretch): Promise<void> {
+  async #repairLost(pyramid: StoredPyramid, z: Zoom, changes: LevelChanges, stretch: Stretch): Promise<void> {
     const rects = await this.#wait.run(() => [...this.#ledger.caches.blockRects(pyramid, z)]);
     for (const page of pagesOf(rects, POSITIONS_AT_ONCE)) {
       await this.#wait.run(async () => {
@@ -306,7 +308,7 @@ export class Adoption {
         for (const rect of page) {
           for (const { tileSet, cell } of [...this.#ledger.caches.cellsWithTiles(pyramid, rect)])
             if (!(await changes.holds(cell))) this.#ledger.repair(tileSet, cell);
-          await stretch.rest();
+          await stretch.sleep();
           if (this.#stop.signal.aborted) return;
         }
       });
@@ -327,7 +329,7 @@ export class Adoption {
       );
       for (const block of page) {
         await stretch.run(count(block));
-        await stretch.rest();
+        await stretch.sleep();
         if (this.#stop.signal.aborted) return;
       }
     });
@@ -342,7 +344,8 @@ export class Adoption {
     const counted = (tiles: number): void => {
       this.#tiles += tiles;
     };
-    const first = from === undefined ? { z: -1, after: undefined } : { z: int(from, "z"), after: text(from, "after") };
+    const first =
+      from === undefined ? { z: -1, after: undefined } : { z: asZoom(int(from, "z")), after: text(from, "after") };
     let rememberedMs = this.#ledger.clock.monotonicNow();
     for (const z of this.#store.levels(pyramid)) {
       if (z < first.z) continue;
@@ -368,7 +371,7 @@ export class Adoption {
   }
 
   /** Records the last region in one transaction with its counts, so that no region is skipped. */
-  #remember({ layer, gridSet, parametersId }: StoredPyramid, z: number, after: string): void {
+  #remember({ layer, gridSet, parametersId }: StoredPyramid, z: Zoom, after: string): void {
     this.#db.transaction(() => {
       this.#ledger.writeAll();
       this.#db

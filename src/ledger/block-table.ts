@@ -1,4 +1,4 @@
-import type { TileRect } from "../grid/grid-set.ts";
+import { asZoom, type TileRect, type Zoom } from "../grid/grid-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
 import { pagesOf } from "../lib/pages.ts";
 import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
@@ -38,8 +38,9 @@ export interface BlockTableParts {
 }
 
 /**
- * Holds the blocks: recently used blocks in memory, all others in the database. Only the table holds references to
- * blocks. It evicts a block that is not pinned as soon as the code that got the block has reached an await or its end.
+ * Holds the blocks: recently used blocks in memory, all other blocks in the database. Only the table holds references
+ * to blocks. It evicts a block that is not pinned as soon as the code that got the block has reached an await or its
+ * end.
  */
 export class BlockTable {
   readonly #db: Database;
@@ -283,7 +284,7 @@ export class BlockTable {
     const { key, z, bx, by } = after ?? { key: Number.NEGATIVE_INFINITY, z: -1, bx: -1, by: -1 };
     return this.#sql[order].all(tileSetId, key, z, bx, by, limit).map((row) => ({
       tileSetId,
-      z: int(row, "z"),
+      z: asZoom(int(row, "z")),
       bx: int(row, "bx"),
       by: int(row, "by"),
       key: numberOf(row, "key"),
@@ -294,7 +295,7 @@ export class BlockTable {
    * Returns the first row of blocks, at or after `by`, with a block that has a row in the database. Undefined if there
    * is no such row of blocks.
    */
-  nextRow(tileSetId: number, z: number, by: number): number | undefined {
+  nextRow(tileSetId: number, z: Zoom, by: number): number | undefined {
     const row = this.#sql.row.get(tileSetId, z, by);
     return row === undefined ? undefined : int(row, "by");
   }
@@ -381,11 +382,11 @@ export class BlockTable {
   }
 
   /** Yields the addresses of the blocks of a zoom that have a row in the database. */
-  *addressesOf(tileSetId: number, z: number): Generator<BlockAddress> {
+  *addressesOf(tileSetId: number, z: Zoom): Generator<BlockAddress> {
     for (const { at } of this.#rowsOf(this.#sql.addresses, tileSetId, z)) yield at;
   }
 
-  *#rowsOf(page: Statement, tileSetId: number, z: number): Generator<{ readonly at: BlockAddress; readonly row: Row }> {
+  *#rowsOf(page: Statement, tileSetId: number, z: Zoom): Generator<{ readonly at: BlockAddress; readonly row: Row }> {
     let [bx, by] = [-1, -1];
     for (;;) {
       const rows = page.all(tileSetId, z, bx, by);
@@ -434,7 +435,7 @@ export class BlockTable {
    * Returns the sums of a zoom over its blocks, from memory if possible, otherwise from their rows. Corrupt rows add
    * nothing.
    */
-  sumOf(tileSetId: number, z: number): { tiles: number; bytes: number; allocated: number } {
+  sumOf(tileSetId: number, z: Zoom): { tiles: number; bytes: number; allocated: number } {
     const sum = { tiles: 0, bytes: 0, allocated: 0 };
     const add = (tiles: number, { bytes, allocated }: { bytes: number; allocated: number }): void => {
       sum.tiles += tiles;

@@ -1,6 +1,17 @@
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
-import { intersectRects, type TileRect } from "../grid/grid-set.ts";
+import {
+  asTileRect,
+  asTileX,
+  asTileY,
+  asZoom,
+  intersectRects,
+  type TileRect,
+  type TileX,
+  type TileY,
+  type Zoom,
+} from "../grid/grid-set.ts";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../layer/tile-set.ts";
+import { int, type Row } from "../state/database.ts";
 import { decayedFrequency } from "./access-frequency.ts";
 import { CellAges, decodeAges, type WriteTimes } from "./cells/cell-ages.ts";
 
@@ -13,7 +24,7 @@ const NUMBERS = 5;
 /** The bytes of one cell in a row: the number of the cell, then its columns. */
 const CELL_BYTES = 1 + NUMBERS * 8;
 
-/** Which cell is evicted first: the least recently used, or the one with the lowest access frequency. */
+/** The cell that is evicted first: the least recently used cell, or the cell with the lowest access frequency. */
 export type CellOrder = "LRU" | "LFU";
 
 /** A cell that was read after its first write, and its access frequency. */
@@ -34,7 +45,7 @@ const isUsed = (oldestMs: number, lastUseMs: number, frequency: number): boolean
  */
 export interface BlockAddress {
   readonly tileSetId: number;
-  readonly z: number;
+  readonly z: Zoom;
   readonly bx: number;
   readonly by: number;
 }
@@ -42,23 +53,32 @@ export interface BlockAddress {
 /** The position of a block in any tile set. */
 type BlockPosition = Omit<BlockAddress, "tileSetId">;
 
+/** Returns the address of the block that a row concerns. */
+export const blockAddressOfRow = (row: Row): BlockAddress => ({
+  tileSetId: int(row, "tile_set"),
+  z: asZoom(int(row, "z")),
+  bx: int(row, "bx"),
+  by: int(row, "by"),
+});
+
 /** Returns the column (or row) of blocks that contains a column (or row) of tiles. */
 export const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
 
 /** Returns the rectangle of the tiles of a block. */
-export const blockRect = ({ z, bx, by }: BlockPosition): TileRect => ({
-  z,
-  minX: bx * BLOCK_SIDE,
-  minY: by * BLOCK_SIDE,
-  maxX: (bx + 1) * BLOCK_SIDE - 1,
-  maxY: (by + 1) * BLOCK_SIDE - 1,
-});
+export const blockRect = ({ z, bx, by }: BlockPosition): TileRect =>
+  asTileRect({
+    z,
+    minX: bx * BLOCK_SIDE,
+    minY: by * BLOCK_SIDE,
+    maxX: (bx + 1) * BLOCK_SIDE - 1,
+    maxY: (by + 1) * BLOCK_SIDE - 1,
+  });
 
 /** Returns the rectangle of the tiles of a cell of a block. */
 export function cellRectOf({ z, bx, by }: BlockPosition, cell: number): TileRect {
   const minX = bx * BLOCK_SIDE + (cell % CELLS_PER_SIDE) * CELL_SIDE;
   const minY = by * BLOCK_SIDE + Math.floor(cell / CELLS_PER_SIDE) * CELL_SIDE;
-  return { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
+  return asTileRect({ z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 });
 }
 
 export const blockKey = ({ tileSetId, z, bx, by }: BlockAddress): string => `${tileSetId}/${z}/${bx}/${by}`;
@@ -114,12 +134,12 @@ export class Block {
     this.known = new Uint8Array(CELLS).fill(known ? 1 : 0);
   }
 
-  has(x: number, y: number): boolean {
+  has(x: TileX, y: TileY): boolean {
     const bit = bitOf(x, y);
     return ((this.presence[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;
   }
 
-  set(x: number, y: number): void {
+  set(x: TileX, y: TileY): void {
     const bit = bitOf(x, y);
     this.presence[bit >> 3] = (this.presence[bit >> 3] ?? 0) | (1 << (bit & 7));
     const cell = cellOf(x, y);
@@ -127,7 +147,7 @@ export class Block {
     this.tiles++;
   }
 
-  clear(x: number, y: number): void {
+  clear(x: TileX, y: TileY): void {
     const bit = bitOf(x, y);
     this.presence[bit >> 3] = (this.presence[bit >> 3] ?? 0) & ~(1 << (bit & 7));
     const cell = cellOf(x, y);
@@ -141,7 +161,7 @@ export class Block {
   }
 
   /** Records that a tile, whose bit is already set, was written between two times. */
-  aged(x: number, y: number, isNew: boolean, times: WriteTimes): void {
+  aged(x: TileX, y: TileY, isNew: boolean, times: WriteTimes): void {
     const cell = cellOf(x, y);
     this.ages.written({ cell, bit: bitOf(x, y), isNew, tiles: this.cellTiles[cell] ?? 0 }, times);
   }
@@ -210,7 +230,7 @@ export class Block {
   }
 
   /** Yields the stored tiles of a cell. */
-  *tilesOf(cell: number): Generator<{ readonly x: number; readonly y: number }> {
+  *tilesOf(cell: number): Generator<{ readonly x: TileX; readonly y: TileY }> {
     if (this.cellTiles[cell] === 0) return;
     const rect = this.cellRect(cell);
     for (let y = rect.minY; y <= rect.maxY; y++)
@@ -228,7 +248,7 @@ export class Block {
     for (let cellX = cell(part.minX); cellX <= part.maxX; cellX += CELL_SIDE) {
       let found: number | undefined;
       for (let cellY = cell(part.minY); cellY <= part.maxY; cellY += CELL_SIDE) {
-        const first = this.#firstOfCell(cellX, cellY, part);
+        const first = this.#firstOfCell(asTileX(cellX), asTileY(cellY), part);
         if (first !== undefined && (found === undefined || first < found)) found = first;
       }
       if (found !== undefined) return found;
@@ -236,15 +256,15 @@ export class Block {
     return undefined;
   }
 
-  #firstOfCell(cellX: number, cellY: number, part: TileRect): number | undefined {
+  #firstOfCell(cellX: TileX, cellY: TileY, part: TileRect): number | undefined {
     const cell = cellOf(cellX, cellY);
-    const minX = Math.max(cellX, part.minX);
+    const minX = asTileX(Math.max(cellX, part.minX));
     if (this.known[cell] !== 1) return minX;
     if (this.cellTiles[cell] === 0) return undefined;
     const maxX = Math.min(cellX + CELL_SIDE - 1, part.maxX);
     const maxY = Math.min(cellY + CELL_SIDE - 1, part.maxY);
     for (let x = minX; x <= maxX; x++)
-      for (let y = Math.max(cellY, part.minY); y <= maxY; y++) if (this.has(x, y)) return x;
+      for (let y = asTileY(Math.max(cellY, part.minY)); y <= maxY; y++) if (this.has(x, y)) return x;
     return undefined;
   }
 
@@ -308,7 +328,7 @@ export class Block {
     for (const cell of maskCells(row.unknown)) block.known[cell] = 0;
     for (const [byte, bits] of block.presence.entries()) {
       if (bits === 0) continue;
-      const cell = cellOf((byte % ROW_BYTES) * 8, Math.floor(byte / ROW_BYTES));
+      const cell = cellOf(asTileX((byte % ROW_BYTES) * 8), asTileY(Math.floor(byte / ROW_BYTES)));
       const tiles = bitsIn(bits);
       block.cellTiles[cell] = (block.cellTiles[cell] ?? 0) + tiles;
       block.tiles += tiles;
@@ -365,9 +385,9 @@ function bitsIn(byte: number): number {
   return count;
 }
 
-const bitOf = (x: number, y: number): number => (y % BLOCK_SIDE) * BLOCK_SIDE + (x % BLOCK_SIDE);
+const bitOf = (x: TileX, y: TileY): number => (y % BLOCK_SIDE) * BLOCK_SIDE + (x % BLOCK_SIDE);
 
-export const cellOf = (x: number, y: number): number =>
+export const cellOf = (x: TileX, y: TileY): number =>
   Math.floor((y % BLOCK_SIDE) / CELL_SIDE) * CELLS_PER_SIDE + Math.floor((x % BLOCK_SIDE) / CELL_SIDE);
 
 /** Returns 64 cells as 16 hexadecimal digits. A text, because SQLite's integers are signed. */

@@ -1,5 +1,5 @@
-import type { TileRect } from "../grid/grid-set.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import type { GridSetName, TileRect, TileX, TileY, Zoom } from "../grid/grid-set.ts";
+import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import type { DirectoryTimes, StoredPyramid } from "../store/inventory-store.ts";
 import { type Block, type BlockAddress, blockKey, blockOf, blockRect, CELLS, cellOf } from "./block.ts";
 import { type CellPosition, cellPosition } from "./cells/cells.ts";
@@ -9,10 +9,16 @@ import { blocksId, pyramidKey, pyramidOf, type TileSetRecord } from "./tile-set-
 import type { TruncatedRecords } from "./truncated-records.ts";
 import type { CellDifference } from "./verification-documents.ts";
 
+/** A cell whose tiles in the ledger differ from those in the store. */
+export interface DifferentCell extends CellDifference {
+  readonly tileSet: TileSet;
+  readonly rect: TileRect;
+}
+
 /** A block, and its tiles in the store's listing, by cell. */
 interface ListedCells {
   readonly at: BlockAddress;
-  readonly cells: ReadonlyMap<number, readonly { readonly x: number; readonly y: number }[]>;
+  readonly cells: ReadonlyMap<number, readonly { readonly x: TileX; readonly y: TileY }[]>;
 }
 
 /**
@@ -32,7 +38,7 @@ export class CacheCounts {
    * Returns the pyramids of a layer in the store that have not been counted completely. Truncates records whose
    * directories now belong to a pyramid of a different name: the tiles are counted under that name.
    */
-  unknownPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
+  unknownPyramids(layer: LayerName, gridSets: readonly GridSetName[]): StoredPyramid[] {
     const { store, tileSets } = this.#in;
     const records = tileSets.of({ layer });
     const pyramids = this.#storedPyramids(layer, gridSets, records);
@@ -53,7 +59,7 @@ export class CacheCounts {
   }
 
   /** Returns the pyramids of a layer that have been counted completely, in the store or in records alone. */
-  countedPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
+  countedPyramids(layer: LayerName, gridSets: readonly GridSetName[]): StoredPyramid[] {
     const records = this.#in.tileSets.of({ layer });
     const recorded = records.map(({ tileSet }) => pyramidOf(tileSet));
     const all = [...this.#storedPyramids(layer, gridSets, records), ...recorded];
@@ -67,8 +73,8 @@ export class CacheCounts {
    * their grid sets, because a directory's name can be ambiguous.
    */
   #storedPyramids(
-    layer: string,
-    gridSets: readonly string[],
+    layer: LayerName,
+    gridSets: readonly GridSetName[],
     records: readonly TileSetRecord[],
   ): readonly StoredPyramid[] {
     return this.#in.store.pyramids(layer, [...records.map(({ tileSet }) => tileSet.gridSet), ...gridSets]);
@@ -132,9 +138,9 @@ export class CacheCounts {
     const tileSetId = blocksId(this.#in.tileSets.record(tileSet), rect.z);
     const found = new Map<
       string,
-      { readonly at: BlockAddress; readonly cells: Map<number, { x: number; y: number }[]> }
+      { readonly at: BlockAddress; readonly cells: Map<number, { x: TileX; y: TileY }[]> }
     >();
-    const cellsOf = (at: BlockAddress): Map<number, { x: number; y: number }[]> => {
+    const cellsOf = (at: BlockAddress): Map<number, { x: TileX; y: TileY }[]> => {
       const key = blockKey(at);
       const known = found.get(key) ?? { at, cells: new Map() };
       found.set(key, known);
@@ -210,7 +216,7 @@ export class CacheCounts {
    * Compares the cells of a region in the ledger and in the store. Skips unknown cells and cells that a writer has
    * open. Yields after each cell: the difference, or undefined if the cell does not differ.
    */
-  *differences(pyramid: StoredPyramid, rect: TileRect, listed: Listed): Generator<CellDifference | undefined, void> {
+  *differences(pyramid: StoredPyramid, rect: TileRect, listed: Listed): Generator<DifferentCell | undefined, void> {
     for (const tileSet of this.#tileSetsOf(pyramid, listed))
       for (const { at, cells } of this.#blocksOf(tileSet, rect, listed))
         for (let cell = 0; cell < CELLS; cell++) {
@@ -222,7 +228,7 @@ export class CacheCounts {
         }
   }
 
-  #difference(tileSet: TileSet, block: Block, cell: number): CellDifference | undefined {
+  #difference(tileSet: TileSet, block: Block, cell: number): DifferentCell | undefined {
     const rect = block.cellRect(cell);
     const found = this.#in.store.recount(tileSet, rect, false);
     const { cells } = this.#in;
@@ -245,12 +251,12 @@ export class CacheCounts {
   }
 
   /** Returns the levels for which the ledger has sums. A level is repeated for each format. */
-  levels(pyramid: StoredPyramid): number[] {
+  levels(pyramid: StoredPyramid): Zoom[] {
     return this.#in.tileSets.of(pyramid).flatMap(({ sums }) => [...sums.keys()]);
   }
 
   /** Yields the rectangles of the blocks of a level that have a row in the database. */
-  *blockRects(pyramid: StoredPyramid, z: number): Generator<TileRect> {
+  *blockRects(pyramid: StoredPyramid, z: Zoom): Generator<TileRect> {
     for (const record of this.#in.tileSets.of(pyramid))
       for (const at of this.#in.blocks.addressesOf(blocksId(record, z), z)) yield blockRect(at);
   }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import type { SqlValue } from "../state/database.ts";
@@ -33,7 +33,7 @@ async function storedTiles() {
     const [x, y] = [(n * 37) % 384, (n * 11) % 128];
     const open = ledger.writers.open(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
     db.transaction(() => ledger.writeMarks());
-    const put = await store.put({ tileSet, x, y, z }, new Uint8Array(n + 1), () => true);
+    const put = await store.put({ tileSet, x, y, z }, new Uint8Array(n + 1), ...unconditionally);
     if (put.stored) ledger.writers.wrote(tileSet, { x, y, z, bytes: n + 1, replaced: put.replaced });
     ledger.writers.close(open);
   }

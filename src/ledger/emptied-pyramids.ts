@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import { ifAvailable } from "../store/tile-store.ts";
 import { type LedgerInternals, removeBlocks } from "./ledger-internals.ts";
@@ -26,7 +27,7 @@ export class EmptiedPyramids {
   /** Examines up to `limit` noted pyramids, the oldest notes first. Notes a pyramid again if it is in use. */
   removeSome(limit: number): void {
     const { tileSets } = this.#in;
-    const byLayer = new Map<string, StoredPyramid[]>();
+    const byLayer = new Map<LayerName, StoredPyramid[]>();
     for (const [key, pyramid] of tileSets.emptied) {
       if (limit-- <= 0) break;
       tileSets.emptied.delete(key);
@@ -59,7 +60,7 @@ export class EmptiedPyramids {
     return tileSets.isComplete(pyramid) !== false && records.every(isEmptyRecord);
   }
 
-  #remove(layer: string, pyramids: readonly StoredPyramid[]): void {
+  #remove(layer: LayerName, pyramids: readonly StoredPyramid[]): void {
     const { db, tileSets } = this.#in;
     const inUse = this.#inUse(pyramids);
     const free = pyramids.filter((pyramid) => {
@@ -98,7 +99,7 @@ export class EmptiedPyramids {
   }
 
   /** Removes empty pyramids from the store. @returns the pyramids of which the store contains nothing any more */
-  #removeFromStore(layer: string, pyramids: readonly StoredPyramid[]): StoredPyramid[] {
+  #removeFromStore(layer: LayerName, pyramids: readonly StoredPyramid[]): StoredPyramid[] {
     if (pyramids.length === 0) return [];
     // Undefined if the layer's part of the store is unavailable.
     const outcomes = ifAvailable(() => this.#in.store.removeEmptyPyramids(layer, pyramids));

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import sharp from "sharp";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
+import { unconditionally } from "../../test/support/memory-store.ts";
 import { countingChanges, openTestDatabase, removeTestDatabase } from "../../test/support/test-database.ts";
 import { rectHolds } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
@@ -126,7 +127,7 @@ test("whatever is written, removed, evicted, truncated and killed, the sums equa
             const set = now.jpeg ? jpegs : tileSet;
             const cells = at.ledger.writers.open(set, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
             if (cells.mustCommit) at.db.transaction(() => at.ledger.writeMarks());
-            const put = await at.store.put({ tileSet: set, x, y, z: Z }, new Uint8Array(size), () => true);
+            const put = await at.store.put({ tileSet: set, x, y, z: Z }, new Uint8Array(size), ...unconditionally);
             if (put.stored) at.ledger.writers.wrote(set, { x, y, z: Z, bytes: size, replaced: put.replaced });
             at.ledger.writers.close(cells);
             model.set(`${set.format} ${x}/${y}`, size);
@@ -211,7 +212,7 @@ test("whatever is written, removed, evicted, truncated and killed, the sums equa
 
 test("tile sets that were stored before the ledger are unknown, and are counted on request", async () => {
   const store = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
-  for (let x = 0; x < 20; x++) await store.put({ tileSet, x, y: 3, z: 6 }, new Uint8Array(10), () => true);
+  for (let x = 0; x < 20; x++) await store.put({ tileSet, x, y: 3, z: 6 }, new Uint8Array(10), ...unconditionally);
   const { ledger, db } = open(directory, "state.db");
   const presence = ledger.presence(tileSet, { z: 6, minX: 0, minY: 0, maxX: 31, maxY: 15 });
   expect([presence.has(0, 3), presence.has(19, 3), presence.has(20, 3)]).toEqual([true, true, false]);
@@ -228,7 +229,7 @@ test("after a reboot, cells written in the last two minutes are counted again, a
   const write = async (x: number): Promise<void> => {
     const cells = at.ledger.writers.open(tileSet, { z: Z, minX: x, minY: 0, maxX: x, maxY: 0 });
     if (cells.mustCommit) at.db.transaction(() => at.ledger.writeMarks());
-    const put = await at.store.put({ tileSet, x, y: 0, z: Z }, png, () => true);
+    const put = await at.store.put({ tileSet, x, y: 0, z: Z }, png, ...unconditionally);
     if (put.stored) at.ledger.writers.wrote(tileSet, { x, y: 0, z: Z, bytes: png.length, replaced: put.replaced });
     at.ledger.writers.close(cells);
   };
@@ -323,7 +324,7 @@ test("levels are truncated under open cells: they stay marked, are not evicted, 
   const cells = at.ledger.writers.open(tileSet, rect);
   at.db.transaction(() => at.ledger.writeMarks());
   at.ledger.truncated.truncateLevels([{ pyramid, z: Z }]);
-  await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
+  await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), ...unconditionally);
   at.ledger.writers.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
   const keep = () => "none" as const;
   const walk = { order: "LRU", ofLayer: () => true, keep, colderThan: Number.POSITIVE_INFINITY } as const;
@@ -350,7 +351,7 @@ test("a kill right after the commit of a truncation of levels loses no tile of a
   });
   expect(() => at.ledger.truncated.truncateLevels([{ pyramid, z: Z }])).toThrow("killed");
   at.db.close();
-  await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
+  await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), ...unconditionally);
   const next = open(directory, "state.db");
   while (next.ledger.recountSome(1000));
   expect(total(next.ledger)).toEqual({ tiles: 1n, bytes: 10n });
@@ -362,7 +363,7 @@ test("cells of a process before are counted again when its last writes must have
   const rect = { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 };
   at.ledger.writers.open(tileSet, rect);
   at.db.transaction(() => at.ledger.writeMarks());
-  await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
+  await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), ...unconditionally);
   at.db.close();
   const lostWrites = new LostWrites(clock.now);
   lostWrites.mayComeFor(1_000);
@@ -372,12 +373,12 @@ test("cells of a process before are counted again when its last writes must have
   // A job reads the presence and a writer stores a tile; the doubt outlives both.
   expect(next.ledger.presence(tileSet, rect).has(0, 0)).toBe(true);
   const cells = next.ledger.writers.open(tileSet, rect);
-  await next.store.put({ tileSet, x: 1, y: 0, z: Z }, new Uint8Array(5), () => true);
+  await next.store.put({ tileSet, x: 1, y: 0, z: Z }, new Uint8Array(5), ...unconditionally);
   next.ledger.writers.wrote(tileSet, { x: 1, y: 0, z: Z, bytes: 5, replaced: undefined });
   next.ledger.writers.close(cells);
   expect(total(next.ledger)).toEqual({ tiles: 2n, bytes: 15n });
   next.db.transaction(() => next.ledger.writeAll());
-  await next.store.put({ tileSet, x: 2, y: 0, z: Z }, new Uint8Array(7), () => true);
+  await next.store.put({ tileSet, x: 2, y: 0, z: Z }, new Uint8Array(7), ...unconditionally);
   expect(next.ledger.writers.lateMsIn("a")).toBe(1_000);
   clock.pass(1_001);
   while (next.ledger.recountSome(1000));
@@ -390,7 +391,7 @@ test("a cell that one writer has lost while another has it open is counted when 
   const { ledger, store, db } = open(directory, "state.db");
   const rect = { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 };
   const [lost, other] = [ledger.writers.open(tileSet, rect), ledger.writers.open(tileSet, rect)];
-  await store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
+  await store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), ...unconditionally);
   ledger.writers.lost(lost);
   ledger.writers.close(lost);
   expect(ledger.recountSome(1000), "nothing that could be counted now is left").toBe(false);
@@ -432,7 +433,7 @@ test("a hundred values of a parameter leave no records, rows or files when their
     const cells = ledger.writers.open(set, { z: 0, minX: 0, minY: 0, maxX: 0, maxY: 0 });
     // Every tenth tile is never written, because its render fails.
     if (!parametersId.endsWith("0")) {
-      await store.put({ tileSet: set, x: 0, y: 0, z: 0 }, new Uint8Array(10), () => true);
+      await store.put({ tileSet: set, x: 0, y: 0, z: 0 }, new Uint8Array(10), ...unconditionally);
       await store.describeParameters("a", parametersId, { ELEV: parametersId });
       ledger.writers.wrote(set, { x: 0, y: 0, z: 0, bytes: 10, replaced: undefined });
     }
@@ -472,7 +473,7 @@ test("a contradiction that is seen while the store is unavailable is resolved la
   const ledger = new Ledger({ db, store, boot: "boot", clock, blocksInMemory: 4 });
   const put = async (x: number): Promise<void> => {
     const cells = ledger.writers.open(tileSet, { z: Z, minX: x, minY: 0, maxX: x, maxY: 0 });
-    await store.put({ tileSet, x, y: 0, z: Z }, new Uint8Array(10), () => true);
+    await store.put({ tileSet, x, y: 0, z: Z }, new Uint8Array(10), ...unconditionally);
     ledger.writers.wrote(tileSet, { x, y: 0, z: Z, bytes: 10, replaced: undefined });
     ledger.writers.close(cells);
   };

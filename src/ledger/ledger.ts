@@ -1,8 +1,8 @@
-import type { TileIndex, TileRect } from "../grid/grid-set.ts";
+import type { TileIndex, TileRect, TileX, TileY, Zoom } from "../grid/grid-set.ts";
 import type { MetatileWalk } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { int, text } from "../state/database.ts";
 import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
@@ -24,7 +24,7 @@ export interface KnownTileSet {
   readonly tileSet: TileSet;
   /** Whether every stored tile has been counted. */
   readonly complete: boolean;
-  readonly sums: ReadonlyMap<number, Readonly<Sum>>;
+  readonly sums: ReadonlyMap<Zoom, Readonly<Sum>>;
 }
 
 /**
@@ -118,7 +118,7 @@ export class Ledger {
    * Returns which tiles of a rectangle are stored, and a time before which no tile in the rectangle's cells was
    * written. Counts unknown cells first.
    */
-  presence(tileSet: TileSet, rect: TileRect): { has(x: number, y: number): boolean; oldestMs: number } {
+  presence(tileSet: TileSet, rect: TileRect): { has(x: TileX, y: TileY): boolean; oldestMs: number } {
     const record = this.#in.tileSets.record(tileSet);
     let oldestMs = Number.POSITIVE_INFINITY;
     for (const { block, cell } of this.#in.cells.in(record, rect)) {
@@ -132,7 +132,7 @@ export class Ledger {
    * Counts the cell of a tile that the ledger contains but that a reader did not find. Does nothing while a writer has
    * the cell open.
    */
-  missed(tileSet: TileSet, at: { x: number; y: number; z: number }): void {
+  missed(tileSet: TileSet, at: { x: TileX; y: TileY; z: Zoom }): void {
     const record = this.#in.tileSets.find(tileSet);
     if (record === undefined) return;
     const block = this.#in.cells.blockAt(record, at.x, at.y, at.z);
@@ -146,7 +146,7 @@ export class Ledger {
   }
 
   /** Counts the cells in doubt of a layer. Yields after each cell. */
-  countDoubted(layer: string): Generator<undefined> {
+  countDoubted(layer: LayerName): Generator<undefined> {
     return this.#in.doubted.countOf(layer);
   }
 
@@ -191,11 +191,11 @@ export class Ledger {
     return this.#in.tileSets.total;
   }
 
-  get byLayer(): ReadonlyMap<string, Readonly<Sum>> {
+  get byLayer(): ReadonlyMap<LayerName, Readonly<Sum>> {
     return this.#in.tileSets.byLayer;
   }
 
-  sumOf(layer: string): Readonly<Sum> {
+  sumOf(layer: LayerName): Readonly<Sum> {
     return this.#in.tileSets.sumOf(layer);
   }
 
@@ -204,7 +204,7 @@ export class Ledger {
     return new StoredMetatiles(this.#in.blocks, () => this.#blocksId(tileSet, walk.rect.z), walk);
   }
 
-  #blocksId(tileSet: TileSet, z: number): number | undefined {
+  #blocksId(tileSet: TileSet, z: Zoom): number | undefined {
     const record = this.#in.tileSets.find(tileSet);
     return record && blocksId(record, z);
   }

@@ -1,8 +1,9 @@
+import { asZoom } from "../grid/grid-set.ts";
 import { pagesOf } from "../lib/pages.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { type Database, int, type Row, type Statement, text } from "../state/database.ts";
 import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../state/dialect.ts";
-import { type Block, type BlockAddress, blockKey, CELLS, maskCells, maskText } from "./block.ts";
+import { type Block, type BlockAddress, blockAddressOfRow, blockKey, CELLS, maskCells, maskText } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 
 /**
@@ -66,7 +67,7 @@ export class Marks {
   ): Generator<{ readonly at: BlockAddress; readonly cells: ReadonlySet<number> }> {
     for (const row of db.prepare("SELECT * FROM mark").all()) {
       const cells = new Set([...maskCells(text(row, "active")), ...(rebooted ? maskCells(text(row, "settling")) : [])]);
-      const at = { tileSetId: int(row, "tile_set"), z: int(row, "z"), bx: int(row, "bx"), by: int(row, "by") };
+      const at = blockAddressOfRow(row);
       if (cells.size > 0) yield { at, cells };
     }
   }
@@ -129,7 +130,7 @@ export class Marks {
     const rows = new Map<string, Row>();
     for (const zoom of zooms.values())
       for (const page of pagesOf(zoom, POSITIONS_AT_ONCE)) {
-        const [{ tileSetId, z, bx, by } = { tileSetId: 0, z: 0, bx: 0, by: 0 }] = page;
+        const [{ tileSetId, z, bx, by } = { tileSetId: 0, z: asZoom(0), bx: 0, by: 0 }] = page;
         const found =
           page.length === 1
             ? this.#sql.get.all(tileSetId, z, bx, by)

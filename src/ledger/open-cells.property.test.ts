@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
@@ -143,7 +143,7 @@ class Scene {
       this.#writers.some((other) => other.tileSet === tileSet && other.unreported.some((t) => t.x === x && t.y === y))
     )
       for (const [name] of cellsIn(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y })) this.#inDoubt.add(name);
-    const put = await this.store.put({ tileSet, x, y, z }, new Uint8Array(bytes).fill(1), () => true);
+    const put = await this.store.put({ tileSet, x, y, z }, new Uint8Array(bytes).fill(1), ...unconditionally);
     if (put.stored) writer.unreported.push({ x, y, z, bytes, replaced: put.replaced });
     if (isReported) this.#report(writer);
   }

@@ -1,4 +1,5 @@
-import type { TileRect } from "../grid/grid-set.ts";
+import type { TileRect, TileX, TileY } from "../grid/grid-set.ts";
+import type { FormatName } from "../layer/tile-set.ts";
 import type { Region } from "../store/inventory-store.ts";
 import { blockOf, blockRect } from "./block.ts";
 
@@ -15,7 +16,7 @@ export type ListedBlock = readonly [rect: TileRect, listed: Listed];
  * have a quarter of a million.
  */
 export function* blocksIn(region: Region): Generator<undefined, readonly ListedBlock[]> {
-  const blocks = new Map<string, [TileRect, Map<string, { x: number; y: number }[]>]>();
+  const blocks = new Map<string, [TileRect, Map<FormatName, { x: TileX; y: TileY }[]>]>();
   let left = TILES_PER_STEP;
   for (const [format, tiles] of region.tiles) {
     for (const tile of tiles) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { metatileNumber, metatileWalk } from "../grid/metatile.ts";
@@ -32,7 +32,7 @@ async function ledgerOf(name: string, tiles: readonly { readonly x: number; read
   const ledger = new Ledger({ db, store, boot: "boot", clock: new ManualClock(1_000) });
   for (const { x, y } of tiles) {
     const open = ledger.writers.open(tileSet, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
-    const { stored } = await store.put({ tileSet, x, y, z: Z }, new Uint8Array(5), () => true);
+    const { stored } = await store.put({ tileSet, x, y, z: Z }, new Uint8Array(5), ...unconditionally);
     if (stored) ledger.writers.wrote(tileSet, { x, y, z: Z, bytes: 5, replaced: undefined });
     ledger.writers.close(open);
   }

@@ -1,4 +1,12 @@
-import { intersectRects, type TileRect } from "../grid/grid-set.ts";
+import {
+  asTileRect,
+  asTileX,
+  asTileY,
+  intersectRects,
+  type TileRect,
+  type TileX,
+  type TileY,
+} from "../grid/grid-set.ts";
 import { BAND, bandOf, groupEnd, type MetatileWalk, metatileAt, metatileRow, numberAt } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import { type Span, spanFrom, type TileSelection } from "../grid/tile-selection.ts";
@@ -57,7 +65,7 @@ export class StoredMetatiles implements MetatileChoice {
   ): { readonly column: number | undefined; readonly looks: number } {
     const { rect, factorX } = this.#walk;
     const left = Math.floor(rect.minX / factorX);
-    const columnOf = (x: number): number => Math.floor((Math.floor(x / factorX) - left) / BAND);
+    const columnOf = (x: TileX): number => Math.floor((Math.floor(x / factorX) - left) / BAND);
     const rows = this.#rowsOf(band);
     const part = { ...rect, ...rows, minX: Math.max(rect.minX, (left + group * BAND) * factorX) };
     let looks = 0;
@@ -71,7 +79,7 @@ export class StoredMetatiles implements MetatileChoice {
         if (next === undefined) break;
         const found =
           looks < mostLooks
-            ? this.#blocks.at({ ...row, bx: next }).firstColumn(part)
+            ? this.#blocks.at({ ...row, bx: next }).firstColumn(asTileRect(part))
             : Math.max(part.minX, next * BLOCK_SIDE);
         if (found !== undefined) {
           if (first === undefined || found < first) first = found;
@@ -80,7 +88,7 @@ export class StoredMetatiles implements MetatileChoice {
         bx = next + 1;
       }
     }
-    return { column: first === undefined ? undefined : columnOf(first), looks };
+    return { column: first === undefined ? undefined : columnOf(asTileX(first)), looks };
   }
 
   #rowsOf(band: number): { readonly minY: number; readonly maxY: number } {
@@ -139,7 +147,7 @@ export function* countStored(
 
 /** The selected columns of a row of tiles. */
 interface SelectedRow {
-  readonly y: number;
+  readonly y: TileY;
   readonly spans: readonly Span[];
 }
 
@@ -155,7 +163,7 @@ function storedOf(block: Block, { minX, maxX }: TileRect, selected: readonly Sel
     for (let i = spanFrom(spans, minX); i < spans.length; i++) {
       const { first, last } = spans[i] ?? { first: maxX + 1, last: maxX };
       if (first > maxX) break;
-      for (let x = Math.max(first, minX); x <= Math.min(last, maxX); x++) if (block.has(x, y)) count++;
+      for (let x = Math.max(first, minX); x <= Math.min(last, maxX); x++) if (block.has(asTileX(x), y)) count++;
     }
   }
   return count;
@@ -174,11 +182,11 @@ function* selectedOf(
     const spans =
       selection === undefined
         ? [whole]
-        : (yield* selection.spansInSteps(rect.z, y)).flatMap((span) => {
+        : (yield* selection.spansInSteps(rect.z, asTileY(y))).flatMap((span) => {
             const cut = { first: Math.max(span.first, whole.first), last: Math.min(span.last, whole.last) };
             return cut.first <= cut.last ? [cut] : [];
           });
-    if (spans.length > 0) rows.push({ y, spans });
+    if (spans.length > 0) rows.push({ y: asTileY(y), spans });
     yield;
   }
   return rows;

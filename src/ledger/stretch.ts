@@ -16,7 +16,8 @@ export class Stretch {
     this.#sinceMs = clock.monotonicNow();
   }
 
-  async rest(): Promise<void> {
+  /** Sleeps if the work since the last sleep has taken a stretch. */
+  async sleep(): Promise<void> {
     const worked = this.#clock.monotonicNow() - this.#sinceMs;
     if (worked < STRETCH_MS) return;
     await pause(this.#clock, worked, this.#signal);
@@ -32,7 +33,7 @@ export class Stretch {
     for (;;) {
       const { done, value } = work.next();
       if (done === true) return value;
-      await this.rest();
+      await this.sleep();
     }
   }
 }

@@ -1,5 +1,6 @@
-import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
-import { bigInt, type Database, int, newId, type Row, text } from "../state/database.ts";
+import { asZoom, type GridSetName, type Zoom } from "../grid/grid-set.ts";
+import { type LayerName, type ParametersId, type TileSet, tileSetKey } from "../layer/tile-set.ts";
+import { bigInt, type Database, int, newId, type Row } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import { ifAvailable } from "../store/tile-store.ts";
@@ -11,17 +12,18 @@ import {
   isOfTileSet,
   pyramidKey,
   pyramidOf,
+  pyramidOfRow,
   type Sum,
   type TileSetLevel,
   type TileSetRecord,
   type TileSetScope,
-  tileSetOf,
+  tileSetOfRow,
 } from "./tile-set-record.ts";
 
 /** A pyramid that was set aside, and whether every stored tile of it had been counted. */
 export interface AsidePyramid {
-  readonly gridSet: string;
-  readonly parametersId: string;
+  readonly gridSet: GridSetName;
+  readonly parametersId: ParametersId;
   readonly complete: boolean;
 }
 
@@ -47,7 +49,7 @@ export class TileSetTable {
   /** The records by the ids of the tile sets and of their separately truncated levels. */
   readonly #byId = new Map<number, TileSetRecord>();
   readonly #byPyramid = new Map<string, Set<TileSetRecord>>();
-  readonly #byLayer = new Map<string, Sum>();
+  readonly #byLayer = new Map<LayerName, Sum>();
   readonly #total = emptySum();
   readonly #dirty = new Map<string, TileSetLevel>();
   /** The records with unreclaimed levels. */
@@ -73,7 +75,7 @@ export class TileSetTable {
     for (const row of rows) {
       const record = this.#byId.get(int(row, "tile_set"));
       if (record === undefined) continue;
-      this.#change(record, int(row, "z"), {
+      this.#change(record, asZoom(int(row, "z")), {
         tiles: bigInt(row, "tiles"),
         bytes: bigInt(row, "bytes"),
         allocated: bigInt(row, "allocated"),
@@ -84,12 +86,12 @@ export class TileSetTable {
   /** Makes the records from rows. Returns one per tile set. */
   #adoptAll(rows: readonly Row[], isComplete: (tileSet: TileSet) => boolean): readonly TileSetRecord[] {
     const records = rows.filter(isOfTileSet).map((row) => {
-      const tileSet = tileSetOf(row);
+      const tileSet = tileSetOfRow(row);
       return this.#adopt(int(row, "id"), tileSet, isComplete(tileSet));
     });
     for (const row of rows) {
-      const record = isOfTileSet(row) ? undefined : this.find(tileSetOf(row));
-      if (record !== undefined) this.#setLevelId({ record, z: int(row, "level") }, int(row, "id"));
+      const record = isOfTileSet(row) ? undefined : this.find(tileSetOfRow(row));
+      if (record !== undefined) this.#setLevelId({ record, z: asZoom(int(row, "level")) }, int(row, "id"));
     }
     return records;
   }
@@ -128,7 +130,7 @@ export class TileSetTable {
   }
 
   /** Returns the record of a block's tile set. Undefined if the block was truncated. */
-  ofBlock({ tileSetId, z }: { readonly tileSetId: number; readonly z: number }): TileSetRecord | undefined {
+  ofBlock({ tileSetId, z }: { readonly tileSetId: number; readonly z: Zoom }): TileSetRecord | undefined {
     const record = this.#byId.get(tileSetId);
     return record !== undefined && blocksId(record, z) === tileSetId ? record : undefined;
   }
@@ -164,7 +166,7 @@ export class TileSetTable {
   }
 
   /** Returns, for all pyramids of a layer with a record, by their keys, whether every stored tile has been counted. */
-  completeIn(layer: string): ReadonlyMap<string, boolean> {
+  completeIn(layer: LayerName): ReadonlyMap<string, boolean> {
     const rows = this.#db.prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid WHERE layer = ?");
     return new Map(rows.all(layer).map((row) => [pyramidKey(pyramidIn(row)), pyramidIn(row).complete]));
   }
@@ -197,12 +199,12 @@ export class TileSetTable {
   }
 
   /** Adds to the sums of a zoom, of the layer, and of all layers. */
-  add(record: TileSetRecord, z: number, tiles: number, bytes: number, allocated: number): void {
+  add(record: TileSetRecord, z: Zoom, tiles: number, bytes: number, allocated: number): void {
     this.#change(record, z, { tiles: BigInt(tiles), bytes: BigInt(bytes), allocated: BigInt(allocated) });
     this.#dirty.set(`${record.id}/${z}`, { record, z });
   }
 
-  #change(record: TileSetRecord, z: number, by: Readonly<Sum>): void {
+  #change(record: TileSetRecord, z: Zoom, by: Readonly<Sum>): void {
     const zoom = record.sums.get(z) ?? emptySum();
     record.sums.set(z, zoom);
     const { layer } = record.tileSet;
@@ -212,12 +214,12 @@ export class TileSetTable {
     if (zoom.tiles === 0n) this.emptied.set(pyramidKey(record.tileSet), pyramidOf(record.tileSet));
   }
 
-  sumOf(layer: string): Readonly<Sum> {
+  sumOf(layer: LayerName): Readonly<Sum> {
     return this.#byLayer.get(layer) ?? emptySum();
   }
 
   /** The sums of the layers that have had tiles, by name. */
-  get byLayer(): ReadonlyMap<string, Readonly<Sum>> {
+  get byLayer(): ReadonlyMap<LayerName, Readonly<Sum>> {
     return this.#byLayer;
   }
 
@@ -226,7 +228,7 @@ export class TileSetTable {
   }
 
   /** Removes a zoom from the sums. The caller deletes the row in the database. */
-  clearZoom(record: TileSetRecord, z: number): void {
+  clearZoom(record: TileSetRecord, z: Zoom): void {
     const sum = record.sums.get(z);
     if (sum !== undefined) this.#change(record, z, { tiles: -sum.tiles, bytes: -sum.bytes, allocated: -sum.allocated });
     record.sums.delete(z);
@@ -312,14 +314,14 @@ export class TileSetTable {
    * the tile sets that now have their names.
    */
   restore(
-    layer: string,
+    layer: LayerName,
     aside: number,
     pyramids: readonly AsidePyramid[],
     also: () => void,
   ): readonly RestoredTileSet[] {
     const rows = this.#db.prepare("SELECT * FROM tile_set WHERE dead = ? AND aside = ?").all(ASIDE, aside);
     const replaced = new Map<string, TileSetRecord>();
-    for (const tileSet of rows.filter(isOfTileSet).map(tileSetOf)) {
+    for (const tileSet of rows.filter(isOfTileSet).map(tileSetOfRow)) {
       const record = this.find(tileSet);
       if (record !== undefined) replaced.set(tileSetKey(tileSet), record);
     }
@@ -366,7 +368,7 @@ export class TileSetTable {
    * Returns whether tile sets of a layer and parameters id, except `exceptId`, have rows that are set aside or to be
    * reclaimed.
    */
-  hasTruncated(layer: string, parametersId: string, exceptId = 0): boolean {
+  hasTruncated(layer: LayerName, parametersId: ParametersId, exceptId = 0): boolean {
     for (const { tileSet } of this.#unreclaimed)
       if (tileSet.layer === layer && tileSet.parametersId === parametersId) return true;
     const found = this.#db
@@ -389,7 +391,7 @@ export class TileSetTable {
   }
 
   /** Writes the changed sums of one zoom of a tile set, or of all zooms. Runs inside the caller's transaction. */
-  write(zoom?: { readonly tileSetId: number; readonly z: number }): void {
+  write(zoom?: { readonly tileSetId: number; readonly z: Zoom }): void {
     const put = this.#db.prepare(
       `INSERT INTO zoom_sum VALUES (?, ?, ?, ?, ?) ${replacing(["tile_set", "z"], ["tiles", "bytes", "allocated"])}`,
     );
@@ -408,15 +410,13 @@ export class TileSetTable {
 }
 
 const pyramidIn = (row: Row): StoredPyramid & { readonly complete: boolean } => ({
-  layer: text(row, "layer"),
-  gridSet: text(row, "grid_set"),
-  parametersId: text(row, "parameters_id"),
+  ...pyramidOfRow(row),
   complete: int(row, "complete") === 1,
 });
 
 /** Returns the stored levels of pyramids of a layer. Undefined if the layer's part of the store is unavailable. */
 export const levelsIn = (
   store: Pick<InventoryStore, "levelsOf">,
-  layer: string,
+  layer: LayerName,
   pyramids: readonly StoredPyramid[],
-): readonly (readonly number[])[] | undefined => ifAvailable(() => store.levelsOf(layer, pyramids));
+): readonly (readonly Zoom[])[] | undefined => ifAvailable(() => store.levelsOf(layer, pyramids));

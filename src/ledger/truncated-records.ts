@@ -1,6 +1,8 @@
+import type { Zoom } from "../grid/grid-set.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import { int, text } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
-import { type Block, type BlockAddress, CELLS, maskCells } from "./block.ts";
+import { type Block, type BlockAddress, blockAddressOfRow, CELLS, maskCells } from "./block.ts";
 import { EmptiedPyramids } from "./emptied-pyramids.ts";
 import { type LedgerInternals, removeBlocks } from "./ledger-internals.ts";
 import {
@@ -9,7 +11,7 @@ import {
   type TileSetLevel,
   type TileSetRecord,
   type TileSetScope,
-  tileSetOf,
+  tileSetOfRow,
 } from "./tile-set-record.ts";
 import { type AsidePyramid, levelsIn } from "./tile-set-table.ts";
 
@@ -93,7 +95,7 @@ export class TruncatedRecords {
    * the same tile sets.
    * @param also runs in the same transaction
    */
-  restore(layer: string, aside: number, pyramids: readonly AsidePyramid[], also: () => void): void {
+  restore(layer: LayerName, aside: number, pyramids: readonly AsidePyramid[], also: () => void): void {
     const { db, tileSets, blocks, marks, doubted } = this.#in;
     const restored = tileSets.restore(layer, aside, pyramids, () => {
       this.writeAll();
@@ -103,7 +105,7 @@ export class TruncatedRecords {
     for (const { replaced, record } of restored) {
       // These cells were marked when the tile set was set aside, and have not been counted since.
       for (const row of idsOf(record).flatMap((id) => markedCells.all(id))) {
-        const at = { tileSetId: int(row, "tile_set"), z: int(row, "z"), bx: int(row, "bx"), by: int(row, "by") };
+        const at = blockAddressOfRow(row);
         if (tileSets.ofBlock(at) === undefined) continue;
         const block = blocks.at(at);
         for (const cell of maskCells(text(row, "active"))) {
@@ -125,7 +127,7 @@ export class TruncatedRecords {
    * Truncates the records of some levels of pyramids, in a time that does not depend on their size.
    * @param also runs in the same transaction
    */
-  truncateLevels(levels: readonly { readonly pyramid: StoredPyramid; readonly z: number }[], also = () => {}): void {
+  truncateLevels(levels: readonly { readonly pyramid: StoredPyramid; readonly z: Zoom }[], also = () => {}): void {
     const { tileSets } = this.#in;
     this.#truncateLevels(
       levels.flatMap(({ pyramid, z }) => tileSets.of(pyramid).map((record) => ({ record, z }))),
@@ -140,20 +142,20 @@ export class TruncatedRecords {
   #truncateLevels(levels: readonly TileSetLevel[], also: () => void): void {
     const { tileSets, blocks, marks } = this.#in;
     const gone = new Map(levels.map(({ record, z }, n) => [`${blocksId(record, z)}/${z}`, { record, n }]));
-    const levelOf = ({ tileSetId, z }: BlockAddress) => gone.get(`${tileSetId}/${z}`);
+    const truncatedLevel = ({ tileSetId, z }: BlockAddress) => gone.get(`${tileSetId}/${z}`);
     tileSets.truncateLevels(levels, (ids) => {
       // A writer with an open cell continues to write into the emptied level, even if this process is killed now. Its
       // mark moves to the new id.
       for (const block of blocks.inMemory()) {
-        const level = block.open ? levelOf(block.at) : undefined;
+        const level = block.open ? truncatedLevel(block.at) : undefined;
         const id = level && ids[level.n];
         if (id !== undefined) marks.move(block.at, id);
       }
       also();
     });
     this.#handOver(
-      removeBlocks(this.#in, (at) => levelOf(at) !== undefined),
-      (at) => levelOf(at)?.record,
+      removeBlocks(this.#in, (at) => truncatedLevel(at) !== undefined),
+      (at) => truncatedLevel(at)?.record,
     );
   }
 
@@ -196,7 +198,7 @@ export class TruncatedRecords {
         )
         .run(id, limit);
       if (changes === limit) return;
-      this.#emptied.willRemoveTruncated(id, tileSetOf(dead));
+      this.#emptied.willRemoveTruncated(id, tileSetOfRow(dead));
       this.#in.db.prepare("DELETE FROM mark WHERE tile_set = ?").run(id);
       this.#in.db.prepare("DELETE FROM zoom_sum WHERE tile_set = ?").run(id);
       this.#in.db.prepare("DELETE FROM tile_set WHERE id = ?").run(id);
@@ -209,9 +211,9 @@ export class TruncatedRecords {
    * undo is unfinished. Lists each layer once, because a layer may have thousands of pyramids.
    * @param layer limits the check to one layer
    */
-  truncateVanished(layer?: string): void {
+  truncateVanished(layer?: LayerName): void {
     const vanished: TileSetLevel[] = [];
-    const byLayer = new Map<string, TileSetRecord[]>();
+    const byLayer = new Map<LayerName, TileSetRecord[]>();
     for (const record of this.#in.tileSets.all()) {
       const name = record.tileSet.layer;
       if (record.sums.size === 0 || (layer !== undefined && name !== layer)) continue;

@@ -95,7 +95,7 @@ export class Verification {
 
   async #compare(pyramid: StoredPyramid, rect: TileRect, listed: Listed, stretch: Stretch): Promise<void> {
     for (const difference of this.#ledger.caches.differences(pyramid, rect, listed)) {
-      await stretch.rest();
+      await stretch.sleep();
       if (this.#stop.signal.aborted) return;
       if (difference === undefined) continue;
       // A cell may be compared twice: by the row of its block, and again after a wait for the database.

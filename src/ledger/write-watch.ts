@@ -1,4 +1,4 @@
-import type { TileSet } from "../layer/tile-set.ts";
+import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import { type Block, CELLS } from "./block.ts";
 import { type CellPosition, cellId, cellPosition } from "./cells/cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
@@ -13,7 +13,7 @@ type Seen = Map<string, CellPosition>;
  */
 export class WriteWatch {
   readonly #in: LedgerInternals;
-  readonly #watches = new Set<{ readonly layer: string; readonly seen: Seen }>();
+  readonly #watches = new Set<{ readonly layer: LayerName; readonly seen: Seen }>();
   /** Cells of ended watches that could not be counted because the database was unavailable. */
   readonly #left: Seen = new Map();
 
@@ -26,7 +26,7 @@ export class WriteWatch {
     for (const { layer, seen } of this.#watches) if (layer === tileSet.layer) note(seen, tileSet, block, cell);
   }
 
-  begin(layer: string): { end(): void } {
+  begin(layer: LayerName): { end(): void } {
     const seen: Seen = new Map();
     const watch = { layer, seen };
     this.#watches.add(watch);
@@ -52,7 +52,7 @@ export class WriteWatch {
     }
   }
 
-  isWatched(layer: string): boolean {
+  isWatched(layer: LayerName): boolean {
     return [...this.#watches].some((watch) => watch.layer === layer);
   }
 }

@@ -1,13 +1,15 @@
+import type { ParametersId } from "../layer/tile-set.ts";
+
 /** A value for each parameter filter, and the parameters id of this combination in the store. */
 export interface Combination {
   readonly parameters: Readonly<Record<string, string>>;
-  readonly parametersId: string;
+  readonly parametersId: ParametersId;
 }
 
 /** The fields of a job's request that select parameters. */
 interface Named {
   readonly parameters: Combination["parameters"] | null;
-  readonly parametersId: string | null;
+  readonly parametersId: ParametersId | null;
   readonly combinations?: readonly Combination[];
 }
 

@@ -1,6 +1,7 @@
-import type { TileRect } from "../grid/grid-set.ts";
+import type { GridSetName, TileRect, Zoom } from "../grid/grid-set.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
+import type { ParametersId } from "../layer/tile-set.ts";
 import type { KnownTileSet } from "../ledger/ledger.ts";
 import { addTo, emptySum, type Sum } from "../ledger/tile-set-record.ts";
 import type { TileStore } from "../store/tile-store.ts";
@@ -19,7 +20,7 @@ export function* estimateTruncate(
   from: EstimateSources & { readonly store: Pick<TileStore, "parametersOf"> },
 ): Generator<undefined, Estimated> {
   const index = request.selection === undefined ? undefined : yield* indexInSteps(request.selection);
-  const zooms = new Map<number, Sum>();
+  const zooms = new Map<Zoom, Sum>();
   for (const { gridSet, rects } of request.ranges)
     for (const known of yield* tileSetsOf(request, gridSet, from))
       for (const rect of rects) {
@@ -53,11 +54,12 @@ export function* estimateTruncate(
  */
 function* tileSetsOf(
   request: JobRequest,
-  gridSet: string,
+  gridSet: GridSetName,
   { ledger, layer, store }: Parameters<typeof estimateTruncate>[1],
 ): Generator<undefined, readonly KnownTileSet[]> {
   const named = combinationsOf(request)?.map(({ parametersId }) => parametersId);
-  const isSelected = named === undefined ? selectsStored(request, layer, store) : (id: string) => named.includes(id);
+  const isSelected =
+    named === undefined ? selectsStored(request, layer, store) : (id: ParametersId) => named.includes(id);
   const { format } = request;
   const selected: KnownTileSet[] = [];
   for (const known of [...ledger.tileSets()]) {

@@ -1,4 +1,4 @@
-import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
+import { matrixRect, rectCount, type TileRect, type Zoom } from "../grid/grid-set.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
@@ -37,7 +37,7 @@ export interface Estimated {
 export function* estimate(request: JobRequest, from: EstimateSources): Generator<undefined, Estimated> {
   const index = request.selection === undefined ? undefined : yield* indexInSteps(request.selection);
   const known = tileSetsOf(request, from.ledger);
-  const zooms: EstimateView["zooms"][number][] = [];
+  const zooms: (EstimateView["zooms"][number] & { readonly z: Zoom })[] = [];
   // A seed or reseed has one grid set, so each zoom occurs once.
   for (const rect of request.ranges.flatMap(({ rects }) => rects)) {
     const tiles = from.totals.of(rect.z).total;
@@ -78,7 +78,7 @@ function tileSetsOf({ layer, gridSet, format, ...request }: JobRequest, ledger: 
   );
 }
 
-/** Adds two counts. Null if one of them is unknown. */
+/** Adds two counts. Null if a count is unknown. */
 export const addCounts = (a: bigint | null, b: bigint | null): bigint | null =>
   a === null || b === null ? null : a + b;
 

@@ -80,8 +80,8 @@ interface Selected extends Pick<Choices, "requestedSets"> {
   readonly spreads: readonly Spread[] | StoredSets;
 }
 
-/** The circumstances in which a request is planned. */
-export interface Moment {
+/** Inputs of the planning that are not in the request. */
+export interface PlanContext {
   readonly options: JobOptions;
   /** The time from which ages are subtracted, the same for all jobs. */
   readonly nowMs: number;
@@ -98,7 +98,7 @@ type ResolvedRequest = Omit<BatchRequest, "parameterSets"> & { readonly paramete
 export async function planBatch(
   { parameterSets: requestedSets, ...others }: BatchRequest,
   catalogue: Catalogue,
-  at: Moment,
+  at: PlanContext,
 ): Promise<Result<PlannedJobs, Refusal>> {
   const sets = typeof requestedSets === "object" ? resolveSets(requestedSets, at.nowMs) : ok(requestedSets);
   if (!sets.ok) return sets;
@@ -223,7 +223,7 @@ function selectedSets(
 
 const spreadOf = (set: ParameterSet): Spread => [...set].map(([key, value]) => [key, [value]]);
 
-/** Returns the values that a set selects among those that the filters list. */
+/** Returns the values that a set selects from the lists of the filters. */
 function spreadAmong(set: ChosenSet, filters: Layer["parameterFilters"]): Result<Spread, Refusal> {
   const spread: [string, readonly string[]][] = [];
   for (const [key, choice] of set) {
@@ -324,7 +324,7 @@ const subsetsOf = (request: SeedRequest, { layer, gridSets }: Choices): readonly
 async function planAll(
   many: ResolvedRequest,
   chosen: readonly Choices[],
-  at: Moment,
+  at: PlanContext,
   empty: PlannedJobs["empty"],
 ): Promise<Result<readonly JobRequest[], Refusal>> {
   const { request } = many;
@@ -361,7 +361,7 @@ async function planAll(
 function* planLayer(
   request: SeedRequest,
   { layer, formats, parameters, requestedSets }: Choices,
-  { options, nowMs, missingLevels }: Moment,
+  { options, nowMs, missingLevels }: PlanContext,
 ): Generator<undefined, Result<readonly JobRequest[], Refusal>> {
   const { format: _, ...common } = request;
   const sets = parameters === "stored" ? [new Map<string, string>()] : parameters;

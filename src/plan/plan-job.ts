@@ -1,13 +1,16 @@
 import {
+  asZoom,
   canonicalSrs,
   type Extent,
   extentsOverlap,
   extentText,
+  type GridSetName,
   intersectRects,
   rectCount,
   rectOf,
   sameSrs,
   type TileRect,
+  type Zoom,
 } from "../grid/grid-set.ts";
 import { gridSetHint } from "../grid/grid-set-hint.ts";
 import type { Selection } from "../grid/selection.ts";
@@ -21,8 +24,9 @@ import {
   metatileFor,
   subsetExtent,
 } from "../layer/layer.ts";
-import { parametersId, parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
+import { type Parameters, parametersId, parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
+import type { FormatName } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import { badField, type FieldRefusal, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -64,7 +68,7 @@ export const API_RULES: PlanRules = { gridSetField: "gridSet", defaultSubset, mi
 
 /** The interface and the time of the client's request. */
 interface Asking {
-  /** The rules of the interface. Absent: those of the classic interface. */
+  /** The rules of the interface. Absent: the rules of the classic interface. */
   readonly rules?: PlanRules;
   /** The time from which an age is subtracted. */
   readonly nowMs?: number;
@@ -229,7 +233,7 @@ export function chooseSubsets(
   return ok(standard === undefined ? [] : [standard]);
 }
 
-function chooseFormat(request: Pick<SeedRequest, "type" | "format">, layer: Layer): Result<string | null, Refusal> {
+function chooseFormat(request: Pick<SeedRequest, "type" | "format">, layer: Layer): Result<FormatName | null, Refusal> {
   if (request.format === undefined)
     return ok(request.type === "truncate" ? null : (layer.formats[0]?.mimeType ?? null));
   const format = formatOf(request.format);
@@ -254,7 +258,7 @@ function chooseParameters(
 }
 
 /** Returns a combination and its id as the client gave it, ignoring the layer's filters. */
-export function verbatimParameters(given: ReadonlyMap<string, string>): { id: string; values: Record<string, string> } {
+export function verbatimParameters(given: ReadonlyMap<string, string>): Parameters {
   const values = Object.fromEntries([...given].map(([key, value]) => [key.toUpperCase(), value]));
   return { id: parametersId(values), values };
 }
@@ -311,8 +315,8 @@ function* limitRanges(
   const { rects, ...rest } = limited.value;
   const zooms = rects.map(({ z }) => z);
   return ok({
-    zoomStart: Math.min(...zooms),
-    zoomStop: Math.max(...zooms),
+    zoomStart: asZoom(Math.min(...zooms)),
+    zoomStop: asZoom(Math.max(...zooms)),
     byGridSet: [{ gridSet: subset.gridSet.id, rects }],
     ...rest,
   });
@@ -323,8 +327,8 @@ const asBounds = (refusal: Refusal): Refusal =>
   "field" in refusal ? { ...refusal, field: refusal.field.replace(/^area/, "bounds") } : refusal;
 
 interface Ranges {
-  readonly zoomStart: number;
-  readonly zoomStop: number;
+  readonly zoomStart: Zoom;
+  readonly zoomStop: Zoom;
   readonly byGridSet: JobRequest["ranges"];
 }
 
@@ -363,20 +367,20 @@ function chooseRanges(
   if (bounds !== undefined && (bounds.minX >= bounds.maxX || bounds.minY >= bounds.maxY)) {
     return refuse(badField("bounds", boundsExpected(subsets), extentText(bounds)));
   }
-  const byGridSet: { gridSet: string; rects: TileRect[] }[] = [];
-  let first = Number.POSITIVE_INFINITY;
-  let last = Number.NEGATIVE_INFINITY;
+  const byGridSet: { gridSet: GridSetName; rects: TileRect[] }[] = [];
+  let first: Zoom | undefined;
+  let last: Zoom | undefined;
   for (const subset of subsets) {
-    const start = Math.max(zoomStart ?? subset.zoomStart, subset.zoomStart);
-    const stop = Math.min(zoomStop ?? subset.zoomStop, subset.zoomStop);
+    const start = asZoom(Math.max(zoomStart ?? subset.zoomStart, subset.zoomStart));
+    const stop = asZoom(Math.min(zoomStop ?? subset.zoomStop, subset.zoomStop));
     if (start > stop) continue;
     const rects = rectsOf(subset, start, stop, bounds);
     if (rects.length === 0) continue;
-    first = Math.min(first, start);
-    last = Math.max(last, stop);
+    if (first === undefined || start < first) first = start;
+    if (last === undefined || stop > last) last = stop;
     byGridSet.push({ gridSet: subset.gridSet.id, rects });
   }
-  if (byGridSet.length > 0) return ok({ zoomStart: first, zoomStop: last, byGridSet });
+  if (first !== undefined && last !== undefined) return ok({ zoomStart: first, zoomStop: last, byGridSet });
   const overlapping = subsets.some((s) => bounds === undefined || extentsOverlap(bounds, subsetExtent(s)));
   if (!overlapping && bounds !== undefined)
     return refuse({ ...badField("bounds", boundsExpected(subsets), extentText(bounds)), isNothingThere: true });
@@ -391,7 +395,7 @@ export const coverageText = (subsets: readonly GridSubset[]): string =>
 const boundsExpected = (subsets: readonly GridSubset[]): string =>
   `minx, miny, maxx, maxy with minx < maxx and miny < maxy that overlap ${coverageText(subsets)}`;
 
-function rectsOf(subset: GridSubset, start: number, stop: number, bounds: Extent | undefined): TileRect[] {
+function rectsOf(subset: GridSubset, start: Zoom, stop: Zoom, bounds: Extent | undefined): TileRect[] {
   if (bounds !== undefined && !extentsOverlap(bounds, subsetExtent(subset))) return [];
   const rects: TileRect[] = [];
   for (let z = start; z <= stop; z++) {

@@ -2,6 +2,10 @@ import { type Area, type AreaLevel, rectAround, stepsOf } from "../grid/area.ts"
 import { extentAround, type Polygon } from "../grid/area-parts.ts";
 import { isGeographic, isKnownSystem, isRolledOut, transformBetween } from "../grid/coordinate-systems.ts";
 import {
+  asTileIndex,
+  asTileX,
+  asTileY,
+  asZoom,
   type Extent,
   extentsOverlap,
   extentText,
@@ -12,6 +16,8 @@ import {
   sameSrs,
   type TileIndex,
   type TileRect,
+  tileExtent,
+  type Zoom,
 } from "../grid/grid-set.ts";
 import { type Position, reprojectRing } from "../grid/reproject.ts";
 import type { Selection } from "../grid/selection.ts";
@@ -46,8 +52,8 @@ const MOST_EAST = 540;
 export function* planArea(
   requested: RequestedArea,
   subset: GridSubset,
-  zoomStart: number,
-  zoomStop: number,
+  zoomStart: Zoom,
+  zoomStop: Zoom,
 ): Generator<undefined, Result<Limits, Refusal>> {
   const polygons = yield* projectedPolygons(requested, subset, zoomStop);
   if (!polygons.ok) return polygons;
@@ -57,7 +63,7 @@ export function* planArea(
   for (let z = zoomStart; z <= zoomStop; z++) {
     const coverage = coverageAt(subset, z);
     if (coverage === undefined) continue;
-    const level = levelOf(subset, z);
+    const level = areaLevel(subset, z);
     const rect = intersectRects(rectAround(bounds, level), coverage);
     if (rect === undefined) continue;
     levels.push(level);
@@ -94,8 +100,8 @@ export function boxIn({ bounds, srs: from }: RequestedArea, to: number): Extent 
   return { minX: lower[0], minY: lower[1], maxX: upper[0], maxY: upper[1] };
 }
 
-export function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {
-  const { minX, minY, maxX, maxY } = rectExtent(gridSet, { z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
+export function areaLevel({ gridSet }: GridSubset, z: Zoom): AreaLevel {
+  const { minX, minY, maxX, maxY } = tileExtent(gridSet, asTileIndex({ x: 0, y: 0, z }));
   return { z, x: minX, y: minY, width: maxX - minX, height: maxY - minY };
 }
 
@@ -106,7 +112,7 @@ export function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {
 function* projectedPolygons(
   requested: RequestedArea,
   subset: GridSubset,
-  zoomStop: number,
+  zoomStop: Zoom,
 ): Generator<undefined, Result<Polygon[], Refusal>> {
   const { gridSet } = subset;
   const from = requested.srs === "grid_set" ? gridSet.srs : requested.srs;
@@ -204,9 +210,10 @@ export function* planTiles(
 ): Generator<undefined, Result<Limits, Refusal>> {
   const { gridSet, zoomStart, zoomStop } = subset;
   const tiles: TileIndex[] = [];
-  for (const { z, x, y: fromTop } of requested) {
+  for (const { x: column, y: fromTop, z: level } of requested) {
+    const [x, z] = [asTileX(column), asZoom(level)];
     const coverage = coverageAt(subset, z);
-    const y = (gridSet.matrices[z]?.matrixHeight ?? 0) - 1 - fromTop;
+    const y = asTileY((gridSet.matrices[z]?.matrixHeight ?? 0) - 1 - fromTop);
     if (coverage === undefined || !rectHolds(coverage, x, y)) {
       const offered = `tiles of the layer, levels ${zoomStart} to ${zoomStop} of ${gridSet.id}`;
       return refuse(badField("tiles", `${offered}, within its coverage`, `${z}/${x}/${fromTop}`));

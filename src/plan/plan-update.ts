@@ -1,6 +1,6 @@
 import { type Area, rectAround, stepsOf } from "../grid/area.ts";
 import { extentAround, type Polygon } from "../grid/area-parts.ts";
-import { intersectRects, type TileRect } from "../grid/grid-set.ts";
+import { asTileRect, asZoom, intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { findSubset, type Layer } from "../layer/layer.ts";
 import type { UpdateSource } from "../layer/update-source.ts";
 import type { Refusal } from "../lib/refusal.ts";
@@ -8,7 +8,7 @@ import { ok, type Result } from "../lib/result.ts";
 import type { JobOptions } from "./job/job-options.ts";
 import type { JobRequest } from "./job/job-request.ts";
 import { inFormat, planSeed } from "./plan-job.ts";
-import { levelOf, MOST_STEPS } from "./plan-selection.ts";
+import { areaLevel, MOST_STEPS } from "./plan-selection.ts";
 import type { JobType } from "./seed-request.ts";
 
 /**
@@ -59,7 +59,7 @@ function inArea(planned: JobRequest, polygons: readonly Polygon[], layer: Layer)
   const subset = range && findSubset(layer, range.gridSet);
   if (range === undefined || subset === undefined) return undefined;
   const bounds = extentAround(polygons);
-  const levels = range.rects.map(({ z }) => levelOf(subset, z));
+  const levels = range.rects.map(({ z }) => areaLevel(subset, z));
   const rects = range.rects.flatMap((whole, i): TileRect[] => {
     const level = levels[i];
     const around = level && rectAround(bounds, level);
@@ -70,7 +70,7 @@ function inArea(planned: JobRequest, polygons: readonly Polygon[], layer: Layer)
       maxX: around.maxX + BUFFER,
       maxY: around.maxY + BUFFER,
     };
-    const rect = wide && intersectRects(wide, whole);
+    const rect = wide && intersectRects(asTileRect(wide), whole);
     return rect === undefined ? [] : [rect];
   });
   const zooms = rects.map(({ z }) => z);
@@ -79,8 +79,8 @@ function inArea(planned: JobRequest, polygons: readonly Polygon[], layer: Layer)
   const limited = {
     ...planned,
     bounds,
-    zoomStart: Math.min(...zooms),
-    zoomStop: Math.max(...zooms),
+    zoomStart: asZoom(Math.min(...zooms)),
+    zoomStop: asZoom(Math.max(...zooms)),
     ranges: [{ gridSet: range.gridSet, rects }],
   };
   // An area with too many edges is replaced by the box around it.

@@ -45,7 +45,10 @@ export class RateMeter {
     return first === undefined ? undefined : rateBetween(first, { ms, processed });
   }
 
-  timeLeft(ms: number, processed: bigint, left: bigint): TimeLeft | undefined {
+  timeLeft(
+    ms: number,
+    { processed, left }: { readonly processed: bigint; readonly left: bigint },
+  ): TimeLeft | undefined {
     const rate = this.rate(ms, processed);
     if (rate === undefined) return undefined;
     const seconds = Number(left) / rate;

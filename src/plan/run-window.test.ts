@@ -49,7 +49,7 @@ test("a window that is none is refused with the field and the value", () => {
   expect(refusal("22:00", "6:00")).toBe(`window.end: ${time} "6:00"`);
   expect(refusal(undefined, "06:00")).toBe(`window.start: ${time} null`);
   expect(refusal("06:00", 360)).toBe(`window.end: ${time} 360`);
-  expect(refusal("06:00", "06:00")).toBe('window.end: expected another time than the start, 06:00, got "06:00"');
+  expect(refusal("06:00", "06:00")).toBe('window.end: expected a time other than the start, 06:00, got "06:00"');
 });
 
 test("the clock of a time zone is built once, however many windows are checked", () => {

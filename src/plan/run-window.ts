@@ -24,7 +24,7 @@ export function parseWindow(
   const endMinute = minuteOf(end);
   if (endMinute === undefined) return refuse(badField(endField, EXPECTED, end ?? null));
   if (startMinute === endMinute)
-    return refuse(badField(endField, `another time than the start, ${timeText(startMinute)}`, end));
+    return refuse(badField(endField, `a time other than the start, ${timeText(startMinute)}`, end));
   return ok({ startMinute, endMinute });
 }
 

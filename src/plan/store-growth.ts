@@ -1,3 +1,4 @@
+import type { Zoom } from "../grid/grid-set.ts";
 import type { KnownTileSet, Ledger } from "../ledger/ledger.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
@@ -92,7 +93,7 @@ function fits(
 }
 
 interface Stored extends TilesSize {
-  readonly z: number;
+  readonly z: Zoom;
   readonly tiles: bigint;
 }
 
@@ -123,7 +124,7 @@ export function sizeOf(
  * Returns the tiles and sizes of the nearest levels, as many as the sample needs, because sizes at deep levels say
  * little about high levels.
  */
-function sampleAt(z: number, wanted: bigint, stored: readonly Stored[]): Omit<Stored, "z"> {
+function sampleAt(z: Zoom, wanted: bigint, stored: readonly Stored[]): Omit<Stored, "z"> {
   const nearest = [...stored].sort((a, b) => Math.abs(a.z - z) - Math.abs(b.z - z));
   const sample = { tiles: 0n, bytes: 0n, allocated: 0n };
   for (const { tiles, bytes, allocated } of nearest) {

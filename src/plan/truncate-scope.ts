@@ -1,5 +1,6 @@
-import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
+import { type GridSetName, matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
 import { findSubset, type Layer } from "../layer/layer.ts";
+import type { ParametersId } from "../layer/tile-set.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import type { JobRequest } from "./job/job-request.ts";
 import { chooser } from "./value-choice.ts";
@@ -12,7 +13,7 @@ export function selectsStored(
   { layer: name, parametersChosen }: Pick<JobRequest, "layer" | "parametersChosen">,
   layer: Layer | undefined,
   store: Pick<TileStore, "parametersOf">,
-): (parametersId: string) => boolean {
+): (parametersId: ParametersId) => boolean {
   if (parametersChosen === undefined) return () => true;
   const isChosen = chooser(
     parametersChosen.map((set) => new Map(set)),
@@ -28,7 +29,7 @@ export function selectsStored(
 export function coversLevel(
   { bounds, hasSelection }: { readonly bounds: JobRequest["bounds"]; readonly hasSelection: boolean },
   layer: Layer | undefined,
-  gridSet: string,
+  gridSet: GridSetName,
   rect: TileRect,
 ): boolean {
   if (hasSelection) return false;

@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import type { StoredSize } from "../render/admission.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import { DiskSpaceMonitor, type DiskSpaceMonitorParts } from "./disk-space-monitor.ts";
@@ -5,7 +6,7 @@ import { DiskSpaceMonitor, type DiskSpaceMonitorParts } from "./disk-space-monit
 /** The disks of several stores. */
 export interface StoreDisks {
   /** Returns the disk that contains the tiles of a layer. */
-  diskOf(layer: string): string;
+  diskOf(layer: LayerName): string;
   spaceOf(disk: string): Promise<DiskSpace>;
   /** Whether there is only one store. */
   readonly isOne?: boolean;
@@ -31,7 +32,7 @@ export class Disks {
   }
 
   /** Returns the monitor of the disk that contains the tiles of a layer. */
-  of(layer: string): DiskSpaceMonitor {
+  of(layer: LayerName): DiskSpaceMonitor {
     const stores = this.#several;
     if (stores === undefined) return this.all;
     const disk = stores.diskOf(layer);
@@ -44,16 +45,16 @@ export class Disks {
   }
 
   /** Records that tiles of a layer were stored. */
-  wrote(layer: string, size: StoredSize): void {
+  wrote(layer: LayerName, size: StoredSize): void {
     this.all.wrote(size);
     if (this.#several !== undefined) this.of(layer).wrote(size);
   }
 
   /**
-   * Returns a function that tells whether the tiles of another layer are on the same disk as the tiles of this one.
-   * Undefined if the tiles of all layers are.
+   * Returns a function that tells whether the tiles of another layer are on the same disk as the tiles of this layer.
+   * Undefined if all tiles are on one disk.
    */
-  sharing(layer: string): ((other: string) => boolean) | undefined {
+  sharing(layer: LayerName): ((other: LayerName) => boolean) | undefined {
     const stores = this.#several;
     if (stores === undefined) return undefined;
     const disk = stores.diskOf(layer);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { inPostgres, openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
@@ -92,7 +92,7 @@ function quotaOf(
     const tileSet = at(reservation.layer);
     const open = ledger.writers.open(tileSet, { z: 14, minX: tile.x, minY: 0, maxX: tile.x, maxY: 0 });
     db.transaction(() => ledger.writeMarks());
-    const put = await store.put({ tileSet, ...tile }, new Uint8Array(size), () => true);
+    const put = await store.put({ tileSet, ...tile }, new Uint8Array(size), ...unconditionally);
     const replaced = put.stored ? put.replaced : undefined;
     ledger.writers.wrote(tileSet, { ...tile, bytes: size, replaced });
     reservation.count(replaced === undefined ? sized(size, 1) : sized(0, 0));

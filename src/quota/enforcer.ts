@@ -1,4 +1,5 @@
 import PQueue from "p-queue";
+import type { LayerName } from "../layer/tile-set.ts";
 import { CELLS_IN_HAND } from "../ledger/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
@@ -31,7 +32,7 @@ export interface EnforcerSources {
   /** Returns the ranges that running seeds are storing. */
   readonly seedRanges: () => readonly SeedRange[];
   /** Reclaims the space of truncations of the chosen layers that could still be undone. */
-  readonly giveUpTruncated: (isChosen: (layer: string) => boolean) => void;
+  readonly giveUpTruncated: (isChosen: (layer: LayerName) => boolean) => void;
   /** Returns whether space of truncations is being reclaimed. */
   readonly isReclaiming: () => boolean;
 }
@@ -64,7 +65,7 @@ const STORE: Admission = { kind: "store" };
 /**
  * Keeps the store within its quotas. A writer reserves the size that it is about to add; usage and reservations
  * together never pass a limit. If a reservation would pass a limit, the least used cells are evicted, each as a whole,
- * and no more than needed. A clean-up evicts in the same way after a limit was lowered, and at the configured
+ * and only as many as needed. A clean-up evicts in the same way after a limit was lowered, and at the configured
  * frequency.
  */
 export class Enforcer {
@@ -199,7 +200,7 @@ export class Enforcer {
     if (this.#used(limit) + needed > limit.bytes) return full;
     // The size would fit beside the stored tiles, so only the reservations of other writers prevent it.
     if (writer === "user" || this.#counted(reservation.size) > 0)
-      return { kind: "busy", reason: "other writers hold the room in the store" };
+      return { kind: "busy", reason: "other writers have reserved the room in the store" };
     await this.#parts.reservations.less();
     return 0;
   }
@@ -208,7 +209,12 @@ export class Enforcer {
     this.#sources?.giveUpTruncated((other) => layer === undefined || other === layer);
   }
 
-  async #freeDiskSpace(layer: string, writer: Writer, size: StoredSize, most: number): Promise<number | SpaceRefusal> {
+  async #freeDiskSpace(
+    layer: LayerName,
+    writer: Writer,
+    size: StoredSize,
+    most: number,
+  ): Promise<number | SpaceRefusal> {
     const { disks, configuration, eviction } = this.#parts;
     const [disk, isThere] = [disks.of(layer), disks.sharing(layer)];
     const space = await disk.fresh();
@@ -227,7 +233,7 @@ export class Enforcer {
             ...global,
             // The order of the cells to evict is cached under this name.
             name: `the disk of ${layer}`,
-            stages: global.stages.map((isStage) => (other: string) => isStage(other) && isThere(other)),
+            stages: global.stages.map((isStage) => (other: LayerName) => isStage(other) && isThere(other)),
           };
     const evicted = await eviction.freeSpace(limit, writer, () => this.#excessOnDisk(space, size, isThere) ?? 0n, most);
     if (evicted === undefined) return full;
@@ -246,7 +252,7 @@ export class Enforcer {
   }
 
   /** Returns the limit, or the disk, that a size would exceed now. Undefined if the size fits. */
-  #obstacle(layer: string, size: StoredSize): Limit | "disk" | undefined {
+  #obstacle(layer: LayerName, size: StoredSize): Limit | "disk" | undefined {
     const { disks, configuration } = this.#parts;
     const space = disks.of(layer).now();
     if (space === undefined || this.#excessOnDisk(space, size, disks.sharing(layer)) !== undefined) return "disk";
@@ -270,7 +276,7 @@ export class Enforcer {
   #excessOnDisk(
     space: DiskSpace,
     size: StoredSize,
-    isThere: ((layer: string) => boolean) | undefined,
+    isThere: ((layer: LayerName) => boolean) | undefined,
   ): bigint | undefined {
     const { reservations, options } = this.#parts;
     const left = spaceOnDisk(space, options());

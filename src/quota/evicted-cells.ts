@@ -1,4 +1,4 @@
-import { intersectRects, type TileIndex, type TileRect } from "../grid/grid-set.ts";
+import { intersectRects, type TileIndex, type TileRect, type TileX, type TileY } from "../grid/grid-set.ts";
 import { CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { EvictedCell } from "../ledger/cells/cell-eviction.ts";
 
@@ -71,9 +71,9 @@ export class EvictedCells {
 const cellKey = (tileSet: TileSet, { x, y, z }: TileIndex): string =>
   `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
 
-const bitOf = (x: number, y: number): number => (y % CELL_SIDE) * CELL_SIDE + (x % CELL_SIDE);
+const bitOf = (x: TileX, y: TileY): number => (y % CELL_SIDE) * CELL_SIDE + (x % CELL_SIDE);
 
-function hasTile({ tiles }: Remembered, x: number, y: number): boolean {
+function hasTile({ tiles }: Remembered, x: TileX, y: TileY): boolean {
   const bit = bitOf(x, y);
   return ((tiles[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;
 }

@@ -1,19 +1,19 @@
-import { type Extent, intersectRects, type TileRect } from "../grid/grid-set.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import { type Extent, type GridSetName, intersectRects, type TileRect, type Zoom } from "../grid/grid-set.ts";
+import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import type { QuotaCount } from "./quota-count.ts";
 
 /** Tiles of one grid subset, one rectangle per level. */
-export interface Area {
-  readonly layer: string;
-  readonly gridSet: string;
+export interface SubsetRects {
+  readonly layer: LayerName;
+  readonly gridSet: GridSetName;
   readonly rects: readonly TileRect[];
 }
 
 /** An area that is never evicted, with the extent and levels of its configuration. */
-export interface Pin extends Area {
+export interface Pin extends SubsetRects {
   readonly extent: Extent | undefined;
-  readonly zoomStart: number;
-  readonly zoomStop: number;
+  readonly zoomStart: Zoom;
+  readonly zoomStop: Zoom;
 }
 
 /** Options of eviction that are not part of the classic interface's quota configuration. */
@@ -31,14 +31,14 @@ export interface EvictionOptions {
   readonly minFreeInodes?: number;
   readonly pins: readonly Pin[];
   /** The bytes that a layer keeps even if other layers need space. */
-  readonly floors: readonly { readonly layer: string; readonly bytes: bigint }[];
+  readonly floors: readonly { readonly layer: LayerName; readonly bytes: bigint }[];
 }
 
 /**
  * Returns how much of a rectangle of a tile set the areas cover. "all" only if a single rectangle of an area covers all
  * of it.
  */
-export function covered(tileSet: TileSet, rect: TileRect, by: Iterable<Area>): "all" | "some" | "none" {
+export function covered(tileSet: TileSet, rect: TileRect, by: Iterable<SubsetRects>): "all" | "some" | "none" {
   let answer: "some" | "none" = "none";
   for (const area of by) {
     if (area.layer !== tileSet.layer || area.gridSet !== tileSet.gridSet) continue;

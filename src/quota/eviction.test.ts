@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
@@ -57,7 +57,7 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
       const tileSet = tileSetOf(layer);
       const cells = ledger.writers.open(tileSet, rectOf(n));
       const { minX: x, minY: y } = rectOf(n);
-      await store.put({ tileSet, x, y, z: Z }, new Uint8Array(bytes), () => true);
+      await store.put({ tileSet, x, y, z: Z }, new Uint8Array(bytes), ...unconditionally);
       ledger.writers.wrote(tileSet, { x, y, z: Z, bytes, replaced: undefined });
       ledger.writers.close(cells);
     },

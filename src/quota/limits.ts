@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import { onceEach } from "../lib/once-each.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
 import { quotaBytes } from "./quota-bytes.ts";
@@ -7,10 +8,10 @@ import type { ExpirationPolicy, LayerQuota, QuotaConfiguration } from "./quota-c
 export interface Limit {
   readonly name: string;
   /** The layer that the limit applies to. Undefined if it applies to all layers together. */
-  readonly layer: string | undefined;
+  readonly layer: LayerName | undefined;
   readonly bytes: bigint;
   readonly policy: ExpirationPolicy;
-  readonly stages: readonly ((layer: string) => boolean)[];
+  readonly stages: readonly ((layer: LayerName) => boolean)[];
 }
 
 const layerLimit = ({ layer, expirationPolicyName, quota }: LayerQuota): Limit => ({
@@ -32,7 +33,7 @@ export function waterMarks(
 
 /** Returns the limits of a configuration. Returns the same object for the same configuration. */
 export const limitsOf = onceEach(({ globalQuota, globalExpirationPolicyName, layerQuotas }: QuotaConfiguration) => {
-  const ofLayer: ReadonlyMap<string, Limit> = new Map(layerQuotas.map((quota) => [quota.layer, layerLimit(quota)]));
+  const ofLayer: ReadonlyMap<LayerName, Limit> = new Map(layerQuotas.map((quota) => [quota.layer, layerLimit(quota)]));
   const global: Limit = {
     name: "all layers",
     layer: undefined,

@@ -5,7 +5,8 @@ import type { DiskSpace } from "../store/tile-store.ts";
 const LEAST_LEFT = 0.05;
 
 /** Returns whether at most a twentieth of a whole is left. */
-export const isNearlyFull = (left: number, whole: number): boolean => whole > 0 && left <= LEAST_LEFT * whole;
+export const isNearlyFull = ({ left, whole }: { readonly left: number; readonly whole: number }): boolean =>
+  whole > 0 && left <= LEAST_LEFT * whole;
 
 /** Logs when the disk of the tiles becomes nearly full, and when it has space again. */
 export class DiskFullLog {
@@ -25,7 +26,8 @@ export class DiskFullLog {
     const { freeBytes, totalBytes, freeInodes, totalInodes } = space;
     const inodes = Number.isFinite(totalInodes) ? { freeInodes, totalInodes } : {};
     const nearlyFull =
-      isNearlyFull(freeBytes, totalBytes) || (Number.isFinite(totalInodes) && isNearlyFull(freeInodes, totalInodes));
+      isNearlyFull({ left: freeBytes, whole: totalBytes }) ||
+      (Number.isFinite(totalInodes) && isNearlyFull({ left: freeInodes, whole: totalInodes }));
     if (nearlyFull === this.#wasNearlyFull) return;
     this.#wasNearlyFull = nearlyFull;
     const fields = { freeBytes, totalBytes, ...inodes };

@@ -1,3 +1,5 @@
+import type { LayerName } from "../layer/tile-set.ts";
+
 /** The units of a quota, base 1024 (`docs/reference/wire-format.md`, Disk quota). */
 export type StorageUnit = "B" | "KiB" | "MiB" | "GiB" | "TiB";
 export type CleanUpUnit = "SECONDS" | "MINUTES" | "HOURS" | "DAYS";
@@ -13,7 +15,7 @@ export interface Quota {
 }
 
 export interface LayerQuota {
-  readonly layer: string;
+  readonly layer: LayerName;
   readonly expirationPolicyName: ExpirationPolicy;
   readonly quota: Quota;
 }

@@ -22,7 +22,7 @@ export const SHORT_TIMES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Converts a quota in a unit of GeoWebCache's file to the units of a quota, limited to the largest quota. */
-export function quotaFromFile(value: string, units: string): Quota {
+export function quotaFromFile({ value, units }: { readonly value: string; readonly units: string }): Quota {
   const power = LARGE_UNITS.get(units);
   const known = power === undefined ? (STORAGE_UNITS.find((unit) => unit === units) ?? "B") : "TiB";
   const quota: Quota = { value: power === undefined ? value : timesPower(value, power), units: known };

@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import { NO_SIZE, type SpaceRefusal, type StoredSize } from "../render/admission.ts";
 
 /** The kind of request for which a metatile is stored. */
@@ -12,7 +13,7 @@ type Changed = (reservation: Reservation, by: StoredSize) => void;
  */
 export class Reservation {
   readonly id: number;
-  readonly layer: string;
+  readonly layer: LayerName;
   readonly writer: Writer;
   readonly #changed: Changed;
   #size = NO_SIZE;
@@ -20,7 +21,7 @@ export class Reservation {
   /** Why the writer's last request for space was refused. Undefined if it was granted. */
   refused: SpaceRefusal | undefined;
 
-  constructor(id: number, layer: string, writer: Writer, changed: Changed) {
+  constructor(id: number, layer: LayerName, writer: Writer, changed: Changed) {
     this.id = id;
     this.layer = layer;
     this.writer = writer;
@@ -89,13 +90,13 @@ const NOTHING: Readonly<Reserved> = { bytes: 0n, allocated: 0n, files: 0 };
 export class Reservations {
   readonly #open = new Map<number, Reservation>();
   /** Contains no entry for a layer without a reserved size. */
-  readonly #byLayer = new Map<string, Reserved>();
+  readonly #byLayer = new Map<LayerName, Reserved>();
   readonly #all: Reserved = { ...NOTHING };
   #next = 1;
   #waiting: (() => void)[] = [];
 
   /** Returns a new reservation that reserves nothing yet. */
-  begin(layer: string, writer: Writer): Reservation {
+  begin(layer: LayerName, writer: Writer): Reservation {
     const reservation = new Reservation(this.#next++, layer, writer, (...change) => this.#changed(...change));
     this.#open.set(reservation.id, reservation);
     return reservation;
@@ -107,12 +108,12 @@ export class Reservations {
   }
 
   /** Returns the sum of reserved sizes for one layer, or (undefined) for all layers. */
-  sumOf(layer: string | undefined): Readonly<Reserved> {
+  sumOf(layer: LayerName | undefined): Readonly<Reserved> {
     return layer === undefined ? this.#all : (this.#byLayer.get(layer) ?? NOTHING);
   }
 
   /** Returns the sum of reserved sizes for the chosen layers, or (undefined) for all layers. */
-  sumWhere(isChosen: ((layer: string) => boolean) | undefined): Readonly<Reserved> {
+  sumWhere(isChosen: ((layer: LayerName) => boolean) | undefined): Readonly<Reserved> {
     if (isChosen === undefined) return this.#all;
     const sum = { ...NOTHING };
     for (const [layer, { bytes, allocated, files }] of this.#byLayer) {

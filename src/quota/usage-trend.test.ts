@@ -29,22 +29,22 @@ test("the history has the last sample of each step, of all layers and of each, f
   const trend = new UsageTrend(db);
   for (let n = 0; n < 6 * 6; n++)
     trend.sample(usage(100 + n), new Map([["a", usage(n)]]), 100 * HOUR + n * 10 * MINUTE);
-  expect(trend.samples(undefined, 0, 10 * MINUTE)).toHaveLength(36);
-  expect(trend.samples(undefined, 104 * HOUR, HOUR)).toEqual([
+  expect(trend.samples({ layer: undefined, sinceMs: 0, stepMs: 10 * MINUTE })).toHaveLength(36);
+  expect(trend.samples({ layer: undefined, sinceMs: 104 * HOUR, stepMs: HOUR })).toEqual([
     { atMs: 104 * HOUR + 50 * MINUTE, ...usage(129) },
     { atMs: 105 * HOUR + 50 * MINUTE, ...usage(135) },
   ]);
   // The layers are sampled once an hour. A layer that a sample lacks had no tiles.
-  const ofLayer = (name: string) => trend.samples(name, 103 * HOUR, HOUR);
+  const ofLayer = (name: string) => trend.samples({ layer: name, sinceMs: 103 * HOUR, stepMs: HOUR });
   const hours = [103, 104, 105].map((hour) => hour * HOUR);
   expect(ofLayer("a")).toEqual([18, 24, 30].map((tiles, i) => ({ atMs: hours[i], ...usage(tiles) })));
   expect(ofLayer("b")).toEqual(hours.map((atMs) => ({ atMs, ...usage(0) })));
   // A new process continues where this one has stopped.
   new UsageTrend(db).sample(usage(1), new Map([["a", usage(1)]]), 105 * HOUR + 59 * MINUTE);
-  expect(trend.samples("a", 0, MINUTE)).toHaveLength(6);
-  expect(trend.samples(undefined, 0, MINUTE)).toHaveLength(36);
+  expect(trend.samples({ layer: "a", sinceMs: 0, stepMs: MINUTE })).toHaveLength(6);
+  expect(trend.samples({ layer: undefined, sinceMs: 0, stepMs: MINUTE })).toHaveLength(36);
   trend.sample(usage(7), new Map(), 105 * HOUR + 30 * 24 * HOUR);
-  expect(trend.samples(undefined, 0, MINUTE).map(({ atMs }) => atMs / HOUR)).toEqual([
+  expect(trend.samples({ layer: undefined, sinceMs: 0, stepMs: MINUTE }).map(({ atMs }) => atMs / HOUR)).toEqual([
     ...[0, 1, 2, 3, 4, 5].map((n) => 105 + n / 6),
     105 + 30 * 24,
   ]);
@@ -56,8 +56,8 @@ test("of more layers than a sample holds those with the most bytes are sampled, 
   db.migrate([usageTrendMigrations]);
   const trend = new UsageTrend(db);
   trend.sample(usage(9), new Map(Array.from({ length: 400 }, (_, i) => [`l${i}`, usage(i)])), HOUR);
-  expect(trend.samples("l399", 0, HOUR)).toEqual([{ atMs: HOUR, ...usage(399) }]);
-  expect(trend.samples("l99", 0, HOUR)).toEqual([]);
-  expect(trend.samples("l100", 0, HOUR)).toHaveLength(1);
+  expect(trend.samples({ layer: "l399", sinceMs: 0, stepMs: HOUR })).toEqual([{ atMs: HOUR, ...usage(399) }]);
+  expect(trend.samples({ layer: "l99", sinceMs: 0, stepMs: HOUR })).toEqual([]);
+  expect(trend.samples({ layer: "l100", sinceMs: 0, stepMs: HOUR })).toHaveLength(1);
   db.close();
 });

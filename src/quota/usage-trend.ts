@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import { bigInt, type Database, int, type Migrations } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 import { countedSize, type QuotaCount } from "./quota-count.ts";
@@ -42,6 +43,14 @@ const STORED_MS = 30 * DAY_MS;
 /** The most layers of one sample: the layers with the most bytes. Thirty days of this many layers take some 15 MB. */
 const MOST_LAYERS = 300;
 
+export interface UsageHistoryQuery {
+  /** The name of a layer. Undefined for the sum of all layers. */
+  readonly layer: LayerName | undefined;
+  /** ms since 1970. */
+  readonly sinceMs: number;
+  readonly stepMs: number;
+}
+
 /**
  * Records the growth of usage: one sample every ten minutes, and one sample of the layers every hour, for thirty days.
  */
@@ -61,7 +70,7 @@ export class UsageTrend {
   }
 
   /** Adds a sample. Runs inside the caller's transaction. Does nothing if the last sample is recent. */
-  sample({ tiles, bytes, allocated }: Usage, byLayer: ReadonlyMap<string, Usage>, nowMs: number): void {
+  sample({ tiles, bytes, allocated }: Usage, byLayer: ReadonlyMap<LayerName, Usage>, nowMs: number): void {
     if (nowMs - this.#lastMs < SAMPLE_MS) return;
     this.#lastMs = nowMs;
     const layers = nowMs - this.#lastLayersMs < LAYERS_MS ? null : this.#sampleLayers(byLayer, nowMs);
@@ -74,7 +83,7 @@ export class UsageTrend {
   }
 
   /** Returns the number of layers that were sampled. */
-  #sampleLayers(byLayer: ReadonlyMap<string, Usage>, nowMs: number): number {
+  #sampleLayers(byLayer: ReadonlyMap<LayerName, Usage>, nowMs: number): number {
     this.#lastLayersMs = nowMs;
     const largest = [...byLayer]
       .filter(([, { tiles }]) => tiles > 0n)
@@ -93,7 +102,7 @@ export class UsageTrend {
    * But if the sample has the most layers that fit, the layer's usage is unknown, and the result omits the sample.
    * @param layer undefined: all layers together
    */
-  samples(layer: string | undefined, sinceMs: number, stepMs: number): readonly UsageSample[] {
+  samples({ layer, sinceMs, stepMs }: UsageHistoryQuery): readonly UsageSample[] {
     const last = "max(at_ms) OVER (PARTITION BY at_ms / CAST(? AS BIGINT)) AS last_ms";
     const ofLayer = `SELECT s.at_ms AS at_ms, coalesce(l.tiles, 0) AS tiles, coalesce(l.bytes, 0) AS bytes,
         coalesce(l.allocated, 0) AS allocated

@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
 import { type Limit, limitsOf, waterMarks } from "./limits.ts";
 import type { QuotaConfiguration } from "./quota-configuration.ts";
@@ -26,7 +27,7 @@ const plus = (a: Usage, b: Usage): Usage => ({
 export function wouldEvict(
   quota: QuotaConfiguration,
   options: Pick<EvictionOptions, "count" | "highWaterPercent" | "lowWaterPercent">,
-  byLayer: ReadonlyMap<string, Usage>,
+  byLayer: ReadonlyMap<LayerName, Usage>,
 ): Usage {
   if (!quota.enabled) return NOTHING;
   const counted = (usage: Usage): bigint => countedSize(usage, options.count);

@@ -1,5 +1,5 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import type { RenderOrder, RenderOutcome } from "./render-order.ts";
 
 /** Methods of the server that the coordinator calls. */
@@ -19,8 +19,8 @@ export interface RenderControl {
    * promise has resolved, no tile of an earlier render can be stored any more, the ledger contains all written tiles,
    * and the memory tiers contain no tile of the layer.
    */
-  block(layer: string): Promise<void>;
-  unblock(layer: string): void;
+  block(layer: LayerName): Promise<void>;
+  unblock(layer: LayerName): void;
   /**
    * Ends all batches. When the promise has resolved, no batch that began before stores anything more, and the ledger
    * contains the tiles that the batches stored.
@@ -32,23 +32,23 @@ export interface RenderControl {
    * Starts a new generation of a layer and clears its memory tiers, without waiting for renderers. Only for a layer
    * without a render in progress whose tiles may be stored.
    */
-  renew(layer: string): void;
+  renew(layer: LayerName): void;
   /**
    * Starts a new generation of a layer without removing its stored tiles. When the promise has resolved, no tile of an
    * earlier render can be stored any more.
    */
-  startGeneration(layer: string): Promise<void>;
+  startGeneration(layer: LayerName): Promise<void>;
   /** Records that tiles of a layer were just truncated, for `renderStatus`. */
-  truncated(layer: string): void;
+  truncated(layer: LayerName): void;
   /** Clears the memory tiers and the remembered failures of a layer whose tiles were just deleted one by one. */
-  clearLayer(layer: string): Promise<void>;
+  clearLayer(layer: LayerName): Promise<void>;
   /** Reclaims the remains of truncations in the store, in a process of low priority. */
   sweep(signal: AbortSignal): Promise<void>;
   /**
    * Marks the tiles of a layer that were written before a time (ms since 1970) as expired. 0: tiles expire only by
    * their age.
    */
-  expireBefore(layer: string, beforeMs: number): void;
+  expireBefore(layer: LayerName, beforeMs: number): void;
   /**
    * Removes the evicted tiles of a rectangle from the memory tiers, which must not serve tiles that the store no longer
    * has.

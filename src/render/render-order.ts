@@ -1,5 +1,5 @@
-import type { TileRect } from "../grid/grid-set.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import type { TileRect, TileX, TileY } from "../grid/grid-set.ts";
+import type { FormatName, TileSet } from "../layer/tile-set.ts";
 import type { TileReport } from "../ledger/cells/cell-writers.ts";
 import type { TraceContext } from "../lib/http/trace-context.ts";
 import type { FailureClass } from "../source/source.ts";
@@ -9,7 +9,7 @@ import type { Leave } from "./admission.ts";
 export interface RenderOrder {
   readonly tileSet: TileSet;
   /** The MIME types of further tile sets that are encoded from the same picture. The same tiles of each are stored. */
-  readonly beside?: readonly string[];
+  readonly beside?: readonly FormatName[];
   /** All values of the layer's filters; empty for the defaults. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The tiles to render, inside the layer's coverage. */
@@ -50,7 +50,7 @@ export interface RenderOrder {
  * Returns whether an order stores a tile of its rectangle.
  * @param wanted as in the order
  */
-export const isWanted = (wanted: Uint8Array | null, rect: TileRect, x: number, y: number): boolean =>
+export const isWanted = (wanted: Uint8Array | null, rect: TileRect, x: TileX, y: TileY): boolean =>
   wanted === null || wanted[(y - rect.minY) * (rect.maxX - rect.minX + 1) + (x - rect.minX)] === 1;
 
 /** A metatile with all tile sets that one render of it fills. */
@@ -111,7 +111,7 @@ type RenderedForJob =
   | (RenderMeasures & {
       readonly kind: "stored";
       readonly bytes: number;
-      readonly unchanged: readonly { readonly x: number; readonly y: number }[];
+      readonly unchanged: readonly { readonly x: TileX; readonly y: TileY }[];
       readonly written?: readonly WrittenTile[];
       readonly hasNoTile?: true;
     })

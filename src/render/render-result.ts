@@ -1,4 +1,4 @@
-import type { TileSet } from "../layer/tile-set.ts";
+import type { FormatName, TileSet } from "../layer/tile-set.ts";
 import { defined } from "../lib/defined.ts";
 import {
   type FilledMetatile,
@@ -39,7 +39,7 @@ export const toFailure = ({
 });
 
 /** Returns whether a render of an order fills a format. */
-export const fills = ({ tileSet, beside = [] }: RenderOrder, format: string): boolean =>
+export const fills = ({ tileSet, beside = [] }: RenderOrder, format: FormatName): boolean =>
   tileSet.format === format || beside.includes(format);
 
 /** Returns the metatile and tile sets that an order fills. */
@@ -96,7 +96,7 @@ function notStored({ code, message }: StoreFailure): RenderOutcome {
 
 /** Returns the tiles that a render wrote in one of its formats. */
 function writtenIn(
-  format: string,
+  format: FormatName,
   { tileSet, beside = [] }: RenderOrder,
   { written, writtenBeside = [] }: StoredTiles,
 ): readonly WrittenTile[] {

@@ -1,5 +1,6 @@
 import type { TileIndex } from "../grid/grid-set.ts";
 import type { Composed, Composition } from "../image/compose.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Question, UpstreamDocument } from "../source/source.ts";
 import type { Leave } from "./admission.ts";
 import type { RenderFailure, RenderMeasures, RenderOrder } from "./render-order.ts";
@@ -74,11 +75,11 @@ export interface Renderers {
    * Raises the generation of a layer: from now on renderers do not store tiles of the layer that were rendered under an
    * older generation. Resolves when every store phase that began before has ended and has been reported.
    */
-  raiseGeneration(layer: string, generation: number): Promise<void>;
+  raiseGeneration(layer: LayerName, generation: number): Promise<void>;
   /** Sends a question to the upstream of a layer. The signal ends the request. */
-  query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
+  query(layer: LayerName, question: Question, signal: AbortSignal): Promise<InfoResult>;
   /** Requests one tile, which is not stored, from the upstream of a layer. The signal ends the request. */
-  probe(layer: string, signal: AbortSignal): Promise<ProbeResult>;
+  probe(layer: LayerName, signal: AbortSignal): Promise<ProbeResult>;
   /** Renders one tile, which is not stored. The signal ends the request. */
   test(order: TestOrder, signal: AbortSignal): Promise<TestResult>;
   /**

@@ -1,5 +1,6 @@
 import type { TileIndex } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Question } from "../source/source.ts";
 import type { RenderFailure, RenderOrder, RenderOutcome } from "./render-order.ts";
 import type { RenderedTile } from "./renderer/store-tiles.ts";
@@ -47,7 +48,7 @@ export interface UserRenders {
    */
   queryUpstream(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer>;
   /** Returns the state of the renders of a metatile, for diagnosis. */
-  renderStatus(layer: string, metatile: MetatileAddress | undefined): Promise<RenderStatus>;
+  renderStatus(layer: LayerName, metatile: MetatileAddress | undefined): Promise<RenderStatus>;
 }
 
 export type MetatileAddress = Pick<RenderOrder, "tileSet" | "rect">;

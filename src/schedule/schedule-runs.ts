@@ -11,7 +11,7 @@ import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import type { SubmittedJob } from "../plan/job/job-request.ts";
 import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
-import { type BatchRequest, isMany, type Moment, type PlannedJobs, planBatch } from "../plan/plan-batch.ts";
+import { type BatchRequest, isMany, type PlanContext, type PlannedJobs, planBatch } from "../plan/plan-batch.ts";
 import { nextTime } from "./cron.ts";
 import type { RunWindows } from "./run-windows.ts";
 import type { Schedule, ScheduleRun, StartedRun } from "./schedule.ts";
@@ -136,7 +136,7 @@ export class ScheduleRuns {
     const before = this.#parts.runner.active.all().find(({ schedule }) => schedule === name);
     if (before !== undefined) return refuse(conflict(`Job ${before.id} of the schedule ${name} has not ended.`));
     // The layer may have lost levels since the schedule was made: seed only the levels that it still has.
-    const at: Moment = {
+    const at: PlanContext = {
       options: this.#parts.options(),
       nowMs,
       missingLevels: "reduced",

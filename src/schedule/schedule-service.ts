@@ -57,7 +57,7 @@ export class ScheduleService {
     const refusal = await this.#refusalOf(plan);
     if (refusal !== undefined) return refuse(refusal);
     if (this.#parts.schedules.hours(name) !== undefined)
-      return refuse(conflict(`Schedule ${name} is there already; a PUT replaces it.`));
+      return refuse(conflict(`Schedule ${name} already exists; a PUT replaces it.`));
     return ok(this.#put(name, plan, by).view);
   }
 

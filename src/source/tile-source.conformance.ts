@@ -43,7 +43,7 @@ export function describeTileSource(
       });
       const { tile: _, ...metatile } = TILE;
       const { message } = await failureOf(closedAtEnd(parts.create([origin])), metatile);
-      expect([message, requests]).toEqual(["this upstream has single tiles only", 0]);
+      expect([message, requests]).toEqual(["this upstream only has single tiles", 0]);
     });
   });
 }

@@ -85,7 +85,7 @@ function refuseExisting(target: string, replace: boolean): void {
   const found = statSync(target, { throwIfNoEntry: false });
   if (found?.isDirectory() === true) throw unavailable(`${target} is a directory: name a file`);
   if (found !== undefined && !replace)
-    throw unavailable(`${target} is there already: --force writes over it, or name another file`);
+    throw unavailable(`${target} already exists: --force overwrites it, or name another file`);
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { TileRect } from "../grid/grid-set.ts";
-import type { TileAddress, TileSet } from "../layer/tile-set.ts";
+import type { GridSetName, TileRect, TileX, TileY, Zoom } from "../grid/grid-set.ts";
+import type { FormatName, LayerName, ParametersId, TileAddress, TileSet } from "../layer/tile-set.ts";
 import type { TileStatus } from "./tile-store.ts";
 
 /**
@@ -7,15 +7,15 @@ import type { TileStatus } from "./tile-store.ts";
  * directories. A level is one zoom of a pyramid.
  */
 export interface StoredPyramid {
-  readonly layer: string;
-  readonly gridSet: string;
-  readonly parametersId: string;
+  readonly layer: LayerName;
+  readonly gridSet: GridSetName;
+  readonly parametersId: ParametersId;
 }
 
 /** A tile found by reading the store. */
 export interface FoundTile {
-  readonly x: number;
-  readonly y: number;
+  readonly x: TileX;
+  readonly y: TileY;
   readonly bytes: number;
   readonly modifiedMs: number;
 }
@@ -32,7 +32,7 @@ export interface Region {
   readonly key: string;
   readonly rect: TileRect;
   /** The tiles of the region by format. */
-  readonly tiles: ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
+  readonly tiles: ReadonlyMap<FormatName, readonly { readonly x: TileX; readonly y: TileY }[]>;
   /**
    * The change times of the listed directories, read before they were listed. Absent if the store has no such times.
    */
@@ -48,7 +48,7 @@ export type DirectoryTimes = ReadonlyMap<string, number | undefined>;
 /** The result of listing a rectangle. */
 export interface Listing {
   /** The tiles of one tile set. */
-  readonly tiles: readonly { readonly x: number; readonly y: number }[];
+  readonly tiles: readonly { readonly x: TileX; readonly y: TileY }[];
   readonly directories: DirectoryTimes;
 }
 
@@ -72,13 +72,13 @@ export interface InventoryStore {
    * Returns the stored pyramids of a layer, configured or not. The grid set ids in `known` help to parse directory
    * names.
    */
-  pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[];
+  pyramids(layer: LayerName, known: readonly GridSetName[]): readonly StoredPyramid[];
   /** Returns the given layers that may have tiles. Needs one listing, or a few requests, for thousands of layers. */
-  layersThere(layers: readonly string[]): readonly string[];
+  layersThere(layers: readonly LayerName[]): readonly LayerName[];
   /** Returns the levels of a pyramid that have a directory, ascending. Empty if no tile was ever stored. */
-  levels(pyramid: StoredPyramid): readonly number[];
+  levels(pyramid: StoredPyramid): readonly Zoom[];
   /** Returns the levels of several pyramids of a layer, as `levels` does, with one listing of the layer. */
-  levelsOf(layer: string, pyramids: readonly StoredPyramid[]): readonly (readonly number[])[];
+  levelsOf(layer: LayerName, pyramids: readonly StoredPyramid[]): readonly (readonly Zoom[])[];
   /**
    * Returns the tiles of one tile set in a rectangle, by reading the store. Removes empty files there, and after a
    * reboot also files that a power loss has cut off.
@@ -98,7 +98,7 @@ export interface InventoryStore {
    * Lists a level, one region at a time. Begins after the region with the key `after`; undefined: with the first
    * region.
    */
-  regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncIterable<Region>;
+  regions(pyramid: StoredPyramid, z: Zoom, after: string | undefined): AsyncIterable<Region>;
   /** Records in the store that its owner is alive at this moment, by the store's clock. */
   noteAlive(): Promise<void>;
   /**
@@ -107,7 +107,7 @@ export interface InventoryStore {
    */
   lastAliveMs(): number | undefined;
   /** Returns the changes made to a level since `sinceMs`, by the store's clock. */
-  changes(pyramid: StoredPyramid, z: number, sinceMs: number): LevelChanges;
+  changes(pyramid: StoredPyramid, z: Zoom, sinceMs: number): LevelChanges;
   /** Removes the directories of a rectangle that contain no tile any more. A later writer creates them again. */
   removeEmptied(tileSet: TileSet, rect: TileRect): void;
   /**
@@ -116,7 +116,7 @@ export interface InventoryStore {
    * @returns the state of each pyramid, in order; "tiles" also means that any other file prevents the removal
    */
   removeEmptyPyramids(
-    layer: string,
+    layer: LayerName,
     pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
   ): readonly ("gone" | "tiles" | "unfinished")[];
 }

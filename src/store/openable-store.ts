@@ -1,4 +1,5 @@
-import type { TileAddress, TileSet } from "../layer/tile-set.ts";
+import type { GridSetName, Zoom } from "../grid/grid-set.ts";
+import type { LayerName, TileAddress, TileSet } from "../layer/tile-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { statOf } from "./internal/directories.ts";
@@ -154,7 +155,7 @@ export class OpenableStore implements Store {
     return 1;
   }
 
-  async check(layer: string): Promise<void> {
+  async check(layer: LayerName): Promise<void> {
     await this.#parts.probe.inTime(this.#store.check(layer));
   }
 
@@ -172,7 +173,7 @@ export class OpenableStore implements Store {
   }
 
   /** @throws StoreError without a layer while the store is unavailable */
-  allocated(bytes: number, layer?: string): number {
+  allocated(bytes: number, layer?: LayerName): number {
     if (layer === undefined) return this.#store.allocated(bytes);
     return this.#opened?.store.allocated(bytes, layer) ?? Math.ceil(bytes / USUAL_BLOCK_BYTES) * USUAL_BLOCK_BYTES;
   }
@@ -189,7 +190,7 @@ export class OpenableStore implements Store {
     await this.#parts.probe.inTime(this.#store.describeParameters(...call));
   }
 
-  parametersOf(layer: string, id: string): ReturnType<TileStore["parametersOf"]> {
+  parametersOf(layer: LayerName, id: string): ReturnType<TileStore["parametersOf"]> {
     return this.#store.parametersOf(layer, id);
   }
 
@@ -237,19 +238,19 @@ export class OpenableStore implements Store {
     return this.#store.timesOf(at);
   }
 
-  pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[] {
+  pyramids(layer: LayerName, known: readonly GridSetName[]): readonly StoredPyramid[] {
     return this.#store.pyramids(layer, known);
   }
 
-  layersThere(layers: readonly string[]): readonly string[] {
+  layersThere(layers: readonly LayerName[]): readonly LayerName[] {
     return this.#store.layersThere(layers);
   }
 
-  levels(pyramid: StoredPyramid): readonly number[] {
+  levels(pyramid: StoredPyramid): readonly Zoom[] {
     return this.#store.levels(pyramid);
   }
 
-  levelsOf(layer: string, pyramids: readonly StoredPyramid[]): ReturnType<InventoryStore["levelsOf"]> {
+  levelsOf(layer: LayerName, pyramids: readonly StoredPyramid[]): ReturnType<InventoryStore["levelsOf"]> {
     return this.#store.levelsOf(layer, pyramids);
   }
 

@@ -1,4 +1,4 @@
-import { etagOf } from "../lib/http/etag.ts";
+import { contentEtag } from "../lib/http/etag.ts";
 import { masked } from "../lib/text/masked.ts";
 import type { S3StoreConfiguration, StoreOptions } from "./store-options.ts";
 
@@ -34,4 +34,4 @@ export function s3Configuration(store: S3StoreConfiguration) {
 }
 
 /** Returns the entity tag of a store's configuration. A change of secrets does not change the tag, as in `layerTag`. */
-export const storeTag = (store: StoreOptions): string => etagOf(JSON.stringify(storeConfiguration(store)));
+export const storeTag = (store: StoreOptions): string => contentEtag(JSON.stringify(storeConfiguration(store)));

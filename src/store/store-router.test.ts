@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { createFileStore } from "./file/file-store.ts";
 import { storeConformance } from "./store.conformance.ts";
 import { StoreRouter } from "./store-router.ts";
@@ -11,7 +11,6 @@ const directory = mkdtempSync(join(tmpdir(), "nuthatch-router-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 let made = 0;
 const files = () => createFileStore({ root: join(directory, String(made++)), fsync: false, instance: "test" });
-const yes = (): boolean => true;
 const at = (layer: string, x = 0) => ({
   tileSet: { layer, gridSet: "g", format: "image/png", parametersId: "" },
   x,
@@ -34,8 +33,8 @@ describe("several stores", () => {
 
   test("have the tiles of each layer in its own store; a layer without one has the first, a removed one that with tiles", async () => {
     const { one, two, routed } = router();
-    await routed.put(at("ws:a"), new Uint8Array(1), yes);
-    await routed.put(at("ws:b"), new Uint8Array(2), yes);
+    await routed.put(at("ws:a"), new Uint8Array(1), ...unconditionally);
+    await routed.put(at("ws:b"), new Uint8Array(2), ...unconditionally);
     expect([one.stat(at("ws:a"))?.bytes, two.stat(at("ws:a"))?.bytes]).toEqual([1, undefined]);
     expect([one.stat(at("ws:b"))?.bytes, two.stat(at("ws:b"))?.bytes]).toEqual([undefined, 2]);
     routed.configure([{ name: "ws:a" }]);
@@ -45,11 +44,11 @@ describe("several stores", () => {
 
   test("a layer with another store is not read in the old one, and what is truncated meanwhile never comes back", async () => {
     const { one, routed } = router();
-    await routed.put(at("ws:a"), new Uint8Array(1), yes);
-    await routed.put(at("ws:a", 1), new Uint8Array(1), yes);
+    await routed.put(at("ws:a"), new Uint8Array(1), ...unconditionally);
+    await routed.put(at("ws:a", 1), new Uint8Array(1), ...unconditionally);
     routed.configure([{ name: "ws:a", store: "two" }]);
     expect(routed.get(at("ws:a"))).toBeUndefined();
-    await routed.put(at("ws:a"), new Uint8Array(2), yes);
+    await routed.put(at("ws:a"), new Uint8Array(2), ...unconditionally);
     const deleted: number[] = [];
     await routed.deleteRange(
       { layer: "ws:a", gridSet: "g", parametersId: "" },

@@ -1,5 +1,6 @@
+import type { GridSetName, Zoom } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
-import type { TileAddress, TileSet } from "../layer/tile-set.ts";
+import type { LayerName, TileAddress, TileSet } from "../layer/tile-set.ts";
 import type { InventoryStore, StoredPyramid, TileSetRect } from "./inventory-store.ts";
 import type { Store } from "./store.ts";
 import { DEFAULT_STORE } from "./store-options.ts";
@@ -17,7 +18,7 @@ const ID_END = ":";
 const defaultOf = (stores: readonly RoutedStore[]): Store | undefined =>
   stores.find(({ id }) => id === DEFAULT_STORE)?.store;
 /**
- * The prefix of a name that stands for a scope, which follows as JSON. All other names of stores are relative paths, or
+ * The prefix of a name that means a scope. The scope follows as JSON. All other names of stores are relative paths, or
  * JSON.
  */
 const SCOPE = "//";
@@ -26,12 +27,12 @@ const isScope = (name: string): boolean => name.startsWith(SCOPE);
 // Only this file writes such texts, so no check is needed.
 const scopeIn = (name: string): TruncationScope => JSON.parse(name.slice(SCOPE.length));
 
-/** Returns whether a planned name stands for tiles in a store that was unavailable when the truncation was planned. */
+/** Returns whether a planned name means tiles in a store that was unavailable when the truncation was planned. */
 export const isLater = (name: string): boolean => name.includes(`${ID_END}${SCOPE}`);
 
 /**
- * Returns the results of calls, without those that failed with a StoreError.
- * @throws the first error if all have failed
+ * Returns the results of calls, without calls that failed with a StoreError. @throws the first error if all calls have
+ * failed
  */
 async function availableOf<T>(calls: readonly Promise<T>[]): Promise<readonly T[]> {
   const settled = await Promise.allSettled(calls);
@@ -44,8 +45,8 @@ async function availableOf<T>(calls: readonly Promise<T>[]): Promise<readonly T[
 const NOBODY = { willDelete: async () => {}, onDeleted: () => {} };
 
 /**
- * Several stores as one. Each layer has its tiles in one store, and reads, writes and counts concern this store.
- * Truncations concern all stores, because a store that the layer used before may still contain tiles of it: truncated
+ * Several stores as one. Each layer has its tiles in one store, and reads, writes and counts use this store.
+ * Truncations apply to all stores, because a store that the layer used before may still contain tiles of it: truncated
  * tiles must not come back when the layer gets that store again.
  */
 export class StoreRouter implements Store {
@@ -57,9 +58,9 @@ export class StoreRouter implements Store {
   #first: Store;
   /** The store of truncations whose names have no id, because the server had one store when it planned them. */
   #plain: Store;
-  #byLayer: ReadonlyMap<string, Store> = new Map();
+  #byLayer: ReadonlyMap<LayerName, Store> = new Map();
   #renames = 0;
-  #owe: (layer: string, name: string) => void = () => {};
+  #owe: (layer: LayerName, name: string) => void = () => {};
   /**
    * The time at which each store was last in use before this process, by the store's clock. `noteAlive` of this process
    * does not change it.
@@ -92,7 +93,7 @@ export class StoreRouter implements Store {
     this.#plain = defaultOf(stores) ?? first.store;
     const byId = new Map(this.#stores.map(({ id, store }) => [id, store]));
     const storeOf = (id: string | undefined): Store => (id === undefined ? undefined : byId.get(id)) ?? this.#first;
-    const byLayer = new Map<string, Store>();
+    const byLayer = new Map<LayerName, Store>();
     for (const { name, store } of layers) byLayer.set(name, storeOf(store));
     this.#byLayer = byLayer;
   }
@@ -103,13 +104,13 @@ export class StoreRouter implements Store {
   }
 
   /** Returns the id of the store that a configured layer has. Undefined if the layer is not configured. */
-  idOf(layer: string): string | undefined {
+  idOf(layer: LayerName): string | undefined {
     const store = this.#byLayer.get(layer);
     return this.#stores.find((one) => one.store === store)?.id;
   }
 
   /** Returns the disk that contains the tiles of a layer. */
-  diskOf(layer: string): string {
+  diskOf(layer: LayerName): string {
     return this.#of(layer).disk;
   }
 
@@ -127,7 +128,7 @@ export class StoreRouter implements Store {
    * Returns the store of a layer. For a layer that is not configured, returns the first store that contains a tile of
    * it.
    */
-  #of(layer: string): Store {
+  #of(layer: LayerName): Store {
     const configured = this.#byLayer.get(layer);
     if (configured !== undefined) return configured;
     if (this.#stores.length === 1) return this.#first;
@@ -148,20 +149,15 @@ export class StoreRouter implements Store {
     return this.#of(at.tileSet.layer).stat(at);
   }
 
-  put(...[at, bytes, guard, modifiedMs]: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
-    return this.#of(at.tileSet.layer).put(at, bytes, guard, modifiedMs);
+  put(...[at, bytes, terms, signal]: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
+    return this.#of(at.tileSet.layer).put(at, bytes, terms, signal);
   }
 
-  confirm(
-    at: TileAddress,
-    bytes: Uint8Array,
-    time: "keep" | "renew",
-    guard: () => boolean,
-  ): ReturnType<TileStore["confirm"]> {
-    return this.#of(at.tileSet.layer).confirm(at, bytes, time, guard);
+  confirm(...[at, bytes, terms, signal]: Parameters<TileStore["confirm"]>): ReturnType<TileStore["confirm"]> {
+    return this.#of(at.tileSet.layer).confirm(at, bytes, terms, signal);
   }
 
-  putsAtOnce(layer: string): number {
+  putsAtOnce(layer: LayerName): number {
     return this.#of(layer).putsAtOnce(layer);
   }
 
@@ -169,7 +165,7 @@ export class StoreRouter implements Store {
     return this.#of(at.tileSet.layer).timesOf(at);
   }
 
-  check(layer: string): Promise<void> {
+  check(layer: LayerName): Promise<void> {
     return this.#of(layer).check(layer);
   }
 
@@ -193,10 +189,10 @@ export class StoreRouter implements Store {
     return areGone;
   }
 
-  allocated(bytes: number, layer?: string): number {
+  allocated(bytes: number, layer?: LayerName): number {
     if (layer !== undefined) return this.#of(layer).allocated(bytes, layer);
     const all = this.#stores.flatMap(({ store }) => ifAvailable(() => store.allocated(bytes)) ?? []);
-    return all.length === 0 ? this.#first.allocated(bytes, "") : Math.min(...all);
+    return all.length === 0 ? this.#first.allocated(bytes) : Math.min(...all);
   }
 
   /**
@@ -212,24 +208,24 @@ export class StoreRouter implements Store {
     return { freeBytes, totalBytes, freeInodes, totalInodes };
   }
 
-  describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void> {
+  describeParameters(layer: LayerName, id: string, values: Readonly<Record<string, string>>): Promise<void> {
     return this.#of(layer).describeParameters(layer, id, values);
   }
 
-  parametersOf(layer: string, id: string): ReturnType<TileStore["parametersOf"]> {
+  parametersOf(layer: LayerName, id: string): ReturnType<TileStore["parametersOf"]> {
     return this.#of(layer).parametersOf(layer, id);
   }
 
   /**
-   * Plans a truncation in all stores. For an unavailable store that is not the layer's, returns a name that stands for
-   * the scope (`isLater`). The tiles that the layer may have there are truncated when that store is available again.
+   * Plans a truncation in all stores. For an unavailable store that is not the layer's, returns a name that means the
+   * scope (`isLater`). The tiles that the layer may have there are truncated when that store is available again.
    * @throws StoreError while the store of the layer is unavailable
    */
   plan(scope: Parameters<TruncationStore["plan"]>[0]): readonly string[] {
     const own = this.#of(scope.layer);
     return this.#stores.flatMap(({ id, store }) => {
       const names = store === own ? store.plan(scope) : (ifAvailable(() => store.plan(scope)) ?? [laterName(scope)]);
-      // A name of the default store gets no id, unless it stands for a scope, which requires an id.
+      // A name of the default store gets no id, unless it means a scope, which requires an id.
       return names.map((name) => (id === DEFAULT_STORE && !isScope(name) ? name : `${id}${ID_END}${name}`));
     });
   }
@@ -290,10 +286,9 @@ export class StoreRouter implements Store {
   }
 
   /**
-   * Sets the function that is called with a layer and a name that stands for its tiles in an unavailable store. Called
-   * once.
+   * Sets the function that is called with a layer and a name that means its tiles in an unavailable store. Called once.
    */
-  whenOwed(owe: (layer: string, name: string) => void): void {
+  whenOwed(owe: (layer: LayerName, name: string) => void): void {
     this.#owe = owe;
   }
 
@@ -333,12 +328,12 @@ export class StoreRouter implements Store {
     if (first !== undefined) throw first;
   }
 
-  pyramids(layer: string, known: readonly string[]): ReturnType<InventoryStore["pyramids"]> {
+  pyramids(layer: LayerName, known: readonly GridSetName[]): ReturnType<InventoryStore["pyramids"]> {
     return this.#of(layer).pyramids(layer, known);
   }
 
   /** A layer that is not configured may have tiles in any store, and a layer of an unavailable store may have tiles. */
-  layersThere(layers: readonly string[]): readonly string[] {
+  layersThere(layers: readonly LayerName[]): readonly LayerName[] {
     const others = layers.filter((layer) => !this.#byLayer.has(layer));
     const configured = this.#stores.flatMap(({ store }) => {
       const own = layers.filter((layer) => this.#byLayer.get(layer) === store);
@@ -351,7 +346,7 @@ export class StoreRouter implements Store {
     return this.#of(pyramid.layer).levels(pyramid);
   }
 
-  levelsOf(layer: string, pyramids: readonly StoredPyramid[]): ReturnType<InventoryStore["levelsOf"]> {
+  levelsOf(layer: LayerName, pyramids: readonly StoredPyramid[]): ReturnType<InventoryStore["levelsOf"]> {
     return this.#of(layer).levelsOf(layer, pyramids);
   }
 
@@ -368,7 +363,7 @@ export class StoreRouter implements Store {
     );
   }
 
-  regions(pyramid: StoredPyramid, z: number, after: string | undefined): ReturnType<InventoryStore["regions"]> {
+  regions(pyramid: StoredPyramid, z: Zoom, after: string | undefined): ReturnType<InventoryStore["regions"]> {
     return this.#of(pyramid.layer).regions(pyramid, z, after);
   }
 
@@ -395,7 +390,7 @@ export class StoreRouter implements Store {
     return this.#lastAliveMs.get(store);
   }
 
-  changes(pyramid: StoredPyramid, z: number, sinceMs: number): ReturnType<InventoryStore["changes"]> {
+  changes(pyramid: StoredPyramid, z: Zoom, sinceMs: number): ReturnType<InventoryStore["changes"]> {
     const store = this.#of(pyramid.layer);
     return store.changes(pyramid, z, sinceMs === 0 ? 0 : Math.min(sinceMs, this.#lastAliveOf(store) ?? 0));
   }

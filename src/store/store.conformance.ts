@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { unconditionally } from "../../test/support/memory-store.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import type { Store } from "./store.ts";
@@ -22,6 +23,7 @@ const rect = (z: number, minX: number, minY: number, maxX: number, maxY: number)
   maxY,
 });
 const yes = (): boolean => true;
+const never = new AbortController().signal;
 
 /** The faults that a test can cause in a store. */
 export interface StoreTrouble {
@@ -47,7 +49,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   if (trouble !== undefined) troubledStoreConformance(make, trouble);
   test("a tile that was put is read back, and another is absent", async () => {
     const store = make();
-    await store.put(at(3, 2, 5), of(10), yes);
+    await store.put(at(3, 2, 5), of(10), ...unconditionally);
     expect(Buffer.from((await store.get(at(3, 2, 5)))?.bytes ?? []).equals(Buffer.from(of(10)))).toBe(true);
     expect((await store.stat(at(3, 2, 5)))?.bytes).toBe(10);
     expect(await store.get(at(2, 3, 5))).toBeUndefined();
@@ -61,24 +63,24 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   });
   test("a put answers the bytes that it replaced", async () => {
     const store = make();
-    expect(await store.put(at(0, 0, 0), of(7), yes)).toEqual({ stored: true, replaced: undefined });
-    expect(await store.put(at(0, 0, 0), of(9), yes)).toEqual({ stored: true, replaced: 7 });
+    expect(await store.put(at(0, 0, 0), of(7), ...unconditionally)).toEqual({ stored: true, replaced: undefined });
+    expect(await store.put(at(0, 0, 0), of(9), ...unconditionally)).toEqual({ stored: true, replaced: 7 });
     expect((await store.stat(at(0, 0, 0)))?.bytes).toBe(9);
   });
   test("the very same bytes are confirmed, with their time or a new one; other bytes, none, or a guard's no are not", async () => {
     const store = make();
     const place = at(0, 0, 0);
-    expect(await store.confirm(place, of(7), "keep", yes)).toBe(false);
-    await store.put(place, of(7), yes);
+    expect(await store.confirm(place, of(7), { time: "keep", guard: yes }, never)).toBe(false);
+    await store.put(place, of(7), ...unconditionally);
     const before = (await store.stat(place))?.modifiedMs ?? 0;
-    expect(await store.confirm(place, new Uint8Array(7), "renew", yes)).toBe(false);
-    expect(await store.confirm(place, of(8), "renew", yes)).toBe(false);
-    expect(await store.confirm(place, of(7), "renew", () => false)).toBe(false);
-    expect(await store.confirm(place, of(7), "keep", yes)).toBe(true);
+    expect(await store.confirm(place, new Uint8Array(7), { time: "renew", guard: yes }, never)).toBe(false);
+    expect(await store.confirm(place, of(8), { time: "renew", guard: yes }, never)).toBe(false);
+    expect(await store.confirm(place, of(7), { time: "renew", guard: () => false }, never)).toBe(false);
+    expect(await store.confirm(place, of(7), { time: "keep", guard: yes }, never)).toBe(true);
     const confirmed = await store.stat(place);
     expect(confirmed).toMatchObject({ bytes: 7, modifiedMs: before });
     expect(confirmed?.confirmedMs).toBeGreaterThanOrEqual(Math.floor(before));
-    expect(await store.confirm(place, of(7), "renew", yes)).toBe(true);
+    expect(await store.confirm(place, of(7), { time: "renew", guard: yes }, never)).toBe(true);
     expect((await store.stat(place))?.bytes).toBe(7);
     // A time in whole milliseconds that is set as fractions of a second may be read back slightly earlier.
     expect((await store.stat(place))?.modifiedMs).toBeGreaterThan(Math.floor(before) - 1);
@@ -86,16 +88,53 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   test("a copy keeps the time of its tile", async () => {
     const store = make();
     const writtenMs = 1_600_000_000_000;
-    await store.put(at(0, 0, 0), of(7), yes, writtenMs);
+    await store.put(at(0, 0, 0), of(7), { guard: yes, modifiedMs: writtenMs }, never);
     expect((await store.get(at(0, 0, 0)))?.modifiedMs).toBe(writtenMs);
-    await store.put(at(0, 0, 0), of(8), yes);
+    await store.put(at(0, 0, 0), of(8), ...unconditionally);
     expect((await store.get(at(0, 0, 0)))?.modifiedMs).toBeGreaterThan(writtenMs);
   });
   test("nothing is stored when the guard says no", async () => {
     const store = make();
-    expect(await store.put(at(0, 0, 0), of(7), () => false)).toEqual({ stored: false });
+    expect(await store.put(at(0, 0, 0), of(7), { guard: () => false }, never)).toEqual({ stored: false });
     expect(await store.get(at(0, 0, 0))).toBeUndefined();
   });
+  test("a put whose signal has fired stores nothing, and such a confirmation is none", async () => {
+    const store = make();
+    await store.put(at(0, 0, 0), of(7), ...unconditionally);
+    const fired = AbortSignal.abort(new Error("killed"));
+    await expect(store.put(at(0, 0, 0), of(9), { guard: yes }, fired)).rejects.toBe(fired.reason);
+    await expect(store.put(at(1, 1, 3), of(9), { guard: yes }, fired)).rejects.toBe(fired.reason);
+    expect(await store.confirm(at(0, 0, 0), of(7), { time: "renew", guard: yes }, fired)).toBe(false);
+    expect((await store.stat(at(0, 0, 0)))?.bytes).toBe(7);
+    expect(await store.get(at(1, 1, 3))).toBeUndefined();
+  });
+  test.each(["after the call", "in the first guard", "in the last guard"] as const)(
+    "a put whose signal fires %s leaves the whole tile if it says so, and otherwise nothing or the whole tile",
+    async (moment) => {
+      const store = make();
+      const ending = new AbortController();
+      const killed = new Error("killed");
+      let guards = 0;
+      const guard = (): boolean => {
+        guards++;
+        if (moment === (guards === 1 ? "in the first guard" : "in the last guard")) ending.abort(killed);
+        return true;
+      };
+      const put = store.put(at(1, 1, 3), of(200), { guard }, ending.signal);
+      if (moment === "after the call") ending.abort(killed);
+      const outcome = await put.catch((error: unknown) => error);
+      const counted = store.recount(base, rect(3, 0, 0, 7, 7), false).map(({ x, y, bytes }) => [x, y, bytes]);
+      const found = await store.get(at(1, 1, 3));
+      expect(counted).toEqual(found === undefined ? [] : [[1, 1, 200]]);
+      if (found !== undefined) expect(Buffer.compare(found.bytes, of(200))).toBe(0);
+      if (outcome === killed) expect(found).toBeUndefined();
+      else if (outcome instanceof StoreError) expect(outcome.code).toBe("unavailable");
+      else {
+        expect(outcome).toEqual({ stored: true, replaced: undefined });
+        expect(found).toBeDefined();
+      }
+    },
+  );
   test("layers, grid sets, formats and parameters do not touch one another", async () => {
     const store = make();
     const others: Partial<TileSet>[] = [
@@ -105,12 +144,12 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       { format: "image/jpeg" },
       { parametersId: ID },
     ];
-    for (const [i, other] of others.entries()) await store.put(at(1, 1, 3, other), of(i + 1), yes);
+    for (const [i, other] of others.entries()) await store.put(at(1, 1, 3, other), of(i + 1), ...unconditionally);
     for (const [i, other] of others.entries()) expect((await store.stat(at(1, 1, 3, other)))?.bytes).toBe(i + 1);
   });
   test("the layers that may have tiles include each that has one, and at most those that were asked for", async () => {
     const store = make();
-    for (const layer of ["ws:a", "ws:b", "group/c"]) await store.put(at(1, 1, 3, { layer }), of(1), yes);
+    for (const layer of ["ws:a", "ws:b", "group/c"]) await store.put(at(1, 1, 3, { layer }), of(1), ...unconditionally);
     const names = ["ws:a", "group/c", "none"];
     const there = store.layersThere(names);
     expect(there).toEqual(expect.arrayContaining(["ws:a", "group/c"]));
@@ -118,23 +157,28 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   });
   test("a truncated layer is gone, in every grid set and format, and others stay", async () => {
     const store = make();
-    await store.put(at(1, 1, 3), of(1), yes);
-    await store.put(at(1, 1, 3, { gridSet: "EPSG:4326x2", parametersId: ID, format: "image/jpeg" }), of(1), yes);
-    await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), yes);
+    await store.put(at(1, 1, 3), of(1), ...unconditionally);
+    await store.put(
+      at(1, 1, 3, { gridSet: "EPSG:4326x2", parametersId: ID, format: "image/jpeg" }),
+      of(1),
+      ...unconditionally,
+    );
+    await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), ...unconditionally);
     const names = store.plan({ kind: "layer", layer: "ws:a" });
     store.truncate("1", names, "reclaim");
     store.truncate("1", names, "reclaim");
     expect(await store.get(at(1, 1, 3))).toBeUndefined();
     expect(store.pyramids("ws:a", [])).toEqual([]);
     expect((await store.stat(at(1, 1, 3, { layer: "ws:b" })))?.bytes).toBe(1);
-    await store.put(at(1, 1, 3), of(2), yes);
+    await store.put(at(1, 1, 3), of(2), ...unconditionally);
     expect((await store.stat(at(1, 1, 3)))?.bytes).toBe(2);
   });
   test("truncating zooms of a pyramid removes exactly those, and not a grid set whose name goes on", async () => {
     const store = make();
     for (const z of [2, 3, 4])
-      for (const gridSet of ["EPSG:4326", "EPSG:4326x2"]) await store.put(at(1, 1, z, { gridSet }), of(1), yes);
-    await store.put(at(1, 1, 3, { parametersId: ID }), of(1), yes);
+      for (const gridSet of ["EPSG:4326", "EPSG:4326x2"])
+        await store.put(at(1, 1, z, { gridSet }), of(1), ...unconditionally);
+    await store.put(at(1, 1, 3, { parametersId: ID }), of(1), ...unconditionally);
     store.truncate(
       "2",
       store.plan({
@@ -154,8 +198,8 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     const everything = { kind: "layer", layer: "ws:a" } as const;
     test("comes back whole where nothing was stored since", async () => {
       const store = make();
-      await store.put(at(1, 1, 3), of(1), yes);
-      await store.put(at(1, 1, 3, { parametersId: ID }), of(2), yes);
+      await store.put(at(1, 1, 3), of(1), ...unconditionally);
+      await store.put(at(1, 1, 3, { parametersId: ID }), of(2), ...unconditionally);
       await store.describeParameters("ws:a", ID, { STYLES: "a" });
       const names = store.plan(everything);
       store.truncate("1", names, "keep");
@@ -170,35 +214,35 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     });
     test("comes back instead of the tiles stored since, and only once", async () => {
       const store = make();
-      for (const x of [1, 2, 40]) await store.put(at(x, 1, 6), of(x), yes);
+      for (const x of [1, 2, 40]) await store.put(at(x, 1, 6), of(x), ...unconditionally);
       const names = store.plan(everything);
       store.truncate("1", names, "keep");
-      for (const x of [2, 3, 60]) await store.put(at(x, 1, 6), of(100 + x), yes);
-      await store.put(at(1, 1, 6, { layer: "ws:b" }), of(9), yes);
+      for (const x of [2, 3, 60]) await store.put(at(x, 1, 6), of(100 + x), ...unconditionally);
+      await store.put(at(1, 1, 6, { layer: "ws:b" }), of(9), ...unconditionally);
       store.restore("1", names);
       const sizes = await Promise.all([1, 2, 3, 40, 60].map(async (x) => (await store.stat(at(x, 1, 6)))?.bytes));
       expect(sizes).toEqual([1, 2, undefined, 40, undefined]);
       expect((await store.stat(at(1, 1, 6, { layer: "ws:b" })))?.bytes).toBe(9);
-      await store.put(at(3, 1, 6), of(3), yes);
+      await store.put(at(3, 1, 6), of(3), ...unconditionally);
       store.restore("1", names);
       expect((await store.stat(at(3, 1, 6)))?.bytes).toBe(3);
     });
     test("comes back pyramid by pyramid", async () => {
       const store = make();
-      await store.put(at(1, 1, 3), of(1), yes);
-      await store.put(at(1, 1, 3, { parametersId: ID }), of(2), yes);
+      await store.put(at(1, 1, 3), of(1), ...unconditionally);
+      await store.put(at(1, 1, 3, { parametersId: ID }), of(2), ...unconditionally);
       const names = store.plan({ kind: "pyramid", layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" });
       store.truncate("1", names, "keep");
       expect((await store.stat(at(1, 1, 3, { parametersId: ID })))?.bytes).toBe(2);
-      await store.put(at(1, 1, 3), of(3), yes);
-      await store.put(at(1, 1, 3, { parametersId: ID }), of(4), yes);
+      await store.put(at(1, 1, 3), of(3), ...unconditionally);
+      await store.put(at(1, 1, 3, { parametersId: ID }), of(4), ...unconditionally);
       store.restore("1", names);
       expect((await store.stat(at(1, 1, 3)))?.bytes).toBe(1);
       expect((await store.stat(at(1, 1, 3, { parametersId: ID })))?.bytes).toBe(4);
     });
     test("is gone when it is discarded", async () => {
       const store = make();
-      await store.put(at(1, 1, 3), of(1), yes);
+      await store.put(at(1, 1, 3), of(1), ...unconditionally);
       const names = store.plan(everything);
       store.truncate("1", names, "keep");
       store.discard("1");
@@ -211,7 +255,8 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   test("a range is deleted exactly, and every tile is reported with its format and bytes", async () => {
     const store = make();
     for (let x = 0; x < 20; x++)
-      for (const format of ["image/png", "image/jpeg"]) await store.put(at(x, 5, 6, { format }), of(x + 1), yes);
+      for (const format of ["image/png", "image/jpeg"])
+        await store.put(at(x, 5, 6, { format }), of(x + 1), ...unconditionally);
     const reported: Deleted[] = [];
     const warned = new Set<string>();
     const listener = {
@@ -248,7 +293,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   });
   test("a deletion of chosen tiles leaves the others of the rectangle", async () => {
     const store = make();
-    for (let x = 0; x < 6; x++) await store.put(at(x, 1, 6), of(x + 1), yes);
+    for (let x = 0; x < 6; x++) await store.put(at(x, 1, 6), of(x + 1), ...unconditionally);
     const reported: number[] = [];
     const listener = {
       willDelete: async () => {},
@@ -264,7 +309,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   });
   test("an aborted deletion stops", async () => {
     const store = make();
-    await store.put(at(0, 0, 1), of(1), yes);
+    await store.put(at(0, 0, 1), of(1), ...unconditionally);
     const deletion = store.deleteRange(
       { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" },
       rect(1, 0, 0, 1, 1),
@@ -276,7 +321,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   test("many tiles are removed at once, those that are not there too, and no others", async () => {
     const store = make();
     const there = [at(1, 1, 6), at(2, 1, 6), at(3, 1, 5), at(1, 1, 6, { format: "image/jpeg" })];
-    for (const place of [...there, at(4, 1, 6)]) await store.put(place, of(3), yes);
+    for (const place of [...there, at(4, 1, 6)]) await store.put(place, of(3), ...unconditionally);
     expect(store.deleteAll([...there, at(9, 9, 6)])).toEqual([true, true, true, true, true]);
     for (const place of there) expect(await store.get(place)).toBeUndefined();
     expect((await store.stat(at(4, 1, 6)))?.bytes).toBe(3);
@@ -284,8 +329,8 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   });
   test("a recount finds the tiles in a rectangle of one tile set", async () => {
     const store = make();
-    for (let x = 0; x < 40; x += 10) await store.put(at(x, 1, 7), of(x + 1), yes);
-    await store.put(at(10, 1, 7, { format: "image/jpeg" }), of(99), yes);
+    for (let x = 0; x < 40; x += 10) await store.put(at(x, 1, 7), of(x + 1), ...unconditionally);
+    await store.put(at(10, 1, 7, { format: "image/jpeg" }), of(99), ...unconditionally);
     expect(
       store
         .recount(base, rect(7, 10, 0, 20, 9), false)
@@ -298,12 +343,12 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   });
   test("pyramids are listed with the known grid sets", async () => {
     const store = make();
-    await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+    await store.put(at(0, 0, 0, { parametersId: ID }), of(1), ...unconditionally);
     expect(store.pyramids("ws:a", ["EPSG:4326"])).toEqual([{ layer: "ws:a", gridSet: "EPSG:4326", parametersId: ID }]);
   });
   test("what a parameters id means is written down and read back", async () => {
     const store = make();
-    await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+    await store.put(at(0, 0, 0, { parametersId: ID }), of(1), ...unconditionally);
     const values = { STYLES: "pop=hatch", CQL_FILTER: " TOTPOP > 10000 # ä\\" };
     await store.describeParameters("ws:a", ID, values);
     expect(store.parametersOf("ws:a", ID)).toEqual(values);
@@ -316,9 +361,9 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     ];
     test("leave nothing, and their values are read back as long as another pyramid has them", async () => {
       const store = make();
-      await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
-      await store.put(at(300, 1, 9), of(1), yes);
-      await store.put(at(0, 0, 0, { parametersId: ID, gridSet: "other" }), of(1), yes);
+      await store.put(at(0, 0, 0, { parametersId: ID }), of(1), ...unconditionally);
+      await store.put(at(300, 1, 9), of(1), ...unconditionally);
+      await store.put(at(0, 0, 0, { parametersId: ID, gridSet: "other" }), of(1), ...unconditionally);
       await store.describeParameters("ws:a", ID, { STYLES: "a" });
       expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["tiles", "tiles"]);
       expect((await store.get(at(300, 1, 9)))?.bytes.byteLength).toBe(1);
@@ -338,7 +383,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     test("are described anew by a writer that comes back", async () => {
       const store = make();
       for (let n = 0; n < 2; n++) {
-        await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
+        await store.put(at(0, 0, 0, { parametersId: ID }), of(1), ...unconditionally);
         await store.describeParameters("ws:a", ID, { STYLES: "a" });
         expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
         store.delete(at(0, 0, 0, { parametersId: ID }));
@@ -350,7 +395,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   });
   test("emptied places go, and those with a tile stay", async () => {
     const store = make();
-    for (const x of [0, 20]) await store.put(at(x, 0, 6), of(7), yes);
+    for (const x of [0, 20]) await store.put(at(x, 0, 6), of(7), ...unconditionally);
     store.delete(at(0, 0, 6));
     store.removeEmptied(base, rect(6, 0, 0, 31, 15));
     store.removeEmptied(base, rect(5, 0, 0, 31, 15));
@@ -369,7 +414,7 @@ function troubledStoreConformance(make: () => Store, trouble: StoreTrouble): voi
   };
   test.each(TROUBLES)("%s of a read or a write is a StoreError, and is over with its cause", async (code, expected) => {
     const store = make();
-    await store.put(at(0, 0, 0), of(7), yes);
+    await store.put(at(0, 0, 0), of(7), ...unconditionally);
     const reading = trouble.fail("read", code);
     try {
       expect(await codeOf(() => store.get(at(0, 0, 0)))).toBe(expected);
@@ -378,23 +423,23 @@ function troubledStoreConformance(make: () => Store, trouble: StoreTrouble): voi
     }
     const writing = trouble.fail("write", code);
     try {
-      expect(await codeOf(() => store.put(at(0, 0, 0), of(9), yes))).toBe(expected);
-      expect(await codeOf(() => store.put(at(5, 5, 5), of(9), yes))).toBe(expected);
+      expect(await codeOf(() => store.put(at(0, 0, 0), of(9), ...unconditionally))).toBe(expected);
+      expect(await codeOf(() => store.put(at(5, 5, 5), of(9), ...unconditionally))).toBe(expected);
     } finally {
       writing.end();
     }
     expect((await store.stat(at(0, 0, 0)))?.bytes).toBe(7);
     expect(await store.stat(at(5, 5, 5))).toBeUndefined();
-    expect(await store.put(at(0, 0, 0), of(9), yes)).toEqual({ stored: true, replaced: 7 });
+    expect(await store.put(at(0, 0, 0), of(9), ...unconditionally)).toEqual({ stored: true, replaced: 7 });
   });
   test("a layer whose part of the store is away is not empty: it cannot be written, counted, listed or evicted", async () => {
     const store = make();
-    await store.put(at(1, 1, 3), of(7), yes);
+    await store.put(at(1, 1, 3), of(7), ...unconditionally);
     await store.check("ws:a");
     const away = trouble.away(store);
     const cell = rect(3, 0, 0, 7, 7);
     try {
-      expect(await codeOf(() => store.put(at(1, 1, 3), of(9), yes))).toBe("unavailable");
+      expect(await codeOf(() => store.put(at(1, 1, 3), of(9), ...unconditionally))).toBe("unavailable");
       expect(await codeOf(() => store.check("ws:a"))).toBe("unavailable");
       expect(await codeOf(() => store.recount(base, cell, false))).toBe("unavailable");
       expect(await codeOf(() => store.levels(base))).toBe("unavailable");
@@ -402,7 +447,7 @@ function troubledStoreConformance(make: () => Store, trouble: StoreTrouble): voi
       expect(await codeOf(() => store.delete(at(1, 1, 3)))).toBe("unavailable");
       expect(store.deleteAll([at(1, 1, 3)])).toEqual([false]);
       expect(await store.get(at(1, 1, 3))).toBeUndefined();
-      await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), yes);
+      await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), ...unconditionally);
     } finally {
       away.end();
     }

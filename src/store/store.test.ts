@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import sharp from "sharp";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { builtInGridSet } from "../grid/built-in.ts";
 import { createCompactStore } from "./compact/compact-store.ts";
 import { createFileStore } from "./file/file-store.ts";
@@ -77,7 +77,7 @@ describe.each([
     const at = root();
     const store = make(at);
     const place = { tileSet, x: 0, y: 0, z: 0 };
-    await store.put(place, new Uint8Array(1), () => true);
+    await store.put(place, new Uint8Array(1), ...unconditionally);
     const names = store.plan({ kind: "layer", layer: "a" });
     renameSync(at, `${at}-unmounted`);
     const away = expect.objectContaining({ name: "StoreError", code: "unavailable" });
@@ -108,14 +108,14 @@ describe("file store", () => {
     const place = join(at, path);
     mkdirSync(dirname(place), { recursive: true });
     writeFileSync(place, "x");
-    const put = store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
+    const put = store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), ...unconditionally);
     await expect(put).rejects.toMatchObject({ name: "StoreError", code });
   });
 
   test("an error of opening a file is a StoreError too, and one of looking at it", async () => {
     const store = createFileStore({ root: root(), fsync: false, instance: "test" });
     const place = { tileSet, x: 0, y: 0, z: 0 };
-    await store.put(place, new Uint8Array(1), () => true);
+    await store.put(place, new Uint8Array(1), ...unconditionally);
     for (const name of ["openSync", "fstatSync"] as const) {
       const fault = failing([name], "EIO");
       try {
@@ -144,10 +144,10 @@ describe("file store", () => {
       listener,
       new AbortController().signal,
     );
-    const put = store.put(place, new Uint8Array(1), () => true);
+    const put = store.put(place, new Uint8Array(1), ...unconditionally);
     await expect(put).rejects.toMatchObject({ name: "StoreError", code: "corrupt" });
     expect(readdirSync(dirname(inTheWay))).toEqual(["00_00.png"]);
-    expect((await store.put({ ...place, z: 1 }, new Uint8Array(1), () => true)).stored).toBe(true);
+    expect((await store.put({ ...place, z: 1 }, new Uint8Array(1), ...unconditionally)).stored).toBe(true);
   });
 
   test("a named pipe and a link out of the layer's directory are no tiles, a link inside of it is one", async () => {
@@ -155,8 +155,12 @@ describe("file store", () => {
     const store = createFileStore({ root: at, fsync: false, instance: "test" });
     const placeOf = (x: number) => ({ tileSet, x, y: 0, z: 5 });
     const pathOf = (x: number) => join(at, store.keyOf(placeOf(x)));
-    await store.put(placeOf(0), Buffer.from("tile"), () => true);
-    await store.put({ tileSet: { ...tileSet, layer: "secured" }, x: 0, y: 0, z: 5 }, Buffer.from("hidden"), () => true);
+    await store.put(placeOf(0), Buffer.from("tile"), ...unconditionally);
+    await store.put(
+      { tileSet: { ...tileSet, layer: "secured" }, x: 0, y: 0, z: 5 },
+      Buffer.from("hidden"),
+      ...unconditionally,
+    );
     writeFileSync(join(directory, "outside"), "outside");
     execFileSync("mkfifo", [pathOf(1)]);
     symlinkSync(join(directory, "outside"), pathOf(2));
@@ -177,7 +181,7 @@ describe("file store", () => {
     ).toEqual([0, 4]);
     // A put replaces whatever has the name of a tile, and a removal removes a link, never its target.
     for (const x of [1, 2])
-      expect(await store.put(placeOf(x), Buffer.from("new"), () => true)).toMatchObject({ stored: true });
+      expect(await store.put(placeOf(x), Buffer.from("new"), ...unconditionally)).toMatchObject({ stored: true });
     expect((await store.get(placeOf(1)))?.bytes).toEqual(Buffer.from("new"));
     store.delete(placeOf(3));
     expect(existsSync(pathOf(3))).toBe(false);
@@ -192,7 +196,7 @@ describe("file store", () => {
       const web = { ...tileSet, gridSet: "EPSG:900913" };
       const z = 14;
       const placeOf = (x: number) => ({ tileSet: web, x, y: 3, z });
-      for (const x of [0, 5, 9]) await store.put(placeOf(x), Buffer.from("tile"), () => true);
+      for (const x of [0, 5, 9]) await store.put(placeOf(x), Buffer.from("tile"), ...unconditionally);
       const rect = { z, minX: 0, minY: 0, maxX: 15, maxY: 15 };
       const listingOf = async () => {
         for await (const region of store.regions({ layer: "a", gridSet: web.gridSet, parametersId: "" }, z, undefined))
@@ -215,8 +219,8 @@ describe("file store", () => {
       const part = { tiles: [{ x: 0, y: 3 }], directories };
       expect(counted(part), "of an unchanged directory only listed tiles are looked for").toEqual([0]);
       expect(counted(fresh)).toEqual([0, 5, 9]);
-      await store.put(placeOf(1), Buffer.from("tile"), () => true);
-      await store.put(placeOf(9), Buffer.from("longer"), () => true);
+      await store.put(placeOf(1), Buffer.from("tile"), ...unconditionally);
+      await store.put(placeOf(9), Buffer.from("longer"), ...unconditionally);
       expect(counted({ ...part, directories: new Map(names.map((name) => [name, 1])) })).toEqual([0, 1, 5, 9]);
       expect(counted({ tiles: [], directories: new Map() }), "a directory that was not listed").toEqual([0, 1, 5, 9]);
     },
@@ -224,13 +228,19 @@ describe("file store", () => {
 
   test("a put whose directory is truncated under it stores nothing", async () => {
     const store = createFileStore({ root: root(), fsync: false, instance: "test" });
-    await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
+    await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), ...unconditionally);
     let requested = 0;
-    const put = await store.put({ tileSet, x: 1, y: 0, z: 0 }, new Uint8Array(1), () => {
+    const guard = (): boolean => {
       // Between the writing of the file and its rename.
       if (++requested === 2) store.truncate("1", store.plan({ kind: "layer", layer: "a" }), "reclaim");
       return true;
-    });
+    };
+    const put = await store.put(
+      { tileSet, x: 1, y: 0, z: 0 },
+      new Uint8Array(1),
+      { guard },
+      new AbortController().signal,
+    );
     expect(put).toEqual({ stored: false });
     expect(store.get({ tileSet, x: 1, y: 0, z: 0 })).toBeUndefined();
   });
@@ -256,7 +266,7 @@ describe("file store", () => {
       });
       syncBuiltinESMExports();
       try {
-        const put = await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(removals), () => true);
+        const put = await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(removals), ...unconditionally);
         expect(put).toEqual({ stored: true, replaced: undefined });
       } finally {
         opening.mockRestore();
@@ -277,7 +287,7 @@ describe("file store", () => {
     const described = { ...tileSet, parametersId: id };
     const pyramids = [{ gridSet: "g", parametersId: id }];
     for (const z of [0, 4, 9]) {
-      await store.put({ tileSet: described, x: 0, y: 0, z }, new Uint8Array(1), () => true);
+      await store.put({ tileSet: described, x: 0, y: 0, z }, new Uint8Array(1), ...unconditionally);
       store.delete({ tileSet: described, x: 0, y: 0, z });
     }
     await store.describeParameters("a", id, { ELEV: "1.5" });
@@ -308,7 +318,7 @@ describe("file store", () => {
   test("a sweep reclaims truncated tiles; a recount removes empty files and temporary files of other processes", async () => {
     const at = root();
     const store = createFileStore({ root: at, fsync: false, instance: "test" });
-    await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
+    await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), ...unconditionally);
     store.truncate("1", store.plan({ kind: "layer", layer: "a" }), "reclaim");
     await store.sweep(new AbortController().signal);
     expect(readdirSync(join(at, "_gwc_in_progress_deletes_"))).toEqual([]);
@@ -325,7 +335,7 @@ describe("file store", () => {
   test("leftovers in a large bucket go without looking at its tiles, this process's own stay", async () => {
     const at = root();
     const store = createFileStore({ root: at, fsync: false, instance: "test" });
-    await store.put({ tileSet, x: 600, y: 1, z: 16 }, new Uint8Array(1), () => true);
+    await store.put({ tileSet, x: 600, y: 1, z: 16 }, new Uint8Array(1), ...unconditionally);
     const bucket = join(at, "a", "g_16", "001_000");
     for (const name of [".nuthatch-other-1", ".nuthatch-test-1"]) writeFileSync(join(bucket, name), "half");
     const cell = { z: 16, minX: 592, minY: 0, maxX: 607, maxY: 15 };
@@ -348,7 +358,8 @@ describe("file store", () => {
     ] as const) {
       const store = createFileStore({ root: root(), fsync: false, instance: "test" });
       const set = { ...tileSet, format };
-      const put = (x: number, bytes: Uint8Array) => store.put({ tileSet: set, x, y: 0, z: 4 }, bytes, () => true);
+      const put = (x: number, bytes: Uint8Array) =>
+        store.put({ tileSet: set, x, y: 0, z: 4 }, bytes, ...unconditionally);
       await put(0, picture);
       await put(1, picture.subarray(0, picture.length - 3));
       await put(2, Buffer.concat([picture.subarray(0, 10), Buffer.alloc(picture.length - 10)]));

@@ -1,6 +1,6 @@
 import type { TileAddress } from "../layer/tile-set.ts";
 import type { InventoryStore } from "./inventory-store.ts";
-import type { StoredTile, TileStatus, TileStore } from "./tile-store.ts";
+import type { ConfirmTerms, StoredTile, TileStatus, TileStore } from "./tile-store.ts";
 import type { TruncationStore } from "./truncation-store.ts";
 
 /**
@@ -19,5 +19,5 @@ export interface LocalStore extends Store {
   /** Reads a tile in a thread of Node's pool. Present if the file system is a network file system, which may hang. */
   getLater?(at: TileAddress): Promise<StoredTile | undefined>;
   stat(at: TileAddress): TileStatus | undefined;
-  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean;
+  confirm(at: TileAddress, bytes: Uint8Array, terms: ConfirmTerms, signal: AbortSignal): boolean;
 }

@@ -1,4 +1,4 @@
-import type { TileAddress } from "../layer/tile-set.ts";
+import type { LayerName, TileAddress } from "../layer/tile-set.ts";
 
 /** A result that a local disk returns synchronously and a remote store asynchronously. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -29,6 +29,22 @@ export type PutOutcome =
    * the put.
    */
   | { readonly stored: false };
+
+/** How a tile is stored. */
+export interface PutTerms {
+  /** Called synchronously right before the tile becomes readable. If it returns false, nothing is stored. */
+  readonly guard: () => boolean;
+  /** The time of the tile, for a copy, ms since 1970. Absent: now. */
+  readonly modifiedMs?: number;
+}
+
+/** How a stored tile is confirmed. */
+export interface ConfirmTerms {
+  /** `renew`: the time of the tile is set to now, for layers whose tiles age from their last check. */
+  readonly time: "keep" | "renew";
+  /** Called synchronously right before the tile is confirmed. If it returns false, the tile is not confirmed. */
+  readonly guard: () => boolean;
+}
 
 /** Free and total space of the store's disk in bytes. */
 export interface DiskSpace {
@@ -62,24 +78,27 @@ export interface TileStore {
    */
   stat(at: TileAddress): MaybePromise<TileStatus | undefined>;
   /**
-   * Replaces a tile atomically. Calls `guard` synchronously right before the tile becomes readable. Stores nothing if
-   * `guard` returns false, or if the scope was truncated in between.
-   * @param modifiedMs the time of the tile, for a copy; absent: now
+   * Replaces a tile atomically. Stores nothing if the guard returns false, or if the scope was truncated in between.
+   *
+   * The signal ends a put that has not begun: nothing is stored. A put to a local disk runs in one turn of the event
+   * loop, so the signal cannot fire during the put. A remote store sends nothing more after the signal, and waits at
+   * most a second for the outcome of the request that it has sent. Without an outcome the put throws a StoreError with
+   * the code `unavailable`: the tile may be stored, so the caller has it counted from the store.
+   * @throws the signal's reason, if nothing was stored because of the signal
    */
-  put(at: TileAddress, bytes: Uint8Array, guard: () => boolean, modifiedMs?: number): Promise<PutOutcome>;
+  put(at: TileAddress, bytes: Uint8Array, terms: PutTerms, signal: AbortSignal): Promise<PutOutcome>;
   /**
-   * Returns whether the stored tile has exactly these bytes, so that no put is needed. With `renew`, also sets the time
-   * of the tile to now, for layers whose tiles age from their last check. Returns false also if `guard` does, or if the
-   * time cannot be renewed: the caller then puts the tile.
+   * Returns whether the stored tile has exactly these bytes, so that no put is needed. Returns false also if the guard
+   * does, if the time cannot be renewed, or if the signal fires: the caller then puts the tile.
    */
-  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): MaybePromise<boolean>;
+  confirm(at: TileAddress, bytes: Uint8Array, terms: ConfirmTerms, signal: AbortSignal): MaybePromise<boolean>;
   /** Returns how many tiles of a metatile are put concurrently; 1 if `put` is synchronous. */
-  putsAtOnce(layer: string): number;
+  putsAtOnce(layer: LayerName): number;
   /**
    * Checks that tiles of a layer can be stored, as far as this is possible without storing a tile.
    * @throws StoreError if not
    */
-  check(layer: string): Promise<void>;
+  check(layer: LayerName): Promise<void>;
   /** Removes a tile. @returns its size in bytes, undefined if it did not exist */
   delete(at: TileAddress): number | undefined;
   /**
@@ -91,15 +110,15 @@ export interface TileStore {
    * Returns the bytes that the disk allocates for a tile of this size in a layer. Without a layer, returns the smallest
    * allocation of all stores.
    */
-  allocated(bytes: number, layer?: string): number;
+  allocated(bytes: number, layer?: LayerName): number;
   /** The disk that contains the tiles. Stores with equal disks share the disk's space. */
   readonly disk: string;
   /** Reads the free space without blocking the thread, because a network file system may answer late or never. */
   diskSpace(): Promise<DiskSpace>;
   /** Stores the values of a parameters id (GWC's `parameters-<id>.properties`), once. */
-  describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void>;
+  describeParameters(layer: LayerName, id: string, values: Readonly<Record<string, string>>): Promise<void>;
   /** Returns the values of a parameters id. Undefined if the store does not have them. */
-  parametersOf(layer: string, id: string): Readonly<Record<string, string>> | undefined;
+  parametersOf(layer: LayerName, id: string): Readonly<Record<string, string>> | undefined;
 }
 
 export class StoreError extends Error {

@@ -1,23 +1,24 @@
-import type { TileRect } from "../grid/grid-set.ts";
+import type { GridSetName, TileRect, TileX, TileY, Zoom } from "../grid/grid-set.ts";
+import type { FormatName, LayerName, ParametersId } from "../layer/tile-set.ts";
 
 /** A part of the store that one rename (or a few) can make unreadable. */
 export type TruncationScope =
-  | { readonly kind: "layer"; readonly layer: string }
+  | { readonly kind: "layer"; readonly layer: LayerName }
   /** All formats of a grid set and parameters id, at the given levels. Absent levels mean all levels. */
   | {
       readonly kind: "pyramid";
-      readonly layer: string;
-      readonly gridSet: string;
-      readonly parametersId: string;
+      readonly layer: LayerName;
+      readonly gridSet: GridSetName;
+      readonly parametersId: ParametersId;
       readonly zooms?: { readonly first: number; readonly last: number };
     };
 
 /** A tile that a `deleteRange` removes. */
 export interface Deleted {
-  readonly format: string;
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
+  readonly format: FormatName;
+  readonly x: TileX;
+  readonly y: TileY;
+  readonly z: Zoom;
   readonly bytes: number;
 }
 
@@ -69,11 +70,11 @@ export interface TruncationStore {
    */
   deleteRange(
     scope: {
-      readonly layer: string;
-      readonly gridSet: string;
-      readonly parametersId: string;
-      readonly format?: string;
-      readonly chosen?: (x: number, y: number) => boolean;
+      readonly layer: LayerName;
+      readonly gridSet: GridSetName;
+      readonly parametersId: ParametersId;
+      readonly format?: FormatName;
+      readonly chosen?: (x: TileX, y: TileY) => boolean;
     },
     rect: TileRect,
     listener: DeletionListener,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type GridSet, placesOf } from "../grid/grid-set.ts";
+import { asGridSetName, type GridSet, placesOf } from "../grid/grid-set.ts";
 import type { LayerGridSet } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { TileSet } from "../layer/tile-set.ts";
@@ -29,7 +29,7 @@ export class GridSetPlaces {
     this.#db = db;
     this.#ledger = ledger;
     const rows = db.prepare("SELECT grid_set, places FROM grid_set_places").all();
-    this.#recorded = new Map(rows.map((row) => [text(row, "grid_set"), text(row, "places")]));
+    this.#recorded = new Map(rows.map((row) => [asGridSetName(text(row, "grid_set")), text(row, "places")]));
   }
 
   /**

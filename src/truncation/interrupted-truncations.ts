@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 import type { CellWriters } from "../ledger/cells/cell-writers.ts";
 import { errorMessage } from "../lib/error-code.ts";
 import type { Logger } from "../lib/process/logger.ts";
@@ -24,7 +25,7 @@ export interface InterruptedTruncationParts {
 export class InterruptedTruncations {
   readonly #parts: InterruptedTruncationParts;
   /** The interrupted truncations and undos by layer, in the order of their records. */
-  readonly #byLayer = new Map<string, Interrupted[]>();
+  readonly #byLayer = new Map<LayerName, Interrupted[]>();
 
   constructor(parts: InterruptedTruncationParts) {
     this.#parts = parts;
@@ -34,7 +35,7 @@ export class InterruptedTruncations {
    * Adds an interrupted truncation or undo. Called before its layer is unblocked, because jobs wait for that with open
    * cells.
    */
-  add(layer: string, interrupted: Interrupted, fault: unknown): void {
+  add(layer: LayerName, interrupted: Interrupted, fault: unknown): void {
     this.#byLayer.set(layer, [...(this.#byLayer.get(layer) ?? []), interrupted]);
     this.#parts.writers.bar(layer);
     const { kind } = interrupted;
@@ -42,7 +43,7 @@ export class InterruptedTruncations {
   }
 
   /** Completes the truncations and undos of a layer. @throws StateError if this is not possible yet */
-  complete(layer: string): void {
+  complete(layer: LayerName): void {
     const { writers, renders, log } = this.#parts;
     const left = this.#byLayer.get(layer);
     if (left === undefined) return;
@@ -74,7 +75,7 @@ export class InterruptedTruncations {
   }
 }
 
-function notCompleted(layer: string, cause: unknown): StateError {
+function notCompleted(layer: LayerName, cause: unknown): StateError {
   const message = errorMessage(cause);
   return new StateError("unavailable", `an interrupted truncation of ${layer} cannot be completed: ${message}`, {
     cause,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleRenders } from "../../test/support/idle-renders.ts";
+import { unconditionally } from "../../test/support/memory-store.ts";
 import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
@@ -57,7 +58,7 @@ function start(location: "default" | "second", first = "default") {
     async put(x: number) {
       const open = ledger.writers.open(tileSet, { z: 5, minX: x, minY: 0, maxX: x, maxY: 0 });
       db.transaction(() => ledger.writeMarks());
-      const outcome = await store.put({ tileSet, x, y: 0, z: 5 }, new Uint8Array(10), () => true);
+      const outcome = await store.put({ tileSet, x, y: 0, z: 5 }, new Uint8Array(10), ...unconditionally);
       if (outcome.stored) ledger.writers.wrote(tileSet, { x, y: 0, z: 5, bytes: 10, replaced: outcome.replaced });
       ledger.writers.close(open);
     },

@@ -1,3 +1,4 @@
+import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { type Database, type Migrations, text } from "../state/database.ts";
@@ -6,13 +7,13 @@ import type { LedgerTruncations } from "./truncations.ts";
 
 export const layerStoreMigrations: Migrations = {
   module: "layer_stores",
-  // The location of a layer without a row is that of the row with an empty name or, if that row is missing, the default
-  // store's.
+  // A layer without a row has the location in the row with an empty name or, if that row is missing, the location of
+  // the default store.
   steps: ["CREATE TABLE layer_store (layer TEXT PRIMARY KEY, location TEXT NOT NULL);"],
 };
 
 /** The name in the row that applies to layers without a row. No layer has this name. */
-const OTHERS = "";
+const OTHERS = asLayerName("");
 
 export interface LayerStoresParts {
   readonly db: Database;
@@ -22,11 +23,11 @@ export interface LayerStoresParts {
    * Returns the location of the tiles of each configured layer, by layer.
    * @param only the layers to return; absent: all
    */
-  readonly locations: (only?: ReadonlySet<string>) => ReadonlyMap<string, string>;
+  readonly locations: (only?: ReadonlySet<LayerName>) => ReadonlyMap<LayerName, string>;
   /** Location of the default store. Undefined if every layer names a store. */
   readonly firstLocation: string | undefined;
   /** Discards the tiles that truncations of a layer have set aside. */
-  readonly giveUp: (layer: string) => void;
+  readonly giveUp: (layer: LayerName) => void;
   readonly log: Logger;
 }
 
@@ -75,7 +76,7 @@ export class LayerStores {
    * changed.
    * @param only the layers that may have changed; undefined: any layer
    */
-  async reconfigured(only?: ReadonlySet<string>): Promise<readonly string[]> {
+  async reconfigured(only?: ReadonlySet<LayerName>): Promise<readonly LayerName[]> {
     const moved = this.#moved(only);
     for (const [layer, location] of moved) {
       this.#leave(layer);
@@ -84,7 +85,7 @@ export class LayerStores {
     return moved.map(([layer]) => layer);
   }
 
-  #moved(only?: ReadonlySet<string>): (readonly [layer: string, location: string])[] {
+  #moved(only?: ReadonlySet<LayerName>): (readonly [layer: LayerName, location: string])[] {
     const { db } = this.#parts;
     const locations = this.#parts.locations(only);
     const isMoved = ([location, recorded = this.#others]: readonly [string, string | undefined]) =>
@@ -98,7 +99,7 @@ export class LayerStores {
       });
     }
     const rows = db.prepare("SELECT layer, location FROM layer_store").all();
-    const recorded = new Map(rows.map((row) => [text(row, "layer"), text(row, "location")]));
+    const recorded = new Map(rows.map((row) => [asLayerName(text(row, "layer")), text(row, "location")]));
     return [...locations].filter(([layer, location]) => isMoved([location, recorded.get(layer)]));
   }
 
@@ -106,7 +107,7 @@ export class LayerStores {
    * Logs that tiles stay in the old store. Discards the layer's truncations that could be undone, because an undo would
    * restore tiles into the old store.
    */
-  #leave(layer: string): void {
+  #leave(layer: LayerName): void {
     const { ledger, giveUp, log } = this.#parts;
     giveUp(layer);
     if ([...ledger.tileSets()].some(({ tileSet }) => tileSet.layer === layer))
@@ -115,7 +116,7 @@ export class LayerStores {
       });
   }
 
-  #record(layer: string, location: string): void {
+  #record(layer: LayerName, location: string): void {
     this.#parts.db
       .prepare(
         "INSERT INTO layer_store (layer, location) VALUES (?, ?) ON CONFLICT (layer) DO UPDATE SET location = excluded.location",

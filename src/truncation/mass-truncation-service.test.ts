@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleRenders } from "../../test/support/idle-renders.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
+import { unconditionally } from "../../test/support/memory-store.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
@@ -72,7 +73,7 @@ function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WI
     const { tileSet } = address(layer, x, parametersId);
     const cells = ledger.writers.open(tileSet, { z: 3, minX: x, minY: 0, maxX: x, maxY: 0 });
     db.transaction(() => ledger.writeMarks());
-    const outcome = await store.put(address(layer, x, parametersId), new Uint8Array(10), () => true);
+    const outcome = await store.put(address(layer, x, parametersId), new Uint8Array(10), ...unconditionally);
     if (outcome.stored) ledger.writers.wrote(tileSet, { x, y: 0, z: 3, bytes: 10, replaced: outcome.replaced });
     ledger.writers.close(cells);
   };
@@ -160,7 +161,7 @@ test("only the latest truncation of a layer can be undone, and then the one befo
   const second = await service.truncate(hard("a"), null);
   const refused = await service.undoTruncation(first.id, null);
   expect(refused).toMatchObject({ ok: false, error: { code: "conflict" } });
-  expect(JSON.stringify(refused)).toContain(`Truncation ${second.id} of the layer came after ${first.id}`);
+  expect(JSON.stringify(refused)).toContain(`Truncation ${second.id} of the layer is later than ${first.id}`);
   expect(await service.undoTruncation(second.id, null)).toMatchObject({ ok: true, value: { discarded: 0n } });
   expect(await service.undoTruncation(first.id, null)).toMatchObject({ ok: true, value: { discarded: 1n } });
   expect([isStored("a", 0), isStored("a", 1)]).toEqual([true, false]);

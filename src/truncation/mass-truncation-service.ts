@@ -1,3 +1,5 @@
+import type { GridSetName } from "../grid/grid-set.ts";
+import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-set-record.ts";
 import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/process/logger.ts";
@@ -9,7 +11,7 @@ import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import type { MassTruncationFilter, MassTruncationRequest } from "./mass-truncation.ts";
-import type { MassTruncationStore } from "./mass-truncation-store.ts";
+import type { MassTruncationStore, RecordedView } from "./mass-truncation-store.ts";
 import type { TruncationTarget } from "./recorded-truncation.ts";
 import type { MassTruncationPreview, MassTruncationView } from "./truncation-documents.ts";
 import {
@@ -36,14 +38,14 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly changed: (truncation: MassTruncationView) => void;
   readonly clock: Clock;
   /** Returns whether a layer has tiles on disk from another program, which replace missing tiles. */
-  readonly hasTilesOnDisk: (layer: string) => boolean;
+  readonly hasTilesOnDisk: (layer: LayerName) => boolean;
   readonly log: Logger;
   /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;
 }
 
 interface Undoable {
-  readonly layer: string;
+  readonly layer: LayerName;
   /**
    * The time until which the truncation can be undone, in ms of the monotonic clock, so that a step of the wall clock
    * does not change the duration. 0: the time is over.
@@ -60,7 +62,7 @@ export class MassTruncationService {
   readonly #parts: MassTruncationParts;
   /** Hard truncations that can be undone, whose tiles still occupy space. */
   readonly #undoable = new Map<number, Undoable>();
-  #softTimes: ReadonlyMap<string, number>;
+  #softTimes: ReadonlyMap<LayerName, number>;
 
   constructor(parts: MassTruncationParts) {
     this.#parts = parts;
@@ -95,7 +97,7 @@ export class MassTruncationService {
   }
 
   /** Times by layer, ms since 1970: tiles written before the time have expired. */
-  get softTimes(): ReadonlyMap<string, number> {
+  get softTimes(): ReadonlyMap<LayerName, number> {
     return this.#softTimes;
   }
 
@@ -156,7 +158,7 @@ export class MassTruncationService {
    * Truncates the tiles of a grid set whose tiles now lie in other places. These tiles cannot be restored, and earlier
    * truncations of the layer can no longer be undone.
    */
-  async truncateGridSet(layer: string, gridSet: string): Promise<void> {
+  async truncateGridSet(layer: LayerName, gridSet: GridSetName): Promise<void> {
     const { ledgerTruncations, sweep, log } = this.#parts;
     this.giveUp(layer);
     const plan = () => gridSetTargets(layer, gridSet, this.#parts);
@@ -191,7 +193,7 @@ export class MassTruncationService {
    * Blocks the layer, so that no render that began earlier is stored: every tile written from now on is rendered from
    * now on.
    */
-  async #soften(layer: string, by: string | null): Promise<MassTruncationView> {
+  async #soften(layer: LayerName, by: string | null): Promise<MassTruncationView> {
     const { truncations, renders, clock } = this.#parts;
     await renders.block(layer);
     try {
@@ -218,12 +220,12 @@ export class MassTruncationService {
     }
   }
 
-  #softened(layer: string): void {
+  #softened(layer: LayerName): void {
     this.#softTimes = this.#parts.truncations.softTimes();
     this.#parts.renders.expireBefore(layer, this.#softTimes.get(layer) ?? 0);
   }
 
-  /** Returns what a truncation would remove now, without truncating. Reads directories of the store. */
+  /** Returns the tiles that a truncation would remove now, without truncating. Reads directories of the store. */
   async previewTruncation(request: MassTruncationRequest): Promise<MassTruncationPreview> {
     const { ledger } = this.#parts;
     const sum = emptySum();
@@ -268,7 +270,7 @@ export class MassTruncationService {
     return ok(this.#undone(id, by));
   }
 
-  async #bringBack({ id, layer }: MassTruncationView, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
+  async #bringBack({ id, layer }: RecordedView, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
     const { db, truncations, ledgerTruncations, restored, clock, closing } = this.#parts;
     let pyramids: readonly AsidePyramid[] = [];
     const refused = await ledgerTruncations.undo(
@@ -305,7 +307,7 @@ export class MassTruncationService {
   }
 
   /** Plans an undo. Called while no other truncation or undo runs in the layer. */
-  #planUndo(id: number, layer: string): Result<UndoPlan, Refusal> {
+  #planUndo(id: number, layer: LayerName): Result<UndoPlan, Refusal> {
     const refused = this.#whyNot(id, layer);
     if (refused !== undefined) return refuse(refused);
     const { type } = this.#view(id);
@@ -318,13 +320,15 @@ export class MassTruncationService {
   }
 
   /** Returns why a truncation cannot be undone now. Undefined if it can. */
-  #whyNot(id: number, layer: string): Refusal | undefined {
+  #whyNot(id: number, layer: LayerName): Refusal | undefined {
     const { truncations, ledger } = this.#parts;
     const found = this.#view(id);
     if ((this.#undoable.get(id)?.untilMs ?? 0) === 0) return gone(found);
     const later = truncations.standingAfter(id, layer);
     if (later !== undefined)
-      return conflict(`Truncation ${later} of the layer came after ${id}: take that one back first, or reclaim it.`);
+      return conflict(
+        `Truncation ${later} of the layer is later than ${id}: undo or reclaim the later truncation first.`,
+      );
     if (ledger.writers.isWatched(layer))
       return conflict(`A truncate job of layer ${layer} is running: wait until it has ended.`);
     return undefined;
@@ -334,20 +338,21 @@ export class MassTruncationService {
   async reclaimTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
     const found = this.#parts.truncations.find(id);
     if (found === undefined) return refuse(unknownTruncation(id));
-    if (found.mode === "soft") return refuse(conflict(`Truncation ${id} is a soft one: it keeps no space.`));
+    if (found.mode === "soft") return refuse(conflict(`Truncation ${id} is a soft truncation: it keeps no space.`));
     if (found.state === "undoing") return refuse(conflict(`Truncation ${id} is being undone.`));
     if (found.state !== "kept") return refuse(gone(found));
     this.#reclaim([id], by);
     return ok(this.#view(id));
   }
 
-  /** Writes the records, then discards the files. If a kill comes in between, the next start discards the files. */
+  /** Writes the records, then discards the files. After a kill in between, the next start discards the files. */
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
     const { truncations, ledger, store, sweep, clock } = this.#parts;
     // A full disk may refuse the records. The files are discarded in any case, and `tick` writes the records when there
     // is space.
-    for (const id of ids) this.#undoable.set(id, { layer: this.#undoable.get(id)?.layer ?? "", untilMs: 0 });
+    for (const id of ids)
+      this.#undoable.set(id, { layer: this.#undoable.get(id)?.layer ?? asLayerName(""), untilMs: 0 });
     try {
       this.#write(() => {
         for (const id of ids) {
@@ -373,12 +378,12 @@ export class MassTruncationService {
    * Reclaims the space of all truncations of one layer (undefined: of all layers), because space is needed. Called
    * before any stored tile is evicted.
    */
-  giveUp(layer: string | undefined): void {
+  giveUp(layer: LayerName | undefined): void {
     this.#reclaimWhere((truncation) => layer === undefined || truncation.layer === layer);
   }
 
   /** Reclaims the space of the tiles that truncations of the chosen layers have set aside. */
-  giveUpWhere(isChosen: (layer: string) => boolean): void {
+  giveUpWhere(isChosen: (layer: LayerName) => boolean): void {
     this.#reclaimWhere(({ layer }) => isChosen(layer));
   }
 

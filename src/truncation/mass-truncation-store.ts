@@ -1,3 +1,4 @@
+import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { conditionsOf } from "../state/conditions.ts";
 import {
@@ -33,12 +34,14 @@ export const massTruncationMigrations: Migrations = {
   ],
 };
 
+/** A truncation as its document shows it. */
+export interface RecordedView extends MassTruncationView {
+  readonly layer: LayerName;
+}
+
 /** A truncation that is not in the database yet. */
 interface NewMassTruncation
-  extends Pick<
-    MassTruncationView,
-    "layer" | "type" | "mode" | "parameters" | "state" | "createdBy" | "tiles" | "bytes"
-  > {
+  extends Pick<RecordedView, "layer" | "type" | "mode" | "parameters" | "state" | "createdBy" | "tiles" | "bytes"> {
   readonly createdMs: number;
   readonly undoUntilMs: number | null;
   /** The names and pyramids that a hard truncation has set aside. Null if it has set none aside. */
@@ -53,7 +56,7 @@ export class MassTruncationStore {
     this.#db = db;
   }
 
-  add(t: NewMassTruncation): MassTruncationView {
+  add(t: NewMassTruncation): RecordedView {
     const row = this.#db
       .prepare(
         `INSERT INTO mass_truncation (layer, type, mode, parameters, state, created_ms, created_by, undo_until_ms, tiles,
@@ -77,13 +80,13 @@ export class MassTruncationStore {
     return viewOf(row);
   }
 
-  find(id: number): MassTruncationView | undefined {
+  find(id: number): RecordedView | undefined {
     const row = this.#db.prepare("SELECT * FROM mass_truncation WHERE id = ?", { bigints: true }).get(id);
     return row === undefined ? undefined : viewOf(row);
   }
 
   /** Returns the truncations that match a filter, newest first. */
-  list({ layer, state, limit, after }: MassTruncationFilter): MassTruncationView[] {
+  list({ layer, state, limit, after }: MassTruncationFilter): RecordedView[] {
     const { where, values } = conditionsOf([
       ["layer = ?", layer],
       ["state = ?", state],
@@ -114,7 +117,7 @@ export class MassTruncationStore {
    * Returns the newest hard truncation of a layer after truncation `id` that was neither undone nor reclaimed.
    * Undefined if there is no such truncation.
    */
-  standingAfter(id: number, layer: string): number | undefined {
+  standingAfter(id: number, layer: LayerName): number | undefined {
     const row = this.#db
       .prepare(
         `SELECT max(id) AS id FROM mass_truncation WHERE layer = ? AND id > ? AND mode = 'hard'
@@ -125,13 +128,13 @@ export class MassTruncationStore {
   }
 
   /** Returns by layer the time of the last soft truncation, ms since 1970. Tiles written before it have expired. */
-  softTimes(): ReadonlyMap<string, number> {
+  softTimes(): ReadonlyMap<LayerName, number> {
     const rows = this.#db
       .prepare(
         `SELECT layer, max(created_ms) AS ms FROM mass_truncation WHERE mode = 'soft' AND state = 'kept' GROUP BY layer`,
       )
       .all();
-    return new Map(rows.map((row) => [text(row, "layer"), int(row, "ms")]));
+    return new Map(rows.map((row) => [asLayerName(text(row, "layer")), int(row, "ms")]));
   }
 
   /** Records that an undo has begun, and the number of tiles that it discards; null if they were not counted. */
@@ -152,7 +155,7 @@ export class MassTruncationStore {
    * truncations that can be undone, nor the newest soft truncation of each layer.
    * @returns the number of deleted records
    */
-  trim(beforeMs: number, most: number, limit: number): number {
+  trim({ beforeMs, most, limit }: Readonly<Record<"beforeMs" | "most" | "limit", number>>): number {
     const { changes } = this.#db
       .prepare(
         `DELETE FROM mass_truncation WHERE id IN (
@@ -170,14 +173,14 @@ export class MassTruncationStore {
 const asideOf = (row: Row): Aside => {
   // Only this file writes such texts, so no check is needed.
   const stored: Omit<Aside, "id" | "layer"> = JSON.parse(text(row, "kept"));
-  return { id: int(row, "id"), layer: text(row, "layer"), ...stored };
+  return { id: int(row, "id"), layer: asLayerName(text(row, "layer")), ...stored };
 };
 
-function viewOf(row: Row): MassTruncationView {
+function viewOf(row: Row): RecordedView {
   const parameters = textOrNull(row, "parameters");
   return {
     id: int(row, "id"),
-    layer: text(row, "layer"),
+    layer: asLayerName(text(row, "layer")),
     type: wordOf(row, "type", MASS_TRUNCATION_TYPES),
     mode: wordOf(row, "mode", TRUNCATION_MODES),
     parameters: parameters === null ? null : JSON.parse(parameters),

@@ -1,3 +1,4 @@
+import type { LayerName } from "../layer/tile-set.ts";
 export const MASS_TRUNCATION_TYPES = ["truncateLayer", "truncateParameters", "truncateOrphans"] as const;
 
 /**
@@ -19,18 +20,18 @@ export type TruncationState = (typeof TRUNCATION_STATES)[number];
  * `truncateLayer` can be soft.
  */
 export type MassTruncationRequest =
-  | { readonly type: "truncateLayer"; readonly mode: TruncationMode; readonly layer: string }
-  | { readonly type: "truncateOrphans"; readonly mode: "hard"; readonly layer: string }
+  | { readonly type: "truncateLayer"; readonly mode: TruncationMode; readonly layer: LayerName }
+  | { readonly type: "truncateOrphans"; readonly mode: "hard"; readonly layer: LayerName }
   | {
       readonly type: "truncateParameters";
       readonly mode: "hard";
-      readonly layer: string;
+      readonly layer: LayerName;
       /** One combination of parameters, exactly as given. */
       readonly parameters: Readonly<Record<string, string>>;
     };
 
 export interface MassTruncationFilter {
-  readonly layer?: string;
+  readonly layer?: LayerName;
   readonly state?: TruncationState;
   readonly limit: number;
   /** Returns only truncations with a smaller id, which is the last id of the previous page. */

@@ -1,3 +1,5 @@
+import type { Zoom } from "../grid/grid-set.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
@@ -11,9 +13,9 @@ export const truncationMigrations: Migrations = {
 
 /** The ledger records that a truncation removes when it renames the files. */
 export type TruncationTarget =
-  | { readonly kind: "layer"; readonly layer: string }
+  | { readonly kind: "layer"; readonly layer: LayerName }
   | { readonly kind: "pyramid"; readonly pyramid: StoredPyramid }
-  | { readonly kind: "zooms"; readonly pyramid: StoredPyramid; readonly zooms: readonly number[] };
+  | { readonly kind: "zooms"; readonly pyramid: StoredPyramid; readonly zooms: readonly Zoom[] };
 
 export interface TruncationPlan {
   readonly names: readonly string[];
@@ -21,8 +23,8 @@ export interface TruncationPlan {
   /** The id under which the files are set aside. Absent: they cannot be restored. */
   readonly aside?: number;
   /**
-   * The layer whose tiles are to be truncated in an unavailable store that the layer does not use now. The names stand
-   * for scopes, and there are no targets. Absent if the store was available.
+   * The layer whose tiles are to be truncated in an unavailable store that the layer does not use now. The names mean
+   * scopes, and there are no targets. Absent if the store was available.
    */
   readonly owedBy?: string;
 }

@@ -20,10 +20,10 @@ const scope = {
 
 export const truncationPreview = z.object({
   ...scope,
-  tiles: bigint64.meta({ description: "Tiles that the truncation would remove now, or expire" }),
+  tiles: bigint64.meta({ description: "Tiles that the truncation would remove now, or make expired" }),
   bytes: bigint64,
   bytesOnDisk: bigint64,
-  complete: z.boolean().meta({ description: "false: tiles are still being counted, and there are more" }),
+  complete: z.boolean().meta({ description: "false: tiles are still being counted, and the real numbers are higher" }),
 });
 
 export type MassTruncationPreview = DocumentOf<typeof truncationPreview>;
@@ -36,13 +36,13 @@ export const truncation = z.object({
   /** The account. Null if the interface was open, or the server itself truncated. */
   createdBy: textOrNull,
   undoUntil: momentOrNull.meta({
-    description: "The truncated tiles stay on the disk until this time; null: they do not stay",
+    description: "The truncated tiles stay on the disk until this time; null: they are removed at once",
   }),
   endedAt: momentOrNull.meta({ description: "When the truncation was undone, or its space was reclaimed" }),
   endedBy: textOrNull,
   tiles: bigint64
     .nullable()
-    .meta({ description: "Truncated or expired tiles; null: the server had not counted all of them" }),
+    .meta({ description: "Truncated or expired tiles; null: the server had not counted all tiles" }),
   bytes: bigint64.nullable(),
   discarded: bigint64.nullable().meta({
     description:

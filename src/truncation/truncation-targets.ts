@@ -1,6 +1,8 @@
+import type { GridSetName } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { findSubset } from "../layer/layer.ts";
 import { parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { pyramidKey, pyramidOf } from "../ledger/tile-set-record.ts";
 import { verbatimParameters } from "../plan/plan-job.ts";
@@ -35,13 +37,13 @@ export function truncationTargets(
 
 /** Returns the target of all tiles of a grid set of a layer. */
 export const gridSetTargets = (
-  layer: string,
-  gridSet: string,
+  layer: LayerName,
+  gridSet: GridSetName,
   from: TruncationTargetSources,
 ): readonly TruncationTarget[] => pyramids(layer, (pyramid) => pyramid.gridSet === gridSet, from);
 
 const pyramids = (
-  layer: string,
+  layer: LayerName,
   isChosen: (pyramid: StoredPyramid) => boolean,
   from: TruncationTargetSources,
 ): readonly TruncationTarget[] =>
@@ -50,7 +52,7 @@ const pyramids = (
     .map((pyramid) => ({ kind: "pyramid", pyramid }));
 
 function withParameters(
-  layer: string,
+  layer: LayerName,
   values: Readonly<Record<string, string>>,
   { catalogue }: TruncationTargetSources,
 ): (pyramid: StoredPyramid) => boolean {
@@ -62,7 +64,10 @@ function withParameters(
   return ({ parametersId }) => ids.has(parametersId);
 }
 
-function isOrphan(layer: string, { store, catalogue }: TruncationTargetSources): (pyramid: StoredPyramid) => boolean {
+function isOrphan(
+  layer: LayerName,
+  { store, catalogue }: TruncationTargetSources,
+): (pyramid: StoredPyramid) => boolean {
   const configured = catalogue().layers.get(layer);
   if (configured === undefined) return () => false;
   return ({ gridSet, parametersId }) => {
@@ -76,7 +81,7 @@ function isOrphan(layer: string, { store, catalogue }: TruncationTargetSources):
 }
 
 /** Returns the pyramids of a layer in the store or the ledger, configured or not. */
-export function pyramidsOf(layer: string, { ledger, store, catalogue }: TruncationTargetSources): StoredPyramid[] {
+export function pyramidsOf(layer: LayerName, { ledger, store, catalogue }: TruncationTargetSources): StoredPyramid[] {
   const recorded = recordedPyramidsOf(layer, ledger);
   const configured = catalogue().layers.get(layer)?.gridSubsets ?? [];
   const known = new Set([...configured.map((subset) => subset.gridSet.id), ...recorded.map((t) => t.gridSet)]);
@@ -90,7 +95,7 @@ export function pyramidsOf(layer: string, { ledger, store, catalogue }: Truncati
  * Returns the result of `pyramidsOf`, or the pyramids in the ledger if the store is unavailable. A truncation of a
  * whole layer does not need the list of its pyramids.
  */
-export function truncatedPyramids(layer: string, from: TruncationTargetSources): StoredPyramid[] {
+export function truncatedPyramids(layer: LayerName, from: TruncationTargetSources): StoredPyramid[] {
   try {
     return pyramidsOf(layer, from);
   } catch (error) {
@@ -99,7 +104,7 @@ export function truncatedPyramids(layer: string, from: TruncationTargetSources):
   }
 }
 
-function recordedPyramidsOf(layer: string, ledger: Ledger): StoredPyramid[] {
+function recordedPyramidsOf(layer: LayerName, ledger: Ledger): StoredPyramid[] {
   const found = new Map<string, StoredPyramid>();
   for (const { tileSet } of ledger.tileSets())
     if (tileSet.layer === layer) found.set(pyramidKey(tileSet), pyramidOf(tileSet));

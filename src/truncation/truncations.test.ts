@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { idleRenders } from "../../test/support/idle-renders.ts";
+import { unconditionally } from "../../test/support/memory-store.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
@@ -65,7 +66,7 @@ async function put({ db, store, ledger }: Opened, tiles: ReadonlyMap<string, num
     const at = { x: Number(x), y: Number(y), z };
     const cells = ledger.writers.open(tileSet, { z, minX: at.x, minY: at.y, maxX: at.x, maxY: at.y });
     db.transaction(() => ledger.writeMarks());
-    const outcome = await store.put({ tileSet, ...at }, new Uint8Array(size), () => true);
+    const outcome = await store.put({ tileSet, ...at }, new Uint8Array(size), ...unconditionally);
     if (outcome.stored) ledger.writers.wrote(tileSet, { ...at, bytes: size, replaced: outcome.replaced });
     ledger.writers.close(cells);
   }

@@ -1,4 +1,5 @@
 import PQueue from "p-queue";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Stretch } from "../ledger/stretch.ts";
 import type { AsidePyramid } from "../ledger/tile-set-table.ts";
@@ -26,7 +27,7 @@ type RecordTruncation = (targets: readonly TruncationTarget[], names: readonly s
 /** Files and ledger records that were set aside and can be restored. */
 export interface Aside {
   readonly id: number;
-  readonly layer: string;
+  readonly layer: LayerName;
   readonly names: readonly string[];
   readonly pyramids: readonly AsidePyramid[];
 }
@@ -73,8 +74,8 @@ export class LedgerTruncations {
   /** Truncations for unavailable stores, by the number of their records. */
   readonly #owed = new Map<number, BegunTruncation>();
   /**
-   * The interrupted truncations and undos. A writer completes those of its layer before it writes, and a job before it
-   * searches for tiles.
+   * The interrupted truncations and undos. A writer completes the interrupted truncations of its layer before it
+   * writes, and a job before it searches for tiles.
    */
   readonly interrupted: InterruptedTruncations;
 
@@ -103,7 +104,7 @@ export class LedgerTruncations {
    * Completes a truncation or undo that the last process has recorded. While its store is unavailable, no tile is
    * stored in its layer.
    */
-  carryOutAtStart(layer: string, recorded: Interrupted): void {
+  carryOutAtStart(layer: LayerName, recorded: Interrupted): void {
     try {
       recorded.carryOut();
     } catch (error) {
@@ -117,7 +118,7 @@ export class LedgerTruncations {
    * from before it got its current store.
    * @param layer absent: of all layers
    */
-  completeOwed(layer?: string): void {
+  completeOwed(layer?: LayerName): void {
     for (const [id, truncation] of this.#owed) {
       if (layer !== undefined && truncation.owedBy !== layer) continue;
       try {
@@ -132,7 +133,7 @@ export class LedgerTruncations {
   }
 
   /** Records that tiles of a layer must be truncated in an unavailable store. */
-  owe(layer: string, names: readonly string[]): void {
+  owe(layer: LayerName, names: readonly string[]): void {
     const owed: TruncationPlan = { names, targets: [], owedBy: layer };
     const id = this.#db.transaction(() => this.#insert(owed));
     this.#owed.set(id, { id, ...owed });
@@ -158,11 +159,11 @@ export class LedgerTruncations {
    * Truncates; cannot be cancelled. `plan` is called while no writer writes to the layer. `record` runs in the
    * transaction of the truncation. It returns the id under which the files are set aside, or undefined if the
    * truncation cannot be undone.
-   * @param ifUnplanned what happens if the truncation cannot be planned, because the store is unavailable. It is
-   * refused, or it is planned and carried out when the store is available again, like an interrupted truncation
+   * @param ifUnplanned whether a truncation that cannot be planned, because the store is unavailable, is refused, or is
+   * planned and carried out when the store is available again, like an interrupted truncation
    */
   truncate(
-    layer: string,
+    layer: LayerName,
     plan: PlanTruncation,
     record: RecordTruncation = () => undefined,
     ifUnplanned: "refused" | "later" = "refused",
@@ -192,7 +193,7 @@ export class LedgerTruncations {
   /**
    * Carries out a truncation or an undo. If it is interrupted, no tile is stored in the layer before it is complete.
    */
-  #carryOutNow(layer: string, recorded: Interrupted): void {
+  #carryOutNow(layer: LayerName, recorded: Interrupted): void {
     try {
       recorded.carryOut();
     } catch (error) {
@@ -205,7 +206,7 @@ export class LedgerTruncations {
    * Deletes the records of a layer but not its files, because the layer has a new store. Cannot be cancelled.
    * @param also runs in the same transaction
    */
-  deleteRecords(layer: string, also: () => void): Promise<void> {
+  deleteRecords(layer: LayerName, also: () => void): Promise<void> {
     return this.#inTurn(layer, async () => {
       await this.#renders.block(layer);
       try {
@@ -246,14 +247,14 @@ export class LedgerTruncations {
    * Undoes a truncation. Returns the reason if the undo is refused. An undo that is interrupted after its record is
    * completed later, like a truncation. Returns undefined when the undo is carried out.
    */
-  undo<R>(layer: string, hooks: UndoHooks<R>, signal: AbortSignal): Promise<R | undefined> {
+  undo<R>(layer: LayerName, hooks: UndoHooks<R>, signal: AbortSignal): Promise<R | undefined> {
     return this.#inTurn(layer, async () => {
       // Starts a new generation, so that a render that began before the undo is not stored over a restored tile.
       await this.#renders.block(layer);
       try {
         const stretch = new Stretch(this.#ledger.clock, signal);
         for (const _ of this.#ledger.countDoubted(layer)) {
-          await stretch.rest();
+          await stretch.sleep();
           signal.throwIfAborted();
         }
         // Otherwise the next start would carry out an interrupted truncation on the restored tiles.
@@ -303,12 +304,12 @@ export class LedgerTruncations {
    * Runs `work` while no truncation and no undo of the layer runs. A truncation that is requested during the work
    * waits.
    */
-  withoutTruncation<T>(layer: string, work: () => Promise<T>): Promise<T> {
+  withoutTruncation<T>(layer: LayerName, work: () => Promise<T>): Promise<T> {
     return this.#inTurn(layer, work);
   }
 
   /** Runs `work` alone in its layer: an undo yields, and no other undo or truncation may run in between. */
-  async #inTurn<T>(layer: string, work: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(layer: LayerName, work: () => Promise<T>): Promise<T> {
     const queue = this.#queues.get(layer) ?? new PQueue({ concurrency: 1 });
     this.#queues.set(layer, queue);
     try {
@@ -364,9 +365,10 @@ function onceDone(work: () => void): () => void {
 
 const isOwed = ({ owedBy }: TruncationPlan): boolean => owedBy !== undefined;
 
-const layerOf = (target: TruncationTarget): string => (target.kind === "layer" ? target.layer : target.pyramid.layer);
+const layerOf = (target: TruncationTarget): LayerName =>
+  target.kind === "layer" ? target.layer : target.pyramid.layer;
 
-const layersOf = ({ targets }: TruncationPlan): readonly string[] => [...new Set(targets.map(layerOf))];
+const layersOf = ({ targets }: TruncationPlan): readonly LayerName[] => [...new Set(targets.map(layerOf))];
 
 /** Returns the error, extended by the sentence that the request is not lost. */
 function carriedOutLater({ kind }: Interrupted, error: unknown): unknown {

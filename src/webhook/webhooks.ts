@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { type JobMoment, type Webhook, webhookOrigin } from "../jobs/job-event.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Random } from "../lib/random/random.ts";
 import { jsonText } from "../lib/text/json-text.ts";
@@ -69,7 +70,7 @@ export class Webhooks {
   }
 
   /** Stores the deliveries of a job event. Called inside the transaction that writes the job. */
-  announce(event: JobMoment, layer: string, view: () => JobView): void {
+  announce(event: JobMoment, layer: LayerName, view: () => JobView): void {
     const { outbox, webhooks, onRollback, clock, random, log } = this.#parts;
     let job: string | undefined;
     for (const webhook of webhooks()) {

@@ -9,6 +9,7 @@ import { builtInGridSet } from "../../src/grid/built-in.ts";
 import { createGridSet } from "../../src/grid/create-grid-set.ts";
 import type { GridSet } from "../../src/grid/grid-set.ts";
 import { createCompactStore } from "../../src/store/compact/compact-store.ts";
+import { unconditionally } from "../support/memory-store.ts";
 
 const gdal = { translate: "/usr/bin/gdal_translate", info: "/usr/bin/gdalinfo" };
 const hasGdal = existsSync(gdal.translate);
@@ -19,7 +20,7 @@ if (!hasGdal || !hasMapProxy)
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-compact-cache-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A picture of random pixels, so that each tile differs from all others in each row and column. */
+/** A picture of random pixels, so that each tile differs from all other tiles in each row and column. */
 function noise(seed: number): Buffer {
   const raw = Buffer.alloc(256 * 256 * 4);
   let state = seed * 2_654_435_761 + 1;
@@ -43,7 +44,7 @@ async function storeLevel(root: string, gridSet: GridSet, z: number): Promise<Bu
       await store.put(
         { tileSet, x, y, z },
         await sharp(pixels, raw).png({ compressionLevel: 0 }).toBuffer(),
-        () => true,
+        ...unconditionally,
       );
       for (let row = 0; row < 256; row++)
         pixels.copy(whole, (((height - 1 - y) * 256 + row) * width + x) * 256 * 4, row * 1024, (row + 1) * 1024);
@@ -107,6 +108,8 @@ for action, x, y, z in json.loads(sys.argv[2]):
         cache.remove_tile(tile)
 `;
 
+const never = new AbortController().signal;
+
 type Action = readonly ["read" | "store" | "remove", x: number, row: number, z: number];
 
 describe.skipIf(!hasMapProxy)("MapProxy's compact cache", () => {
@@ -150,12 +153,12 @@ describe.skipIf(!hasMapProxy)("MapProxy's compact cache", () => {
     expect(store.get(at(3, 3, z))).toBeUndefined();
     expect(store.recount(tileSet, { z, minX: 0, minY: 0, maxX: 3, maxY: 3 }, true)).toHaveLength(15);
     const bytes = store.get(at(1, 2, z))?.bytes ?? new Uint8Array();
-    expect(store.confirm(at(1, 2, z), bytes, "keep", () => true)).toBe(true);
+    expect(store.confirm(at(1, 2, z), bytes, { time: "keep", guard: () => true }, never)).toBe(true);
     expect(
-      store.confirm(at(1, 2, z), bytes, "renew", () => true),
+      store.confirm(at(1, 2, z), bytes, { time: "renew", guard: () => true }, never),
       "it has no place for a time",
     ).toBe(false);
-    await store.put(at(1, 2, z), await sharp(noise(99), raw).png().toBuffer(), () => true);
+    await store.put(at(1, 2, z), await sharp(noise(99), raw).png().toBuffer(), ...unconditionally);
     await store[Symbol.asyncDispose]();
     expect(mapProxy(root, [["read", 1, 2, z]])).toEqual([digest(noise(99))]);
   });

@@ -71,10 +71,7 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
       await server.close();
     }
     const again = await runProgram(["import", "wms", upstream.url, "-o", file]);
-    expect([again.code, again.stderr]).toEqual([
-      1,
-      expect.stringContaining("is there already: --force writes over it"),
-    ]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("already exists: --force overwrites it")]);
     const forced = await runProgram(["import", "wms", upstream.url, "-o", file, "--layer", "roads", "--force"]);
     expect(forced).toMatchObject({ code: 0, stderr: "" });
     expect(parse(readFileSync(file, "utf8")).layers).toHaveLength(1);

@@ -26,7 +26,7 @@ for (const mount of ["", "/geowebcache"])
     > {"name":"every year","cron":"@daily","job":{"layer":"x/y"}}
     < 409 application/problem+json
     <
-    < {any}"detail":"Schedule every year is there already; a PUT replaces it.","code":"conflict"}
+    < {any}"detail":"Schedule every year already exists; a PUT replaces it.","code":"conflict"}
     > GET ${mount}/api/v1/schedules
     < 200 application/json
     <

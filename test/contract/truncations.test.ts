@@ -59,7 +59,7 @@ transcript(
   > DELETE /api/v1/truncations/{id:soft}
   < 409 application/problem+json
   <
-  < {any}"detail":"Truncation {id:soft} is a soft one: it keeps no space.","code":"conflict"}
+  < {any}"detail":"Truncation {id:soft} is a soft truncation: it keeps no space.","code":"conflict"}
   > POST /api/v1/truncations/{id:soft}/undo
   < 200 application/json
   <

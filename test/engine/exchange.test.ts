@@ -53,7 +53,7 @@ const picture = (z: number, x: number, y: number) =>
     .webp()
     .toBuffer();
 
-/** One server for all tests: each has layers or files of its own. */
+/** One server for all tests. Each test has separate layers or files. */
 beforeAll(async () => {
   pictures = await tilesOf(picture);
   vectors = await tilesOf(async (z, x, y) => Buffer.concat([VECTOR_TILE, Buffer.alloc(300, `${z}/${x}/${y} `)]));
@@ -231,7 +231,7 @@ test("what an archive cannot have is refused with the name of the grid set or th
   expect(stderr).toContain("the grid set EPSG:4326 is another");
   expect(stderr).toContain("--to DIR");
   const there = await run(["export", "pictures", "--to", at("pictures-source.mbtiles")]);
-  expect([there.code, there.stderr]).toEqual([1, expect.stringContaining("is there already: --force writes over it")]);
+  expect([there.code, there.stderr]).toEqual([1, expect.stringContaining("already exists: --force overwrites it")]);
   writeFileSync(at("no.mbtiles"), "this is no database, but a text that is long enough to be one".repeat(20));
   expect((await run(["import", at("no.mbtiles"), "copy"])).stderr).toContain("is no MBTiles, or is damaged");
 });
@@ -400,7 +400,7 @@ test.each([
   expect(readdirSync(directory).filter((file) => file.startsWith(name))).toEqual(left);
   if (left.length === 0) return;
   const other = await run(["export", "copy", "--to", at("kept.mbtiles"), "--resume"]);
-  expect(other.stderr).toContain("is of another export");
+  expect(other.stderr).toContain("belongs to another export");
   const done = await run(["export", "pictures", "--to", at("kept.mbtiles"), "--resume"]);
   expect(done.stdout).toContain("84 tiles of pictures");
   await expectTiles(await openMbtiles(at("kept.mbtiles")), pictures);

@@ -10,7 +10,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 
 /*
  * The night that docs/reference/log.md shows: the upstream goes down while a seed runs, comes back and fails at some
- * tiles; somebody guesses passwords; a viewer truncates; in the full test, where this user may mount a disk, the disk is
+ * tiles; a client guesses passwords; a viewer truncates; in the full test, if this account may mount a disk, the disk is
  * nearly full for a while: the server looks once a minute. With NUTHATCH_TEST_STORY=1 the log is printed.
  */
 const USERS = `
@@ -109,7 +109,7 @@ test("the log of a day that goes wrong reads like a story", async () => {
     /warn {2}a change was refused .*user=view .*path=\/masstruncate status=403/,
     ...(disk === undefined ? [] : [NEARLY_FULL]),
     /info {2}an upstream is back upstream=http:/,
-    /info {2}a job goes on after a wait jobId=1/,
+    /info {2}a job continues after a wait jobId=1/,
     /warn {2}a job has ended jobId=1 .*outcome=done_with_failures .*failed=\d+/,
   ];
   for (const chapter of chapters) expect(story).toMatch(chapter);

@@ -53,7 +53,7 @@ test("the life of a job can be read: made, begun, paused, resumed, taken up afte
   await fetch(`${server.url}/api/v1/jobs/${id}/resume`, { method: "POST" });
   expect(await lines(server, "a job is resumed")).toMatchObject([{ jobId: id }]);
   server = await server.restart();
-  expect(await lines(server, "a job is taken up after the restart")).toMatchObject([{ jobId: id, tiles: 4, left: 4 }]);
+  expect(await lines(server, "a job continues after the restart")).toMatchObject([{ jobId: id, tiles: 4, left: 4 }]);
   hold = false;
   await ended(server, id);
   expect(await lines(server, "a job has ended")).toMatchObject([
@@ -88,12 +88,12 @@ test("an upstream that goes down and comes back, the failed tiles and the job th
   expect(await lines(at, "an upstream is back")).toMatchObject([{ upstream: origin }]);
   await ended(at, id);
   await lines(at, "a job has ended");
-  expect(linesOf(at, "a job goes on after a wait")).toHaveLength(1);
+  expect(linesOf(at, "a job continues after a wait")).toHaveLength(1);
   await upstream.down();
   await seed(at, "a", { gridSetId: "EPSG:900913", zoomStart: 1, zoomStop: 1 });
   await lines(at, "a job waits", 2);
   await at.kill("SIGTERM");
-  expect(linesOf(at, "a job goes on after a wait"), "not of a job whose wait the shutdown ends").toHaveLength(1);
+  expect(linesOf(at, "a job continues after a wait"), "not of a job whose wait the shutdown ends").toHaveLength(1);
 });
 
 test("failed tiles of a job are lines by layer and class", async () => {

@@ -18,7 +18,7 @@ const status = async (at: TestServer): Promise<Status> =>
 const losses = async (at: TestServer): Promise<string | undefined> =>
   /^nuthatch_state_losses_total (\d+)/m.exec(await (await fetch(`${at.url}/metrics`)).text())?.[1];
 
-/** The one server of all tests. Each of them leaves it as it runs after an orderly end. */
+/** The one server of all tests. Each test leaves it running after an orderly end. */
 let shared: { server: TestServer; readonly upstream: Upstream; tiles: number } | undefined;
 afterAll(async () => {
   await shared?.server.close();
@@ -39,7 +39,7 @@ async function worked() {
   const { server: at } = shared;
   const make = async (layer: string, zoomStart: number, zoomStop: number) =>
     ended(at, await seed(at, layer, { ...world, zoomStart, zoomStop }));
-  // There and back again: what the database says without this work is never what the store has.
+  // The work and its reverse: without this work the database never agrees with the store.
   if (shared.tiles === 2 * 85) {
     await massTruncate(at, "a");
     await make("b", 4, 4);
@@ -74,7 +74,9 @@ test.each(LOST)("%s: the start says so, and counts the tiles exactly", async (_,
   const again = await at.restart();
   its.server = again;
   expect((await status(again)).stateLoss?.file).toBe(join(at.dataDir, file));
-  expect(again.log()).toMatch(new RegExp(`"level":"error".*/${file}".*the state of the last server is not all there`));
+  expect(again.log()).toMatch(
+    new RegExp(`"level":"error".*/${file}".*the state database is missing or older than the tiles`),
+  );
   expect(await losses(again)).toBe("1");
   await until("everything is counted", async () => ((await usage(again)).total.tiles === tiles ? true : undefined));
   await expectExact(again);

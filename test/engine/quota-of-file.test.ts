@@ -37,21 +37,21 @@ test("a quota that was set over HTTP beside that of the file is told of, and a r
   const shown = await run("quota");
   expect(shown.stdout).toMatch(/: 2 GiB, /);
   expect(shown.stdout).toMatch(
-    /It was set over HTTP at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ by ann\. The configuration file says 50 MiB, LFU, which does not count: nuthatch quota reset/,
+    /It was set over HTTP at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ by ann\. The configuration file says 50 MiB, LFU, which is not in force: nuthatch quota reset/,
   );
   writeFileSync(file, configuration("30"));
   const reloaded = await run("reload");
   expect(reloaded.stdout).toMatch(
-    /^warning: The disk quota that was set over HTTP at \S+Z by ann counts, not that of the configuration file \(globalQuota 2 GiB instead of 30 MiB\)/m,
+    /^warning: The disk quota that was set over HTTP at \S+Z by ann is in force instead of the quota of the configuration file \(globalQuota 2 GiB instead of 30 MiB\)/m,
   );
   expect((await run("config", "check", "--online", "--config", file)).stderr).toMatch(
-    /the disk quota of the file does not count at http:\S+\. .*2 GiB.*by ann.*30 MiB/,
+    /the disk quota of the file is not in force at http:\S+\. .*2 GiB.*by ann.*30 MiB/,
   );
   expect((await run("status")).stdout).toMatch(/needs attention:\n[\s\S]*disk quota that was set over HTTP/);
   const document = await (await request("GET", "/api/v1/quota")).json();
   expect(document.overrules).toMatchObject({ by: "ann", quota: { globalQuota: { value: "30", units: "MiB" } } });
 
-  // What was read can be sent back.
+  // A client can send the document of a GET back.
   expect((await request("PUT", "/api/v1/quota", ann, JSON.stringify(document))).status).toBe(200);
   // The classic documents have the fields of GeoWebCache alone.
   expect(await (await request("GET", "/rest/diskquota.json")).text()).not.toContain("overrules");
@@ -65,7 +65,9 @@ test("a quota that was set over HTTP beside that of the file is told of, and a r
   const again = await startServer({ configuration: configuration("30"), dataDir: server.dataDir, env: {} });
   onTestFinished(() => again.close());
   await until("the start has said so", async () =>
-    again.log().includes("a disk quota that was set over HTTP counts, not that of the configuration file")
+    again
+      .log()
+      .includes("a disk quota that was set over HTTP is in force instead of the quota of the configuration file")
       ? true
       : undefined,
   );

@@ -54,7 +54,7 @@ test.each(["1", "2"])(
         address = logged.address ?? "";
         break;
       }
-      // All at once: the start goes on meanwhile.
+      // All at once, because the start continues.
       const expected = {
         ...Object.fromEntries(PROBES.map((probe) => [probe, "503 starting"])),
         livez: "200 ok",
@@ -97,7 +97,7 @@ test.concurrent.for([
   // A directory of the same name that is not the directory of the start.
   if (file === "tiles") writeFileSync(place, "");
   else mkdirSync(place);
-  await untilReady(at, /^503 .* is lost: another one is in its place/);
+  await untilReady(at, /^503 .* is lost: another file is in its place/);
   renameSync(place, `${place}-other`);
   renameSync(`${place}-away`, place);
   await untilReady(at, /^200 ok$/);

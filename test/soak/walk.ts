@@ -103,7 +103,7 @@ class Walk {
       [6, "renderers killed", () => this.#killChild()],
       [6, "clock steps", async () => this.#moveClock()],
     ];
-    // Restarts take longest: few of them, and nothing else is begun meanwhile.
+    // Restarts take longest, so they are few, and no other operation begins during a restart.
     if (below(90) === 0) return this.#restart();
     let at = below(kinds.reduce((sum, [weight]) => sum + weight, 0));
     for (const [weight, name, run] of kinds) {
@@ -204,7 +204,10 @@ class Walk {
     }
     this.#server.configure({ ...settings, [name]: after });
     this.record.note(`${name} becomes ${JSON.stringify(after)}`);
-    await this.#operator.send("POST", "/rest/reload", "reload_configuration=1", [200]);
+    // A kill of the HTTP worker that has the request leaves open whether the server has it too: it is sent again.
+    const { restarts } = this.#epochs;
+    const reload = () => this.#operator.send("POST", "/rest/reload", "reload_configuration=1", [200]);
+    while ((await reload()) === undefined && this.#epochs.restarts === restarts);
     this.#epochs.reloadsAnswered++;
   }
 
@@ -261,7 +264,7 @@ class Walk {
     this.record.note("compared");
     const parts = { server: this.#server, operator: this.#operator, reader: this.#reader, record: this.record };
     await compareAll(parts);
-    // Nobody has asked for a tile meanwhile, so the server may not have found an upstream to be back.
+    // No tile was requested since, so the server may not have noticed that an upstream is back.
     this.record.disturbed();
   }
 }

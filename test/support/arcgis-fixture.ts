@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createCompactStore } from "../../src/store/compact/compact-store.ts";
 import { gridSetNamed } from "./layer.ts";
+import { unconditionally } from "./memory-store.ts";
 
 /** A tile of a cache; the row counts from the top. */
 export interface CacheTile {
@@ -67,7 +68,7 @@ export function writeExploded(root: string, tiles: readonly CacheTile[], extensi
 
 const TILES = 128 * 128;
 
-/** Writes tiles as bundles of version 1. Entries without a tile lead to a size of 0, as those of ArcGIS do. */
+/** Writes tiles as bundles of version 1. As in ArcGIS, entries without a tile point to a size of 0. */
 export function writeCompact(root: string, tiles: readonly CacheTile[]): void {
   const bundles = new Map<string, { readonly index: Buffer; readonly parts: Buffer[]; end: number }>();
   for (const { level, row, column, bytes } of tiles) {
@@ -94,15 +95,15 @@ export function writeCompact(root: string, tiles: readonly CacheTile[]): void {
 }
 
 /**
- * Writes tiles as bundles of version 2, by a compact store, which describes them in a `conf.xml` of its own. Returns the
- * directory of that file.
+ * Writes tiles as bundles of version 2, by a compact store, which describes them in a `conf.xml`. Returns the directory
+ * of that file.
  */
 export async function writeCompactV2(root: string, tiles: readonly CacheTile[], format = "image/png"): Promise<string> {
   const gridSet = gridSetNamed("EPSG:900913");
   const store = createCompactStore({ root, fsync: false, instance: "fixture", gridSets: () => gridSet });
   const tileSet = { layer: "a", gridSet: gridSet.id, format, parametersId: "" };
   for (const { level: z, row, column: x, bytes } of tiles)
-    await store.put({ tileSet, x, y: 2 ** z - 1 - row, z }, bytes, () => true);
+    await store.put({ tileSet, x, y: 2 ** z - 1 - row, z }, bytes, ...unconditionally);
   await store[Symbol.asyncDispose]();
   return join(root, "a", "EPSG_900913", format === "image/png" ? "png" : "jpeg");
 }

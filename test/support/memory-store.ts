@@ -2,8 +2,14 @@ import { rectHolds } from "../../src/grid/grid-set.ts";
 import { BLOCK_SIDE, type TileAddress, tileSetKey } from "../../src/layer/tile-set.ts";
 import type { FoundTile, InventoryStore, StoredPyramid } from "../../src/store/inventory-store.ts";
 import type { LocalStore } from "../../src/store/store.ts";
-import type { TileStore } from "../../src/store/tile-store.ts";
+import type { PutTerms, TileStore } from "../../src/store/tile-store.ts";
 import type { TruncationStore } from "../../src/store/truncation-store.ts";
+
+/** The last two arguments of a put that no guard refuses and no signal ends. */
+export const unconditionally: readonly [terms: PutTerms, signal: AbortSignal] = [
+  { guard: () => true },
+  new AbortController().signal,
+];
 
 interface Stored {
   readonly at: TileAddress;
@@ -55,14 +61,16 @@ function tileStore({ blockBytes, tiles, described }: Memory): Pick<LocalStore, k
       const { bytes, modifiedMs, confirmedMs } = stored;
       return { bytes: bytes.byteLength, modifiedMs, confirmedMs };
     },
-    async put(at, bytes, guard, modifiedMs) {
+    async put(at, bytes, { guard, modifiedMs }, signal) {
+      signal.throwIfAborted();
       if (!guard()) return { stored: false };
       const replaced = found(at)?.bytes.byteLength;
       const nowMs = Date.now();
       tiles.set(keyOf(at), { at, bytes: bytes.slice(), modifiedMs: modifiedMs ?? nowMs, confirmedMs: nowMs });
       return { stored: true, replaced };
     },
-    confirm(at, bytes, time, guard) {
+    confirm(at, bytes, { time, guard }, signal) {
+      if (signal.aborted) return false;
       const stored = found(at);
       if (stored === undefined || Buffer.compare(stored.bytes, bytes) !== 0 || !guard()) return false;
       const confirmedMs = Date.now();

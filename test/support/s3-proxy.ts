@@ -11,9 +11,9 @@ export interface S3Request {
 }
 
 /**
- * What becomes of a request. `pass`: it is forwarded. `refuse`: the connection ends at once. `swallow`: there is never
+ * The handling of a request. `pass`: it is forwarded. `refuse`: the connection ends at once. `swallow`: there is never
  * an answer. `lose`: it is forwarded, and the connection ends instead of the answer. A status is answered by the proxy
- * in the form of S3. A delay is that of the request.
+ * in the form of S3. A delay applies to the request.
  */
 export type S3Fault =
   | "pass"
@@ -22,10 +22,10 @@ export type S3Fault =
   | "lose"
   | { readonly status: number; readonly code: string }
   | { readonly delayMs: number }
-  /** Taken whole, and forwarded so much later, also if the client has gone: as by a slow network. */
+  /** Taken whole, and forwarded so much later, also if the client has disconnected: as by a slow network. */
   | { readonly lateMs: number };
 
-/** Stands between a server and a service of S3. */
+/** A proxy between a server and a service of S3. */
 export interface S3Proxy extends AsyncDisposable {
   readonly endpoint: string;
   /** Decides from now on. */

@@ -156,7 +156,7 @@ interface Reply {
 
 export interface ProtocolServer extends AsyncDisposable {
   readonly reader: FakeReader;
-  /** Resolves when `handle` has let go of a request, with what it threw. */
+  /** Resolves when `handle` has finished a request, with the error that it threw. */
   readonly faults: unknown[];
   readonly baseUrl: string;
   request(
@@ -165,7 +165,7 @@ export interface ProtocolServer extends AsyncDisposable {
   ): Promise<Reply>;
 }
 
-/** Starts the tile protocols behind a bare `node:http` server on a port of its own. */
+/** Starts the tile protocols behind a bare `node:http` server on a separate port. */
 export async function startProtocols(more: Partial<TileProtocolOptions> = {}): Promise<ProtocolServer> {
   const reader = new FakeReader();
   const faults: unknown[] = [];

@@ -6,7 +6,7 @@ import { filtersOf, formatsOf } from "../core/layer.ts";
 import { setQuery } from "../core/router.ts";
 import { parametersWith, type TileSet } from "./tile-set.ts";
 
-/** Controls to choose the tile set of a view. The address stores the choice in its query; see `tileSetOf`. */
+/** Controls to choose the tile set of a view. The address stores the choice in its query; see `tileSetOfQuery`. */
 export function TileSetChoice({ layer, tileSet }: { readonly layer: Doc<"Layer">; readonly tileSet: TileSet }) {
   const { subset, format, parameters } = tileSet;
   return (

@@ -14,7 +14,7 @@ export interface TileSet {
  * Returns the tile set in the query of a view: `gridSet`, `format` and `parameters` (a JSON object), each by default
  * the layer's. Undefined if the layer has no grid set.
  */
-export function tileSetOf(layer: Doc<"Layer">, query: URLSearchParams): TileSet | undefined {
+export function tileSetOfQuery(layer: Doc<"Layer">, query: URLSearchParams): TileSet | undefined {
   const subset = findSubset(layer, query.get("gridSet") ?? undefined) ?? findSubset(layer, undefined);
   const format = formatOf(layer, query.get("format")) ?? "";
   return subset && { subset, format, parameters: parseParameters(query.get("parameters")) };

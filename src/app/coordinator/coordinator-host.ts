@@ -6,6 +6,7 @@ import { deleteRemovals, storedObjects, truncateRemovedLayers } from "../../coor
 import { buildCoordinator, type Coordinator } from "../../coordinator/coordinator.ts";
 import type { QuotaFile } from "../../coordinator/coordinator-parts.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { LostWrites } from "../../ledger/lost-writes.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { type Channel, noteTo, type Port, remoteMethods } from "../../lib/process/channel.ts";
@@ -286,7 +287,7 @@ export class CoordinatorHost {
     this.#stores?.configure(next, kinds);
   }
 
-  softTimes(): ReadonlyMap<string, number> {
+  softTimes(): ReadonlyMap<LayerName, number> {
     if (this.#begun !== undefined) return this.#begun.services.truncations.softTimes;
     return this.#claimed === undefined ? new Map() : new MassTruncationStore(this.#claimed.db).softTimes();
   }
@@ -314,7 +315,7 @@ export class CoordinatorHost {
   diverged(reason: string): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    this.log.error("the server has to begin again", { reason });
+    this.log.error("the server must be restarted", { reason });
     // Wait, so that the log line can leave this thread.
     machineClock.after(END_MS, () => process.exit(1));
   }

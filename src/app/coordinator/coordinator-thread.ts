@@ -10,6 +10,7 @@ import {
 import { operationsOf } from "../../coordinator/operations.ts";
 import { catalogueOf, changedGridSets } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { asLayerName } from "../../layer/tile-set.ts";
 import { Channel, localMethods } from "../../lib/process/channel.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
 import { ok } from "../../lib/result.ts";
@@ -28,7 +29,7 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
     const { truncations } = host.coordinator.services;
     if (host.db === undefined) return;
     for (const { kind, name } of changes)
-      if (kind === "layer") await truncateRemovedLayers(host.db, truncations, null, name);
+      if (kind === "layer") await truncateRemovedLayers(host.db, truncations, null, asLayerName(name));
   };
   return {
     async storeObjects(changes) {
@@ -86,7 +87,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     health: () => host.health(),
     storeNews: (news) => host.tellStores(news),
     used: (report) => host.begun?.used(report),
-    rest: collectGarbage,
+    collectGarbage,
     async stop(graceMs) {
       await host.begun?.stop(graceMs);
     },
@@ -105,7 +106,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   };
   const channel = new Channel<CoordinatorMethods, ServerMethods>(port, methods, (method, error) => {
     host.begun?.services.metrics.countFailedNote();
-    host.log.error("the coordinator could not do what the server has reported or ordered", {
+    host.log.error("the coordinator could not process a message of the server", {
       method,
       error: String(error),
     });

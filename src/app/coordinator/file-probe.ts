@@ -21,7 +21,7 @@ export function probeOf(path: string, name: string): () => Promise<string | unde
     try {
       const now = await stat(path);
       if (now.dev !== first.dev || now.ino !== first.ino)
-        return `${lost}: another one is in its place since the start; put it back, or restart the server`;
+        return `${lost}: another file is in its place since the start; put the original back, or restart the server`;
       await access(path, constants.R_OK | constants.W_OK);
       return undefined;
     } catch (error) {

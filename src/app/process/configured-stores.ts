@@ -1,4 +1,5 @@
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { type OpenedStores, openStores, rootsFileIn, type StoreKinds, tilesDirectory } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
@@ -23,7 +24,7 @@ export const openConfiguredStores = (
 };
 
 /** Returns whether users of a layer get 503 while its store is unavailable. */
-export function refusesWithoutStore({ stores, layers }: Configuration, layer: string): boolean {
+export function refusesWithoutStore({ stores, layers }: Configuration, layer: LayerName): boolean {
   const id = layers.find(({ name }) => name === layer)?.store;
   const store = stores.find((one) => one.id === id) ?? stores[0];
   return store?.type === "s3" && store.unavailable === "refuse";
@@ -34,11 +35,11 @@ export function refusesWithoutStore({ stores, layers }: Configuration, layer: st
  */
 export function storeLocations(
   { dataDir, stores, layers }: CoordinatorConfiguration,
-  only?: ReadonlySet<string>,
-): ReadonlyMap<string, string> {
+  only?: ReadonlySet<LayerName>,
+): ReadonlyMap<LayerName, string> {
   const byId = storeLocationsById({ dataDir, stores });
   const [first] = byId.values();
-  const byLayer = new Map<string, string>();
+  const byLayer = new Map<LayerName, string>();
   for (const { name, store } of layers) {
     if (only?.has(name) === false) continue;
     const location = (store === undefined ? undefined : byId.get(store)) ?? first;
@@ -48,7 +49,7 @@ export function storeLocations(
 }
 
 /** Returns the layers of both configurations whose tiles will have another location. */
-export function relocatedLayers(before: Configuration, after: Configuration): readonly string[] {
+export function relocatedLayers(before: Configuration, after: Configuration): readonly LayerName[] {
   const present = storeLocations(before);
   return [...storeLocations(after)].flatMap(([layer, location]) => {
     const from = present.get(layer);

@@ -4,6 +4,7 @@ import { DiskTier } from "../../cache/disk-tier.ts";
 import type { StoreTierView } from "../../cache/disk-tier-view.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
 import type { Layer } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import type { Logger } from "../../lib/process/logger.ts";
@@ -56,7 +57,7 @@ export class DiskTiers {
   }
 
   /** Returns the disk tier of a layer's store. Undefined if the store has no disk tier. */
-  of(layer: string): DiskTier | undefined {
+  of(layer: LayerName): DiskTier | undefined {
     return this.#byLayer.get(layer);
   }
 

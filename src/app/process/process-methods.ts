@@ -15,6 +15,7 @@ import type { Readiness } from "../../http/readiness.ts";
 import type { MaskUpdate } from "../../http/resource.ts";
 import type { TrafficByLayer } from "../../http/tiles/tile-traffic.ts";
 import type { Composed, Composition } from "../../image/compose.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { CellUses } from "../../ledger/cells/cell-eviction.ts";
 import type { Sendings } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
@@ -51,7 +52,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
    */
   begin(): Promise<BeginOutcome>;
   /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
-  softTimes(): ReadonlyMap<string, number>;
+  softTimes(): ReadonlyMap<LayerName, number>;
   /** Starts the jobs, after the HTTP server has been opened. */
   start(): void;
   /** Reports the tiles that were read since the previous report. */
@@ -64,7 +65,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Reports that a renderer cannot be reached that may still begin to store tiles for a time, ms. */
   lostWriter(mayStoreMs: number): void;
   /** Collects garbage. Called when the last renderer has ended after a time without work. */
-  rest(): void;
+  collectGarbage(): void;
   /** Prepares a reload that gives layers other stores: copies their last changes, and blocks the layers. */
   moving(next: CoordinatorConfiguration): Promise<void>;
   /** Unblocks the layers that `moving` has blocked, after the reload or its failure. */
@@ -76,7 +77,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Stores changes of objects made over HTTP. Called before the changed configuration is applied. */
   storeObjects(changes: readonly ObjectChange[]): Promise<Result<null, Refusal>>;
   /** Truncates the tiles of a removed layer. Called when no process serves the layer any more. `by` is the account. */
-  truncateRemoved(layer: string, by: string | null): Promise<void>;
+  truncateRemoved(layer: LayerName, by: string | null): Promise<void>;
   /** Stops the jobs. Tiles that are still written for users are counted. */
   stop(graceMs: number): Promise<void>;
   /** Saves the ledger and releases the database and the lock. The last call, after the end of all renderers. */
@@ -102,7 +103,7 @@ export interface ServingState {
   readonly readiness: Readiness;
   readonly accounts: Accounts;
   /** The last time given to `expireBefore`, by layer, ms since 1970. */
-  readonly expiredBefore: ReadonlyMap<string, number>;
+  readonly expiredBefore: ReadonlyMap<LayerName, number>;
 }
 
 /** The data that an HTTP worker receives after its `hello`. */
@@ -112,7 +113,7 @@ export interface ServingData extends ServingState {
   readonly instance: string;
 }
 
-/** The process or processes that answer HTTP. */
+/** The process or processes that answer HTTP. Every implementation passes `serving-processes.conformance.ts`. */
 export interface ServingProcesses extends MemoryTiles {
   /**
    * Listens on the address.

@@ -10,8 +10,8 @@ const PROBE_MS = 3_000;
 const DAMAGED = /^SQLITE_(?:NOTADB|CORRUPT)/;
 
 /**
- * Returns why the state database cannot be used, what a start without it would lose, and what to do. Undefined if the
- * error has another cause.
+ * Returns why the state database cannot be used, the data that a start without it would lose, and the remedy. Undefined
+ * if the error has another cause.
  */
 export function stateDatabaseFault(error: unknown, dataDir: string): string | undefined {
   const file = join(dataDir, "state.db");
@@ -37,7 +37,9 @@ export async function listenFault(error: unknown, host: string, port: number): P
   const another = "--host, NUTHATCH_HOST or server.host names another";
   switch (codeOf(error)) {
     case "EADDRINUSE": {
-      const who = (await isNuthatch(host, port)) ? "a Nuthatch answers there already" : "another program listens there";
+      const who = (await isNuthatch(host, port))
+        ? "a Nuthatch server already answers there"
+        : "another program listens there";
       return `${address} is in use, ${who}; --port, NUTHATCH_PORT or server.port names another port (0 picks a free one)`;
     }
     case "EADDRNOTAVAIL":

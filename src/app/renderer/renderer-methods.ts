@@ -52,8 +52,7 @@ export interface RendererMethods extends Pick<Renderers, "raiseGeneration" | "qu
   /** See `Renderers.renderBatch`. The renders are numbered from `firstId`. */
   renderBatch(
     orders: readonly RenderOrder[],
-    generation: number,
-    firstId: number,
+    batch: { readonly generation: number; readonly firstId: number },
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;

@@ -16,7 +16,7 @@ function startRenderer(): void {
     renderMetatile: (order, generation, request, signal) => renderer.renderMetatile(order, generation, request, signal),
     permit: (id, reservation) => renderer.permit(id, reservation),
     join: (id, missed) => renderer.join(id, missed),
-    renderBatch: (orders, generation, firstId, signal) => renderer.renderBatch(orders, generation, firstId, signal),
+    renderBatch: (orders, batch, signal) => renderer.renderBatch(orders, batch, signal),
     raiseGeneration: (layer, generation) => renderer.raiseGeneration(layer, generation),
     query: (layer, question, signal) => renderer.query(layer, question, signal),
     probe: (layer, signal) => renderer.probe(layer, signal),

@@ -2,6 +2,7 @@ import type { TileIndex } from "../../grid/grid-set.ts";
 import { composePicture } from "../../image/compose.ts";
 import { formatOf, type ImageFormat } from "../../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { withTrace } from "../../lib/http/trace-context.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
@@ -32,7 +33,7 @@ interface CurrentRender {
 
 /** A batch in progress. It may have written tiles that are not reported yet. */
 interface Batch {
-  readonly layer: string | undefined;
+  readonly layer: LayerName | undefined;
   /** Aborts the batch and its current render. */
   readonly abort: AbortController;
   /** Resolves after the batch has been answered. */
@@ -115,8 +116,7 @@ export class Renderer implements RendererMethods {
 
   renderBatch(
     orders: readonly RenderOrder[],
-    generation: number,
-    firstId: number,
+    { generation, firstId }: Parameters<RendererMethods["renderBatch"]>[1],
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]> {
     const abort = new AbortController();
@@ -135,7 +135,7 @@ export class Renderer implements RendererMethods {
     });
   }
 
-  async raiseGeneration(layer: string, generation: number): Promise<void> {
+  async raiseGeneration(layer: LayerName, generation: number): Promise<void> {
     this.#oldest.set(layer, generation);
     const outdated = [...this.#batches].filter((batch) => batch.layer === layer);
     for (const { abort } of outdated) abort.abort(new Error("truncated"));
@@ -153,7 +153,7 @@ export class Renderer implements RendererMethods {
         : await (await this.#sourceFor(layer.source)).query?.(question, signal);
     try {
       const info = await withTrace(question.trace, query);
-      if (info === undefined) throw new Error(`the source of ${name} knows pictures only`);
+      if (info === undefined) throw new Error(`the source of ${name} only renders pictures`);
       return { kind: "info", info };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };

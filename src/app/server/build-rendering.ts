@@ -83,7 +83,7 @@ export function buildRendering(parts: {
     reserve: (id, more) => coordinator.channel.call("reserve", id, more).catch(() => false),
     atRest: () => {
       if (coordinator.isClosing) return;
-      coordinator.channel.note("rest", []);
+      coordinator.channel.note("collectGarbage", []);
       // Garbage collection would delay a hit.
       if (!usersActive()) collectGarbage();
     },

@@ -55,7 +55,7 @@ export class CoordinatorLink {
       this.#worker.on("exit", () => {
         this.channel.close(new Error("the coordinator has ended"));
         if (!this.#closing) {
-          log.error("the coordinator has ended; the server cannot go on");
+          log.error("the coordinator has ended; the server cannot continue");
           process.exitCode = 1;
           machineClock.after(100, () => process.exit(1));
         }

@@ -20,7 +20,7 @@ import { ConfigurationInForce, type ConfiguredParts } from "./reload/configurati
 import { configurationChanges } from "./reload/reloads.ts";
 import type { TrafficCollector } from "./traffic-collector.ts";
 
-/** Loads the configuration that will replace the one of the running server. */
+/** Loads the configuration that will replace the configuration of the running server. */
 export type LoadConfiguration = (
   running: RunningConfiguration,
   more: Pick<ConfigurationInput, "objects" | "changed">,
@@ -82,9 +82,12 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
       // In the queue of changes: a running reload may have read an older file.
       reloads.replace(async () => {
         if (inForce.current.geowebcache !== undefined) {
-          log.warn("what was made over HTTP before is not used: the directory of GeoWebCache has the configuration", {
-            objects: objects.length,
-          });
+          log.warn(
+            "objects that were made over HTTP are not used: the directory of GeoWebCache has the configuration",
+            {
+              objects: objects.length,
+            },
+          );
           return ok(coordinatorConfiguration(inForce.current));
         }
         const loaded = await loadWith({ objects });

@@ -11,6 +11,7 @@ import type { ServingMetrics } from "../../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../../http/readiness.ts";
 import { addTileTimes, TileTimes } from "../../http/tiles/tile-times.ts";
 import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "../../http/tiles/tile-traffic.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { errorMessage } from "../../lib/error-code.ts";
 import { type Channel, localMethods, type Sendings } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
@@ -45,15 +46,15 @@ interface Ending {
 }
 
 /**
- * The serving processes of this machine or of others, each behind a channel. The base class of the classes that start
- * them (HTTP workers) or accept them (nodes).
+ * The serving processes of this machine or of other machines, each behind a channel. The subclasses start HTTP workers
+ * or accept nodes.
  */
 export class ServingMembers {
   readonly #members = new Map<MemberChannel, Ending>();
   readonly #log: Logger;
   /** How often a member has failed to apply a change. */
   #faults = 0;
-  readonly #expiredBefore = new Map<string, number>();
+  readonly #expiredBefore = new Map<LayerName, number>();
   #configuration: Configuration;
   #readiness: Readiness = STARTING;
   #accounts: Accounts = NO_ACCOUNTS;
@@ -172,14 +173,14 @@ export class ServingMembers {
       } catch (error) {
         // A member that has ended checks the stores when it starts again.
         return this.#members.has(channel)
-          ? `a process that serves cannot look at the stores: ${errorMessage(error)}`
+          ? `a serving process cannot check the stores: ${errorMessage(error)}`
           : undefined;
       }
     };
     return (await Promise.all([...this.#channels].map(ask))).find((fault) => fault !== undefined);
   }
 
-  clear(layer: string): void {
+  clear(layer: LayerName): void {
     for (const channel of this.#channels) channel.note("clear", [layer]);
   }
 
@@ -187,7 +188,7 @@ export class ServingMembers {
     for (const channel of this.#channels) channel.note("remove", [keys]);
   }
 
-  expireBefore(layer: string, beforeMs: number): void {
+  expireBefore(layer: LayerName, beforeMs: number): void {
     this.#expiredBefore.set(layer, beforeMs);
     for (const channel of this.#channels) channel.note("expireBefore", [layer, beforeMs]);
   }

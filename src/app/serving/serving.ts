@@ -30,7 +30,8 @@ import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { explainTile } from "../../http/tiles/explanation.ts";
 import { TileProtocols } from "../../http/tiles/tile-protocols.ts";
 import type { TrafficByLayer } from "../../http/tiles/tile-traffic.ts";
-import { type Catalogue, catalogueOf, changedLayers } from "../../layer/catalogue.ts";
+import { type Catalogue, catalogueOf, changedLayers, layerNames } from "../../layer/catalogue.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { localMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
@@ -121,7 +122,7 @@ export class Serving implements ServingProcesses {
     this.#configuration = configuration;
     this.#catalogue = catalogueIn(configuration);
     this.#memory = new MemoryTier(Math.floor((memoryTierMiB * 2 ** 20) / workers));
-    this.#memory.keepLayers(this.#catalogue.layers.keys());
+    this.#memory.keepLayers(layerNames(this.#catalogue));
     this.#events = new ServerEvents(parts.eventsId);
     const operations = forwardOperations(core.operations, { reportReads: () => this.#reportReads() });
     const tokenUsed = (id: number): void => {
@@ -293,7 +294,7 @@ export class Serving implements ServingProcesses {
     return sharedStoresFault(stores, mark);
   }
 
-  clear(layer: string): void {
+  clear(layer: LayerName): void {
     this.#memory.clear(layer);
   }
 
@@ -302,19 +303,19 @@ export class Serving implements ServingProcesses {
     this.#diskTiers?.remove(keys);
   }
 
-  expireBefore(layer: string, beforeMs: number): void {
+  expireBefore(layer: LayerName, beforeMs: number): void {
     this.#reader.expireBefore(layer, beforeMs);
   }
 
   async configure(configuration: Configuration): Promise<void> {
     const kinds = await loadStoreKinds(configuration.stores);
     this.#configure(configuration, kinds, changedLayers(this.#configuration.layers, configuration.layers));
-    this.#memory.keepLayers(this.#catalogue.layers.keys());
+    this.#memory.keepLayers(layerNames(this.#catalogue));
     this.#authenticator.setUsers(this.#users());
     this.#events.wake();
   }
 
-  #configure(configuration: Configuration, kinds: StoreKinds, changed: readonly string[]): void {
+  #configure(configuration: Configuration, kinds: StoreKinds, changed: readonly LayerName[]): void {
     this.#configuration = configuration;
     this.#catalogue = catalogueIn(configuration);
     this.#stores.configure(configuration, kinds);
@@ -329,9 +330,9 @@ export class Serving implements ServingProcesses {
 
   /** Replaces the whole state. Discards all tiles in memory, and in disk tiers in front of a store. */
   async restart({ configuration, accounts, expiredBefore, readiness }: ServingState, eventsId: string): Promise<void> {
-    for (const name of this.#catalogue.layers.keys()) this.#memory.clear(name);
+    for (const name of layerNames(this.#catalogue)) this.#memory.clear(name);
     await this.configure(configuration);
-    for (const name of this.#catalogue.layers.keys()) this.#reader.expireBefore(name, expiredBefore.get(name) ?? 0);
+    for (const name of layerNames(this.#catalogue)) this.#reader.expireBefore(name, expiredBefore.get(name) ?? 0);
     this.setAccounts(accounts);
     this.#readiness = readiness;
     this.#events.restart(eventsId);

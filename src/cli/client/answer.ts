@@ -12,9 +12,15 @@ export interface AnswerFlags extends ServerFlags {
 export type Count = number | string;
 
 /** The type of a server's value in its JSON answers. */
-export type Answered<T> = T extends bigint ? Count : T extends object ? { readonly [K in keyof T]: Answered<T[K]> } : T;
-/** A document of `/api/v1`, by its name in the OpenAPI document. */
-export type Answer<N extends keyof Documents> = Answered<Documents[N]>;
+export type ReceivedValue<T> = T extends bigint
+  ? Count
+  : T extends string | number
+    ? T
+    : T extends object
+      ? { readonly [K in keyof T]: ReceivedValue<T[K]> }
+      : T;
+/** A document of `/api/v1` as a client receives it, by its name in the OpenAPI document. */
+export type Received<N extends keyof Documents> = ReceivedValue<Documents[N]>;
 
 /** Creates a command that sends requests to a running server and prints the answer. */
 export const serverCommand = (name: string, description: string): Command =>
@@ -41,7 +47,7 @@ export const requestAnswer = async <N extends keyof Documents>(
   client: ServerClient,
   path: string,
   query: RequestOptions["query"] = {},
-): Promise<Answer<N>> => parseAnswer(await client.request("GET", path, { query }));
+): Promise<Received<N>> => parseAnswer(await client.request("GET", path, { query }));
 
 /** Parses the JSON of an answer. Large numbers become strings. */
 export const parseAnswer = <T>(text: string): T => JSON.parse(exactNumbers(text));

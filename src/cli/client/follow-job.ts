@@ -1,6 +1,6 @@
 import { EXIT } from "../exit.ts";
 import { acceptedText, showJob, showJobs } from "../output/job-text.ts";
-import { type Answer, type AnswerFlags, parseAnswer, print, printAnswer } from "./answer.ts";
+import { type AnswerFlags, parseAnswer, print, printAnswer, type Received } from "./answer.ts";
 import type { ServerClient } from "./server-client.ts";
 import { waitForJobs } from "./wait-for-jobs.ts";
 
@@ -17,7 +17,7 @@ export async function printEndedJob(id: number, flags: FollowFlags, client: Serv
 
 /** Prints the jobs of a request. With `--wait`, waits until they have ended and prints their outcomes. */
 export async function printMade(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
-  const made: Answer<"Job"> | Answer<"Jobs"> = parseAnswer(text);
+  const made: Received<"Job"> | Received<"Jobs"> = parseAnswer(text);
   if ("jobs" in made) {
     if (flags.wait !== true) return printAnswer(text, flags, showJobs);
     if (flags.json !== true) print(`${made.jobs.length} ${made.jobs.length === 1 ? "job" : "jobs"}.\n`);
@@ -30,7 +30,7 @@ export async function printMade(text: string, flags: FollowFlags, client: Server
 
 /** Waits until all jobs end and shows them. The worst outcome sets the exit code. */
 export async function printEndedJobs(
-  { jobs }: Answer<"Jobs">,
+  { jobs }: Received<"Jobs">,
   flags: FollowFlags,
   client: ServerClient,
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function printEndedJobs(
  * with some failed tiles.
  */
 function exitCodeOf(texts: readonly string[]): number {
-  const outcomes = new Set(texts.map((text) => parseAnswer<Answer<"Job">>(text).outcome));
+  const outcomes = new Set(texts.map((text) => parseAnswer<Received<"Job">>(text).outcome));
   if (outcomes.has("aborted") || outcomes.has("failed")) return EXIT.failure;
   return outcomes.has("done_with_failures") ? EXIT.failedTiles : EXIT.ok;
 }

@@ -1,3 +1,4 @@
+import { asZoom } from "../../grid/grid-set.ts";
 import { corners, gridSetOfDocument } from "../../grid/grid-set-document.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
@@ -5,10 +6,11 @@ import { DEFAULT_ENCODING } from "../../layer/encoding.ts";
 import { formatOf } from "../../layer/format.ts";
 import { gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
+import { asLayerName } from "../../layer/tile-set.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import type { Answer } from "./answer.ts";
+import type { Received } from "./answer.ts";
 
-type Layers = Answer<"Layers">;
+type Layers = Received<"Layers">;
 
 /** The answer of `/api/v1/layers`. The `type` of a filter determines its fields. */
 export interface CatalogueAnswer {
@@ -32,17 +34,17 @@ export function remoteCatalogue({ layers, gridSets }: CatalogueAnswer): Catalogu
       const gridSubsets = subsets.map(({ gridSet: id, zoomStart, zoomStop, bounds }) => {
         const gridSet = grids.get(id);
         if (gridSet === undefined)
-          throw new CommandFailure(`the server does not tell its grid set ${id}`, EXIT.failure);
+          throw new CommandFailure(`the answer of the server lacks its grid set ${id}`, EXIT.failure);
         const [minX, minY, maxX, maxY] = bounds;
         const isWhole = corners(gridSet.extent).every((corner, n) => corner === bounds[n]);
         return gridSubset(gridSet, {
-          zoomStart,
-          zoomStop,
+          zoomStart: asZoom(zoomStart),
+          zoomStop: asZoom(zoomStop),
           ...(isWhole ? {} : { extent: { minX, minY, maxX, maxY } }),
         });
       });
       return {
-        name,
+        name: asLayerName(name),
         enabled: true,
         advertised: true,
         title,

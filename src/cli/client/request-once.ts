@@ -15,7 +15,7 @@ export const addKeyFlag = (command: Command): Command =>
   command.addOption(
     new Option(
       "--idempotency-key <key>",
-      "a name for this request: the same command with the same key creates nothing again, and prints what it created",
+      "a name for this request: a repeated command with the same key creates no further jobs, and prints the existing ones",
     )
       .argParser(parseKey)
       .helpGroup(GROUPS.waiting),

@@ -74,7 +74,7 @@ export class ServerClient {
     // The message omits the address, because the address may contain a password.
     if (server.username !== "" || server.password !== "")
       throw new CommandFailure(
-        "--url: expected an address without a user in it: NUTHATCH_USER and NUTHATCH_PASSWORD have one",
+        "--url: expected an address without a user: set NUTHATCH_USER and NUTHATCH_PASSWORD instead",
         EXIT.usage,
       );
     this.#base = trimEndOf(url, "/");

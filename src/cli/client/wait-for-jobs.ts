@@ -1,7 +1,7 @@
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type ProgressLine, progressLine } from "../output/progress-line.ts";
 import { barOf, progressText } from "../output/progress-text.ts";
-import { type Answer, parseAnswer } from "./answer.ts";
+import { parseAnswer, type Received } from "./answer.ts";
 import { retryWhileBusy } from "./retry-wait.ts";
 import type { RequestOptions, ServerClient } from "./server-client.ts";
 
@@ -19,7 +19,7 @@ type Read = (path: string, options?: RequestOptions) => Promise<string>;
  */
 export async function waitForJobs(ids: readonly number[], client: ServerClient): Promise<readonly string[]> {
   const line = progressLine();
-  const seen = new Map<number, Answer<"Job">>();
+  const seen = new Map<number, Received<"Job">>();
   const texts = new Map<number, string>();
   const left = (): number[] => ids.filter((id) => (seen.get(id)?.outcome ?? null) === null);
   using _ = watch(line, () => [...seen.values()].filter(({ outcome }) => outcome === null));
@@ -54,13 +54,13 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
 /**
  * Yields the given jobs from pages of the job list. The ids of one request are consecutive, so few other jobs are read.
  */
-async function* listed(ids: readonly number[], read: Read): AsyncGenerator<Answer<"Job">> {
+async function* listed(ids: readonly number[], read: Read): AsyncGenerator<Received<"Job">> {
   const wanted = new Set(ids);
   const lowest = Math.min(...ids);
   for (let after = Math.max(...ids) + 1; after > lowest; ) {
     const limit = Math.min(MOST_LISTED, after - lowest);
     const text = await read("/api/v1/jobs", { query: { limit, after } });
-    const { jobs }: Answer<"Jobs"> = parseAnswer(text);
+    const { jobs }: Received<"Jobs"> = parseAnswer(text);
     for (const job of jobs) if (wanted.has(job.id)) yield job;
     const last = jobs.at(-1);
     if (last === undefined) return;
@@ -72,7 +72,7 @@ async function* listed(ids: readonly number[], read: Read): AsyncGenerator<Answe
  * On SIGINT and SIGTERM, reports that the jobs continue at the server, then lets the signal end the program. When
  * disposed, clears the progress line and no longer handles signals.
  */
-function watch(line: ProgressLine, left: () => readonly Answer<"Job">[]): Disposable {
+function watch(line: ProgressLine, left: () => readonly Received<"Job">[]): Disposable {
   const signals = ["SIGINT", "SIGTERM"] as const;
   const end = (signal: NodeJS.Signals): void => {
     release();
@@ -88,7 +88,7 @@ function watch(line: ProgressLine, left: () => readonly Answer<"Job">[]): Dispos
   return { [Symbol.dispose]: release };
 }
 
-function leftText(jobs: readonly Answer<"Job">[]): string {
+function leftText(jobs: readonly Received<"Job">[]): string {
   const [first, ...others] = jobs;
   if (first === undefined) return "";
   const { id, requestedWith } = first;
@@ -98,5 +98,5 @@ function leftText(jobs: readonly Answer<"Job">[]): string {
   const again = isOneRequest
     ? `nuthatch jobs --requested-with ${requestedWith} --wait waits for them again.`
     : "nuthatch jobs lists them.";
-  return `${jobs.length} jobs go on at the server. ${again}\n`;
+  return `${jobs.length} jobs continue on the server. ${again}\n`;
 }

@@ -11,9 +11,7 @@ export interface ConfirmFlags extends KeyFlags {
 }
 
 export const addConfirmFlag = (command: Command): Command =>
-  command.addOption(
-    new Option("--yes", "create the job however large it is, without a question").helpGroup(GROUPS.waiting),
-  );
+  command.addOption(new Option("--yes", "create a job of any size without asking").helpGroup(GROUPS.waiting));
 
 /**
  * Sends a request for which the server may require confirmation. `--yes` confirms it, otherwise the user at the

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import type { Explanation } from "../../http/tiles/explanation.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
-import { type Answered, type AnswerFlags, parseAnswer, printAnswer, serverCommand } from "../client/answer.ts";
+import { type AnswerFlags, parseAnswer, printAnswer, type ReceivedValue, serverCommand } from "../client/answer.ts";
 import { ServerClient, type ServerFlags } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { factList, parametersText, timeText } from "../output/text-table.ts";
 
-const jobText = ({ id, type, state, startedAt }: NonNullable<Answered<Explanation>["writtenBy"]>): string =>
+const jobText = ({ id, type, state, startedAt }: NonNullable<ReceivedValue<Explanation>["writtenBy"]>): string =>
   `job ${id} (${type}, ${state}, begun ${timeText(startedAt) ?? "never"})`;
 
-function show(e: Answered<Explanation>): string {
+function show(e: ReceivedValue<Explanation>): string {
   const parameters =
     e.parameters.id === "" ? "the defaults" : `${parametersText(e.parameters.values)} (${e.parameters.id})`;
   const rows: readonly (readonly [string, string | undefined])[] = [
@@ -56,7 +56,7 @@ export function explainCommand(): Command {
       at.searchParams.set("explain", "");
       const answer = await client.request("GET", `${at.pathname}${at.search}`);
       printAnswer(answer, flags, show);
-      const { reason } = parseAnswer<Answered<Explanation>>(answer);
+      const { reason } = parseAnswer<ReceivedValue<Explanation>>(answer);
       if (reason === "outside_levels") process.exitCode = EXIT.failure;
     });
 }

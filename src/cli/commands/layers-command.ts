@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { type Answer, type AnswerFlags, requestAndPrint, serverCommand } from "../client/answer.ts";
+import { type AnswerFlags, type Received, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { textTable } from "../output/text-table.ts";
 
 /** Formats a line per grid set with the values for `--grid-set`, `--zoom`, `--format` and `--parameter`. */
-const showLayers = ({ layers }: Answer<"Layers">): string =>
+const showLayers = ({ layers }: Received<"Layers">): string =>
   textTable(
     ["layer", "grid set", "zoom", "formats", "parameters"],
     layers.flatMap(({ name, gridSets, formats, parameters }) =>

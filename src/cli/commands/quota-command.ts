@@ -3,11 +3,11 @@ import type { VerificationView } from "../../ledger/verification-documents.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import {
-  type Answer,
-  type Answered,
   type AnswerFlags,
   type Count,
   print,
+  type Received,
+  type ReceivedValue,
   requestAndPrint,
   serverCommand,
 } from "../client/answer.ts";
@@ -28,7 +28,7 @@ const PROGRESS_MS = 500;
 const shareText = (part: Count, whole: Count | null): string =>
   Number(whole) === 0 ? "" : `${((100 * Number(part)) / Number(whole)).toFixed(1)} %`;
 
-function showUsage(usage: Answer<"Usage">): string {
+function showUsage(usage: Received<"Usage">): string {
   const { total, quota, trend, disk, enforcement, adoption } = usage;
   const counted = (sum: { readonly bytes: Count; readonly bytesOnDisk: Count }): Count =>
     usage.quotaCount === "content" ? sum.bytes : sum.bytesOnDisk;
@@ -84,16 +84,20 @@ function showUsage(usage: Answer<"Usage">): string {
   return lines.join("");
 }
 
-function trendText({ bytesPerDay, secondsUntilFull }: NonNullable<Answer<"Usage">["trend"]>): string {
+function trendText({ bytesPerDay, secondsUntilFull }: NonNullable<Received<"Usage">["trend"]>): string {
   const grows = `Usage ${bytesPerDay < 0 ? "shrinks" : "grows"} by ${bytesText(Math.abs(bytesPerDay))} a day`;
   if (secondsUntilFull === null) return `${grows}.`;
   return `${grows}; the quota is full in ${durationText(secondsUntilFull)}.`;
 }
 
-const cellText = ({ tiles, bytes, bytesOnDisk }: Answered<VerificationView>["differences"][number]["store"]): string =>
+const cellText = ({
+  tiles,
+  bytes,
+  bytesOnDisk,
+}: ReceivedValue<VerificationView>["differences"][number]["store"]): string =>
   `${tiles} tiles of ${bytes} bytes (${bytesOnDisk} on the disk)`;
 
-function showDifferences({ differing, differences, tiles }: Answered<VerificationView>): string {
+function showDifferences({ differing, differences, tiles }: ReceivedValue<VerificationView>): string {
   if (differing === 0) return `${tiles} tiles: the records and the store agree.\n`;
   const lines = differences.map(({ tileSet, rect, ledger, store }) => {
     const where = [tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId].filter((word) => word !== "");
@@ -103,7 +107,7 @@ function showDifferences({ differing, differences, tiles }: Answered<Verificatio
   return `${lines.join("")}${more > 0 ? `and ${more} more\n` : ""}${tiles} tiles: the records and the store differ in ${differing} cells.\n`;
 }
 
-async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Promise<Answered<VerificationView>> {
+async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Promise<ReceivedValue<VerificationView>> {
   const path = "/api/v1/usage/verification";
   await client.request("POST", path, { query: { layer, repair } });
   const interrupted = new AbortController();
@@ -113,7 +117,7 @@ async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Pro
   try {
     for (;;) {
       const answer = retryWhileBusy(() => client.request("GET", path), report, undefined, LONG_LIMIT_MS);
-      const now: Answered<VerificationView> = JSON.parse(await answer);
+      const now: ReceivedValue<VerificationView> = JSON.parse(await answer);
       if (now.state !== "running") return now;
       if (interrupted.signal.aborted) await client.request("DELETE", path);
       if (process.stderr.isTTY) process.stderr.write(`\r${now.tiles} tiles, ${now.differing} cells differ `);

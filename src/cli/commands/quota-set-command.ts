@@ -3,9 +3,9 @@ import { defined } from "../../lib/defined.ts";
 import type { Quota } from "../../quota/quota-configuration.ts";
 import { EXPIRATION_POLICIES } from "../../quota/quota-validation.ts";
 import {
-  type Answer,
   type AnswerFlags,
   parseAnswer,
+  type Received,
   requestAndPrint,
   requestAnswer,
   serverCommand,
@@ -18,7 +18,7 @@ import { confirm } from "./confirm.ts";
 import { parseSize } from "./shared-options.ts";
 
 type Policy = (typeof EXPIRATION_POLICIES)[number];
-type LayerQuotas = Answer<"Quota">["layerQuotas"];
+type LayerQuotas = Received<"Quota">["layerQuotas"];
 
 interface SetFlags extends AnswerFlags {
   readonly layer?: string;
@@ -40,7 +40,7 @@ function parsePolicy(text: string): Policy {
 export function quotaSetCommand(): Command {
   return serverCommand("set", "changes the quota of all layers together, or of one layer")
     .argument("[size]", "the limit, such as 5GiB", parseSize)
-    .option("--layer <layer>", "the quota of this layer, which counts beside the one of all layers")
+    .option("--layer <layer>", "the quota of this layer, in addition to the quota of all layers")
     .option(
       "--policy <policy>",
       "what a clean-up evicts: the least recently (LRU) or least often (LFU) used",
@@ -48,7 +48,7 @@ export function quotaSetCommand(): Command {
     )
     .option("--enable", "enforce the quotas")
     .addOption(new Option("--disable", "enforce no quota").conflicts("enable"))
-    .option("--yes", "change the quota without a question, also if tiles are evicted")
+    .option("--yes", "change the quota without asking, even if tiles are evicted")
     .action(async (size: Quota | undefined, flags: SetFlags) => {
       const { layer, policy, enable, disable } = flags;
       if (size === undefined && policy === undefined && enable !== true && disable !== true)
@@ -70,9 +70,9 @@ export function quotaSetCommand(): Command {
 export function quotaResetCommand(): Command {
   return serverCommand(
     "reset",
-    "returns to the quota of the configuration file, in place of one that was set over HTTP",
+    "removes the quota that was set over HTTP, so that the quota of the configuration file applies",
   )
-    .option("--yes", "return to it without a question, also if tiles are evicted")
+    .option("--yes", "remove it without asking, even if tiles are evicted")
     .action(async (flags: AnswerFlags & { readonly yes?: boolean }) => {
       if (flags.yes !== true) await confirmEviction(new ServerClient(flags));
       await requestAndPrint(flags, showQuota, "DELETE", QUOTA);
@@ -90,7 +90,7 @@ async function confirmEviction(client: ServerClient, document?: object): Promise
     document === undefined
       ? client.request("DELETE", QUOTA, { query })
       : client.request("PATCH", QUOTA, { document, query });
-  const preview: Answer<"QuotaPreview"> = parseAnswer(await answer);
+  const preview: Received<"QuotaPreview"> = parseAnswer(await answer);
   const { tiles, bytesOnDisk } = preview.wouldEvict;
   if (Number(tiles) === 0) return;
   await confirm(`this would evict about ${tiles} tiles, ${bytesText(bytesOnDisk)} on the disk`, {
@@ -106,8 +106,7 @@ export function quotaUnsetCommand(): Command {
     .action(async (flags: AnswerFlags & { readonly layer: string }) => {
       const { layerQuotas: before } = await requestAnswer<"Quota">(new ServerClient(flags), QUOTA);
       const after = before.filter(({ layer }) => layer !== flags.layer);
-      if (after.length === before.length)
-        throw new CommandFailure(`${flags.layer} has no quota of its own`, EXIT.failure);
+      if (after.length === before.length) throw new CommandFailure(`${flags.layer} has no layer quota`, EXIT.failure);
       await change({ layerQuotas: after }, flags);
     });
 }
@@ -119,7 +118,7 @@ const change = (document: object, flags: AnswerFlags): Promise<void> =>
  * Returns the quotas of all layers with one added or changed. Without a given policy it has the policy of all layers.
  */
 function layerQuotas(
-  { layerQuotas: before, globalExpirationPolicyName }: Answer<"Quota">,
+  { layerQuotas: before, globalExpirationPolicyName }: Received<"Quota">,
   given: { readonly layer: string; readonly size: Quota | undefined; readonly policy: Policy | undefined },
 ): LayerQuotas | undefined {
   const { layer, size, policy } = given;
@@ -127,7 +126,7 @@ function layerQuotas(
   const old = before.find((one) => one.layer === layer);
   const quota = size ?? old?.quota;
   if (quota === undefined)
-    throw new CommandFailure(`${layer} has no quota of its own yet: expected a size such as 5GiB`, EXIT.usage);
+    throw new CommandFailure(`${layer} has no layer quota yet: expected a size such as 5GiB`, EXIT.usage);
   const set = {
     layer,
     expirationPolicyName: policy ?? old?.expirationPolicyName ?? globalExpirationPolicyName,

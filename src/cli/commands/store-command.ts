@@ -2,10 +2,10 @@ import { Command } from "commander";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import {
-  type Answer,
-  type Answered,
   type AnswerFlags,
   print,
+  type Received,
+  type ReceivedValue,
   requestAndPrint,
   serverCommand,
 } from "../client/answer.ts";
@@ -15,7 +15,7 @@ import { progressLine } from "../output/progress-line.ts";
 import { bytesText, textTable } from "../output/text-table.ts";
 import { collect } from "./shared-options.ts";
 
-type Copies = Answer<"StoreCopies">;
+type Copies = Received<"StoreCopies">;
 
 interface CopyFlags extends AnswerFlags {
   readonly layer?: readonly string[];
@@ -48,14 +48,14 @@ export function storeCommand(): Command {
     "copies layers to another store while they are in use, and keeps the copies up to date",
   )
     .argument("<from>", "the id of the store that has the tiles")
-    .argument("<to>", "the id of the store that gets them")
+    .argument("<to>", "the id of the store that gets the tiles")
     .option("--layer <layer>", "a layer; may be repeated; absent: all layers of the store", collect)
     .option("--no-wait", "do not wait until the copies are complete")
     .addHelpText(
       "after",
       `
 When the copies are complete, change layers[].store in the configuration and reload it.
-Ctrl-C ends the command, and the server goes on: nuthatch store copies, nuthatch store cancel LAYER.`,
+Ctrl-C ends the command, and the server continues to copy: nuthatch store copies, nuthatch store cancel LAYER.`,
     )
     .action(copyStore);
 
@@ -63,12 +63,12 @@ Ctrl-C ends the command, and the server goes on: nuthatch store copies, nuthatch
     requestAndPrint(flags, showCopies, "GET", PATH),
   );
 
-  const cancel = serverCommand("cancel", "ends the copy of a layer; what was copied stays")
+  const cancel = serverCommand("cancel", "ends the copy of a layer; the copied tiles stay")
     .argument("<layer>", "the name of a layer")
     .action((layer: string, flags: AnswerFlags) =>
       requestAndPrint(
         flags,
-        (ended: Answer<"StoreCopy">) => showCopies({ copies: [ended] }),
+        (ended: Received<"StoreCopy">) => showCopies({ copies: [ended] }),
         "DELETE",
         `${PATH}/${encodeURIComponent(layer)}`,
       ),
@@ -86,7 +86,7 @@ async function copyStore(from: string, to: string, flags: CopyFlags): Promise<vo
   const client = new ServerClient(flags);
   const body = { from, to, ...(flags.layer === undefined ? {} : { layers: flags.layer }) };
   let text = await client.request("POST", PATH, { document: body });
-  const begun: Answered<Copies> = JSON.parse(text);
+  const begun: ReceivedValue<Copies> = JSON.parse(text);
   const layers = new Set(begun.copies.map(({ layer }) => layer));
   let copies = begun.copies;
   if (flags.wait) {
@@ -96,7 +96,7 @@ async function copyStore(from: string, to: string, flags: CopyFlags): Promise<vo
         line.show(progressOf(copies));
         await sleep(machineClock, PROGRESS_MS);
         text = await client.request("GET", PATH);
-        const all: Answered<Copies> = JSON.parse(text);
+        const all: ReceivedValue<Copies> = JSON.parse(text);
         copies = all.copies.filter(({ layer }) => layers.has(layer));
       }
     } finally {
@@ -109,7 +109,7 @@ async function copyStore(from: string, to: string, flags: CopyFlags): Promise<vo
     throw new CommandFailure(`${ended.layer}: ${ended.state} ${ended.reason ?? ""}`.trimEnd(), EXIT.failure);
 }
 
-function progressOf(copies: Answered<Copies>["copies"]): string {
+function progressOf(copies: ReceivedValue<Copies>["copies"]): string {
   const sum = (of: "tiles" | "total"): number => copies.reduce((all, copy) => all + Number(copy[of]), 0);
   const waiting = copies.find(({ reason }) => reason !== null);
   const why = waiting === undefined ? "" : `; ${waiting.layer} waits: ${waiting.reason}`;

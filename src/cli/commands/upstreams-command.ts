@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../client/answer.ts";
+import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { EXIT } from "../exit.ts";
 import { factList, textTable, timeText } from "../output/text-table.ts";
@@ -8,10 +8,10 @@ interface UpstreamsFlags extends AnswerFlags {
   readonly probe?: boolean;
 }
 
-type Upstream = Answer<"Upstream">;
+type Upstream = Received<"Upstream">;
 
 /** Formats a line per upstream, with the last error of each upstream that is down. */
-function showUpstreams({ upstreams }: Answer<"Upstreams">): string {
+function showUpstreams({ upstreams }: Received<"Upstreams">): string {
   const rows = upstreams.map(({ id, origin, state, since, connections, waiting, latency, layers }) => [
     id,
     origin,
@@ -38,7 +38,7 @@ function trouble({ origin, state, lastError, pausedUntil }: Upstream): string {
   return facts === "" ? "" : `\n${origin}\n${facts}`;
 }
 
-const showProbe = ({ ok, layer, ms, error, upstream }: Answer<"UpstreamProbe">): string =>
+const showProbe = ({ ok, layer, ms, error, upstream }: Received<"UpstreamProbe">): string =>
   `${upstream.origin}: ${ok ? "answers" : `does not render: ${error?.message ?? ""}`} (a tile of ${layer}, ${ms} ms)\n`;
 
 /** Requests a tile of each upstream, all at once. Returns whether all have rendered one. */
@@ -46,7 +46,7 @@ async function probe(client: ServerClient, ids: readonly string[], { json }: Ups
   const texts = await Promise.all(
     ids.map((id) => client.request("POST", `/api/v1/upstreams/${encodeURIComponent(id)}/probe`)),
   );
-  const probes = texts.map((text) => parseAnswer<Answer<"UpstreamProbe">>(text));
+  const probes = texts.map((text) => parseAnswer<Received<"UpstreamProbe">>(text));
   print(
     json === true ? `{"probes":[${texts.map((text) => text.trim()).join(",")}]}\n` : probes.map(showProbe).join(""),
   );
@@ -60,10 +60,10 @@ async function probe(client: ServerClient, ids: readonly string[], { json }: Ups
 export function upstreamsCommand(): Command {
   return serverCommand("upstreams", "lists the upstreams of a running server: state, connections, latency, layers")
     .argument("[upstream...]", "ids of upstreams, as the list shows them; none: all")
-    .option("--probe", "asks each upstream for a tile now, which is not stored")
+    .option("--probe", "requests a tile from each upstream now, without storing it")
     .action(async (ids: readonly string[], flags: UpstreamsFlags) => {
       const client = new ServerClient(flags);
-      const known: Answer<"Upstreams"> =
+      const known: Received<"Upstreams"> =
         ids.length === 0
           ? parseAnswer(await client.request("GET", "/api/v1/upstreams"))
           : { upstreams: await Promise.all(ids.map((id) => one(client, id))) };

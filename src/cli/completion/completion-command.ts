@@ -62,7 +62,7 @@ complete -c nuthatch -f -k -a '(__nuthatch_complete)'
 /** `nuthatch completion SHELL`: prints the script by which a shell completes the words of this program. */
 export const completionCommand = (): Command =>
   new Command("completion")
-    .description("prints a script by which a shell completes commands, options, and what a running server has")
+    .description("prints a script for the shell completion of commands, options, and names of a running server")
     .addArgument(new Argument("<shell>").choices(SHELLS))
     .addHelpText(
       "after",

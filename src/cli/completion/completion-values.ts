@@ -1,6 +1,6 @@
 import { ROLES } from "../../account/user.ts";
 import { EXPIRATION_POLICIES } from "../../quota/quota-validation.ts";
-import { type Answer, requestAnswer } from "../client/answer.ts";
+import { type Received, requestAnswer } from "../client/answer.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import { stateText } from "../output/job-text.ts";
 
@@ -34,7 +34,7 @@ export const FILES: ReadonlyMap<string, "files" | "directories"> = new Map([
 ]);
 
 type Values = (client: ServerClient, context: CompletionContext) => Promise<readonly Candidate[]>;
-type Layer = Answer<"Layers">["layers"][number];
+type Layer = Received<"Layers">["layers"][number];
 
 const layersOf = async (client: ServerClient): Promise<readonly Layer[]> =>
   (await requestAnswer<"Layers">(client, "/api/v1/layers")).layers;
@@ -49,8 +49,8 @@ const ofLayers =
     return [...new Set(values)].map((value) => ({ value }));
   };
 
-type Job = Answer<"Job">;
-/** Commands that apply only to some jobs: the states to list, and which of the listed jobs fit. */
+type Job = Received<"Job">;
+/** Commands that apply only to some jobs: the states to list, and a condition for the listed jobs. */
 const JOBS_OF: ReadonlyMap<string, { readonly states: readonly string[]; readonly fits?: (job: Job) => boolean }> =
   new Map([
     ["pause", { states: ["running", "pending"], fits: ({ paused }: Job) => !paused }],

@@ -15,19 +15,19 @@ function remedyFor({ failure, message }: SourceError): string {
     case "unknown_host":
       return "correct the host of source.url";
     case "timeout":
-      return "look whether the map server is overloaded, or whether a firewall drops the connection";
+      return "check whether the map server is overloaded, or whether a firewall drops the connection";
     case "cancelled":
-      return "mend the other problems, or check this layer alone: nuthatch doctor LAYER";
+      return "fix the other problems, or check only this layer: nuthatch doctor LAYER";
     case "reset":
       return /EPROTO|SSL|TLS|CERT|SIGNED|VERIFY/i.test(message)
-        ? "look at http:// or https:// in source.url, and at source.ca for a certificate of your own authority"
-        : "look into the log of the map server";
+        ? "check http:// or https:// in source.url, and set source.ca for a certificate of your own authority"
+        : "read the log of the map server";
     case "http_status":
       if (/status 40[13]\b/.test(message)) return "correct source.username and source.password, or source.headers";
       return "correct the path of source.url";
     case "exception":
     case "wrong_type":
-      return "correct what it names, or the path of source.url";
+      return "correct the part that the message names, or the path of source.url";
     case "server_error":
     case "busy":
     case "empty":
@@ -36,6 +36,6 @@ function remedyFor({ failure, message }: SourceError): string {
     case "wrong_size":
     case "too_large":
     case "store":
-      return "look into the log of the map server";
+      return "read the log of the map server";
   }
 }

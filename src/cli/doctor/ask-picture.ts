@@ -1,4 +1,4 @@
-import type { TileRect } from "../../grid/grid-set.ts";
+import { middleOf, type TileRect } from "../../grid/grid-set.ts";
 import { metatileOf } from "../../grid/metatile.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
 import { asDecoded, frameOf, type PictureParts, pictureRequest } from "../../render/renderer/metatile-picture.ts";
@@ -45,7 +45,7 @@ export async function pictureFault(layer: Layer, subset: GridSubset, bounds: Bou
 function crsAdvice({ source }: Layer, { gridSet }: GridSubset, { message }: SourceError): string {
   const isOld = source.type === "wms" && crsName(source, gridSet.srs) === "EPSG:900913";
   return isOld && /\b[SC]RS\b/.test(message)
-    ? "; or set source.version: 1.3.0, whose requests name EPSG:3857 in place of EPSG:900913, or else source.crsNames: { EPSG:900913: EPSG:3857 }"
+    ? "; or set source.version: 1.3.0, whose requests name EPSG:3857 instead of EPSG:900913, or else source.crsNames: { EPSG:900913: EPSG:3857 }"
     : "";
 }
 
@@ -53,8 +53,8 @@ function crsAdvice({ source }: Layer, { gridSet }: GridSubset, { message }: Sour
 function firstMetatile({ metatile }: Layer, subset: GridSubset): TileRect | undefined {
   const coverage = coverageAt(subset, subset.zoomStart);
   if (coverage === undefined) return undefined;
-  const { minX, minY, maxX, maxY } = coverage;
-  return metatileOf(Math.floor((minX + maxX) / 2), Math.floor((minY + maxY) / 2), metatile, coverage);
+  const { x, y } = middleOf(coverage);
+  return metatileOf(x, y, metatile, coverage);
 }
 
 /** Returns the metatile in the middle of the first level that can hold a whole metatile with its gutter. */
@@ -65,7 +65,8 @@ function wholeMetatile({ metatile }: Layer, subset: GridSubset): TileRect | unde
     const coverage = coverageAt(subset, z);
     if (coverage === undefined) break;
     const { minX, minY, maxX, maxY } = coverage;
-    middle = metatileOf(Math.floor((minX + maxX) / 2), Math.floor((minY + maxY) / 2), metatile, coverage);
+    const { x, y } = middleOf(coverage);
+    middle = metatileOf(x, y, metatile, coverage);
     if (maxX - minX + 1 >= 3 * across && maxY - minY + 1 >= 3 * up) break;
   }
   return middle;

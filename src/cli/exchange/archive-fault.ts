@@ -1,4 +1,4 @@
-import { type GridSet, matrixOf, sameSrs } from "../../grid/grid-set.ts";
+import { asZoom, type GridSet, matrixOf, sameSrs } from "../../grid/grid-set.ts";
 import { HALF_WORLD } from "../../grid/web-mercator.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
@@ -32,7 +32,7 @@ export function archiveFault(
   const name = kind === "mbtiles" ? "MBTiles" : "PMTiles";
   const directory = "export into a directory instead: --to DIR";
   if (!isWebGrid(grid, maxZoom))
-    return `${name} has only web mercator in tiles of 256 x 256, and the grid set ${grid.id} is another: name a grid set such as EPSG:900913 with --grid-set, or ${directory}`;
+    return `${name} has only web mercator in tiles of 256 x 256, unlike the grid set ${grid.id}: name a grid set such as EPSG:900913 with --grid-set, or ${directory}`;
   const isMixed = format.kind === "image" && format.contentType === undefined;
   const isJson = format.kind === "data" && format.content === "json";
   if (isMixed || isJson || (kind === "pmtiles" && pmtilesType(format) === undefined))
@@ -42,12 +42,14 @@ export function archiveFault(
   return undefined;
 }
 
-/** Returns whether the tiles of a grid set up to a zoom are those of web maps, with the same numbers. */
+/** Returns whether the tiles of a grid set up to a zoom equal the tiles of web maps, with the same numbers. */
 export function isWebGrid(grid: GridSet, maxZoom: number): boolean {
   const { minX, minY, maxX, maxY } = grid.extent;
   const isWorld = [-minX, -minY, maxX, maxY].every((side) => Math.abs(side - HALF_WORLD) < TOLERANCE);
   if (!isWorld || !sameSrs(grid.srs, 3857)) return false;
   if (grid.tileWidth !== TILE_PIXELS || grid.tileHeight !== TILE_PIXELS) return false;
-  const levels = Array.from({ length: Math.min(maxZoom + 1, grid.matrices.length) }, (_, z) => matrixOf(grid, z));
+  const levels = Array.from({ length: Math.min(maxZoom + 1, grid.matrices.length) }, (_, z) =>
+    matrixOf(grid, asZoom(z)),
+  );
   return levels.every(({ matrixWidth, matrixHeight }, z) => matrixWidth === 2 ** z && matrixHeight === 2 ** z);
 }

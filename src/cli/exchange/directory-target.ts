@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TileX, Zoom } from "../../grid/grid-set.ts";
 import { contentTypeOf, type TileFormat } from "../../layer/format.ts";
 import { isMap } from "../../lib/is-map.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
@@ -14,7 +15,7 @@ export interface DirectoryOptions {
   readonly format: TileFormat;
   readonly layout: Layout;
   /** The number of rows of each level. */
-  readonly rows: (z: number) => number;
+  readonly rows: (z: Zoom) => number;
   readonly purpose: string;
   readonly isContinued: boolean;
   /** Whether the directory may already contain files. */
@@ -33,10 +34,10 @@ export function directoryTarget(options: DirectoryOptions): ExportTarget {
     throw new CommandFailure(`${to} is not empty: --force writes into it`, EXIT.failure);
   mkdirSync(to, { recursive: true });
   const made = new Set<string>();
-  const directoryOf = (z: number, x: number): string => {
+  const directoryOf = (z: Zoom, x: TileX): string => {
     const path = join(to, String(z), String(x));
     if (!made.has(path)) {
-      // Bounded. The walk visits the columns of one block after those of another, so old entries are not needed.
+      // Bounded. The walk visits the columns block by block, so old entries are not needed.
       if (made.size > 10_000) made.clear();
       mkdirSync(path, { recursive: true });
       made.add(path);
@@ -82,7 +83,7 @@ function readProgress(file: string, purpose: string): ExportProgress | undefined
   const saved: unknown = JSON.parse(readFileSync(file, "utf8"));
   if (!isMap(saved) || saved["purpose"] !== purpose)
     throw new CommandFailure(
-      `${file} is of another export: remove it, or name the same layer and range as before`,
+      `${file} belongs to another export: remove it, or name the same layer and range as before`,
       EXIT.failure,
     );
   return progressOf(saved["progress"]);

@@ -1,4 +1,4 @@
-import { type GridSet, rectExtent } from "../../grid/grid-set.ts";
+import { asTileRect, asZoom, type GridSet, rectExtent, type Zoom } from "../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
@@ -8,16 +8,16 @@ import type { ExportFacts, ExportProgress } from "./export-target.ts";
 
 const WORLD = [-180, -85.0511287798066, 180, 85.0511287798066] as const;
 
-/** Returns the metadata of an export's archive. The bounds are those of the tiles of the highest zoom. */
+/** Returns the metadata of an export's archive. The bounds contain the tiles of the highest zoom. */
 export async function exportFacts(
   client: ServerClient,
   { layer, subset, format }: { readonly layer: Layer; readonly subset: GridSubset; readonly format: TileFormat },
   { levels }: ExportProgress,
 ): Promise<ExportFacts> {
   const zooms = Object.keys(levels)
-    .map(Number)
+    .map((level) => asZoom(Number(level)))
     .sort((a, b) => a - b);
-  const [minZoom = 0, maxZoom = 0] = [zooms[0], zooms.at(-1)];
+  const [minZoom = asZoom(0), maxZoom = asZoom(0)] = [zooms[0], zooms.at(-1)];
   const path = `/tilejson/${encodeURIComponent(layer.name)}/${encodeURIComponent(subset.gridSet.id)}`;
   const described: unknown = JSON.parse(await client.request("GET", path, { query: { format: format.mimeType } }));
   const about = isMap(described) ? described : {};
@@ -36,11 +36,14 @@ export async function exportFacts(
 /** Converts columns and rows from the top to longitude and latitude. */
 function geographic(
   grid: GridSet,
-  z: number,
+  z: Zoom,
   [x0, y0, x1, y1]: readonly [number, number, number, number],
 ): ExportFacts["bounds"] {
   const last = (grid.matrices[z]?.matrixHeight ?? 1) - 1;
-  const { minX, minY, maxX, maxY } = rectExtent(grid, { z, minX: x0, maxX: x1, minY: last - y1, maxY: last - y0 });
+  const { minX, minY, maxX, maxY } = rectExtent(
+    grid,
+    asTileRect({ z, minX: x0, maxX: x1, minY: last - y1, maxY: last - y0 }),
+  );
   const round = (degrees: number, most: number): number => Number(Math.max(-most, Math.min(most, degrees)).toFixed(7));
   const [, , east, north] = WORLD;
   return [

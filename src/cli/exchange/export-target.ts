@@ -1,7 +1,9 @@
+import type { TileX, Zoom } from "../../grid/grid-set.ts";
+
 /** A tile of an export. y counts from the top. */
 export interface ExportTile {
-  readonly z: number;
-  readonly x: number;
+  readonly z: Zoom;
+  readonly x: TileX;
   readonly fromTop: number;
   readonly bytes: Uint8Array;
 }

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { asTileX, asZoom, type TileX, type Zoom } from "../../grid/grid-set.ts";
 import { isMap } from "../../lib/is-map.ts";
 import { SqliteReadError, SqliteReader, TOO_LONG } from "../../source/archive/sqlite-reader.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
@@ -10,8 +11,8 @@ import { blobOf } from "./blob.ts";
  * `MOST_TILE_BYTES`.
  */
 export interface MbtilesTile {
-  readonly z: number;
-  readonly x: number;
+  readonly z: Zoom;
+  readonly x: TileX;
   readonly row: number;
   readonly bytes: Uint8Array | undefined;
 }
@@ -75,7 +76,7 @@ export async function openMbtilesFile(path: string, limitMs: number = LIMIT_MS):
         const step = await guarded(rows.next());
         if (step.done === true) return;
         const { z, x, y, data } = isMap(step.value) ? step.value : {};
-        yield { z: whole(z), x: whole(x), row: whole(y), bytes: blobOf(data) };
+        yield { z: asZoom(whole(z)), x: asTileX(whole(x)), row: whole(y), bytes: blobOf(data) };
       }
     },
     [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose](),

@@ -1,4 +1,4 @@
-import { rectHolds, type TileRect } from "../../grid/grid-set.ts";
+import { rectHolds, type TileRect, type TileX, type TileY, type Zoom } from "../../grid/grid-set.ts";
 import { indexOf } from "../../grid/selection.ts";
 import { isSelected } from "../../grid/tile-selection.ts";
 import { decodeJobs } from "../../http/api/jobs/job-request-codec.ts";
@@ -27,7 +27,7 @@ const OPTIONS: JobOptions = {
 export interface PlannedRange {
   readonly request: JobRequest;
   /** Returns whether a tile is in the range, y from the bottom. */
-  readonly holds: (z: number, x: number, y: number) => boolean;
+  readonly holds: (z: Zoom, x: TileX, y: TileY) => boolean;
 }
 
 /** Plans the range of a job request like a server, but without one. @throws CommandFailure */

@@ -77,6 +77,6 @@ test("a kept export continues where it was, and no other export continues it", (
   expect(again.begun).toMatchObject({ after: "1/0/0", tiles: 1 });
   again.close("keep");
   expect(() => pmtilesTarget({ to, format: PNG, purpose: "b", isContinued: true })).toThrow(
-    `${to}.part is of another export`,
+    `${to}.part belongs to another export`,
   );
 });

@@ -33,7 +33,7 @@ export type Sql = InstanceType<typeof Sqlite>;
 
 export interface StagedOptions {
   readonly file: string;
-  /** Identifies the range and the tile set, so that no other export is resumed. */
+  /** Identifies the range and the tile set, so that an export is resumed only with its own files. */
   readonly purpose: string;
   /** Whether to resume an unfinished file with the same purpose. */
   readonly isContinued: boolean;
@@ -78,7 +78,7 @@ export class StagedTiles {
     const table: unknown = this.db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'nuthatch_export'").get([]);
     if (table === undefined || storedValue("purpose") !== purpose)
       throw new CommandFailure(
-        `${this.#file} is of another export: remove it, or name the same layer and range as before`,
+        `${this.#file} belongs to another export: remove it, or name the same layer and range as before`,
         EXIT.failure,
       );
     const text = storedValue("progress");

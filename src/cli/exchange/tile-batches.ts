@@ -1,6 +1,6 @@
 import type { Documents } from "../../http/api/documents/documents.ts";
 import { encodePack, type PackedTile } from "../../http/api/tiles/tile-pack.ts";
-import type { Answered } from "../client/answer.ts";
+import type { ReceivedValue } from "../client/answer.ts";
 import { parseAnswer } from "../client/answer.ts";
 import { LONG_LIMIT_MS, retryWhileBusy } from "../client/retry-wait.ts";
 import type { ServerClient } from "../client/server-client.ts";
@@ -22,7 +22,7 @@ export const MOST_REASONS = 20;
 
 export interface BatchOptions {
   readonly client: ServerClient;
-  /** The query of `/api/v1/tiles/import`: the tile set, and what happens to stored tiles. */
+  /** The query of `/api/v1/tiles/import`: the tile set, and whether stored tiles are replaced. */
   readonly query: Readonly<Record<string, string>>;
   readonly report: (text: string) => void;
   readonly signal: AbortSignal;
@@ -74,7 +74,7 @@ export class TileBatches {
     const { client, query, report, signal } = this.#options;
     const request = (): Promise<Uint8Array> => client.exchangeBytes("/api/v1/tiles/import", { query, bytes });
     const text = Buffer.from(await retryWhileBusy(request, report, signal, LONG_LIMIT_MS)).toString("utf8");
-    const { stored, unchanged, kept, refused, reasons }: Answered<Documents["TileImport"]> = parseAnswer(text);
+    const { stored, unchanged, kept, refused, reasons }: ReceivedValue<Documents["TileImport"]> = parseAnswer(text);
     this.result.stored += stored;
     this.result.unchanged += unchanged;
     this.result.kept += kept;

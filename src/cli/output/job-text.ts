@@ -1,27 +1,27 @@
 import { jobSums } from "../../plan/job/job-counts.ts";
 import { fieldEntries } from "../../plan/job/job-fields.ts";
-import type { Answer } from "../client/answer.ts";
+import type { Received } from "../client/answer.ts";
 import { bytesText, durationText, factList, parametersText, textTable, timeText } from "./text-table.ts";
 
 /** Returns the state of a job in words: its outcome, or what it waits for. */
-export function stateText({ outcome, paused, state, reason }: Answer<"Job">): string {
+export function stateText({ outcome, paused, state, reason }: Received<"Job">): string {
   if (outcome !== null) return outcome.replaceAll("_", " ");
   if (paused) return "paused";
   // Such a reason begins with the state: "waiting for the upstream: connection refused".
   return /^waiting for [^:]+/.exec(reason ?? "")?.[0] ?? state;
 }
-const zoomText = ({ zoomStart, zoomStop }: Answer<"Job">): string =>
+const zoomText = ({ zoomStart, zoomStop }: Received<"Job">): string =>
   zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;
-const limitText = ({ limit }: Answer<"Job">): string | undefined =>
+const limitText = ({ limit }: Received<"Job">): string | undefined =>
   limit === null ? undefined : limit === "area" ? "an area" : "a list of tiles";
-function onlyText({ onlyExisting, olderThan }: Answer<"Job">): string | undefined {
+function onlyText({ onlyExisting, olderThan }: Received<"Job">): string | undefined {
   const only = [
     ...(onlyExisting ? ["stored tiles"] : []),
     ...(olderThan === null ? [] : [`tiles older than ${timeText(olderThan)}`]),
   ];
   return only.length === 0 ? undefined : only.join(", ");
 }
-export const workedOff = ({ stored, skipped, failed, deleted }: Answer<"Job">["tiles"]): bigint =>
+export const workedOff = ({ stored, skipped, failed, deleted }: Received<"Job">["tiles"]): bigint =>
   [stored, skipped, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
 
 /** Formats a percentage with one decimal. Empty if the total is unknown. */
@@ -31,10 +31,10 @@ export const rateText = (tilesPerSecond: number | null): string =>
   tilesPerSecond === null ? "" : tilesPerSecond.toFixed(tilesPerSecond < 10 ? 1 : 0);
 
 /** Describes a newly accepted job. */
-export const acceptedText = (job: Answer<"Job">): string =>
+export const acceptedText = (job: Received<"Job">): string =>
   `Job ${job.id}: ${job.type} of ${job.layer}, zoom ${zoomText(job)}${BigInt(job.tiles.total) === 0n ? "" : `, ${job.tiles.total} tiles`}.\n`;
 
-export const showJobs = ({ jobs }: Answer<"Jobs">): string =>
+export const showJobs = ({ jobs }: Received<"Jobs">): string =>
   jobs.length === 0
     ? "There are no such jobs.\n"
     : textTable(
@@ -58,7 +58,7 @@ export const showJobs = ({ jobs }: Answer<"Jobs">): string =>
 const byText = (time: string | null, account: string | null): string | undefined =>
   time === null ? undefined : `${timeText(time)}${account === null ? "" : ` by ${account}`}`;
 
-function leftText({ timeLeft }: Answer<"Job">): string | undefined {
+function leftText({ timeLeft }: Received<"Job">): string | undefined {
   if (timeLeft === null) return undefined;
   const { seconds, least, most, confidence } = timeLeft;
   const range = most === null ? `${durationText(least)} or more` : `${durationText(least)} to ${durationText(most)}`;
@@ -73,10 +73,10 @@ const KINDS = {
   truncate: ["deleted"],
 } as const;
 
-const hoursText = ({ runWindow }: Answer<"Job">): string | undefined =>
+const hoursText = ({ runWindow }: Received<"Job">): string | undefined =>
   runWindow === null ? undefined : `${runWindow.from}-${runWindow.to} in ${runWindow.timeZone}`;
 
-function originText({ id, retryOf, schedule, requestedWith }: Answer<"Job">): string {
+function originText({ id, retryOf, schedule, requestedWith }: Received<"Job">): string {
   if (requestedWith !== null && requestedWith !== id) return `, requested with job ${requestedWith}`;
   if (schedule !== null) return `, by the schedule ${schedule}`;
   return retryOf === null ? "" : `, retry of job ${retryOf}`;
@@ -86,16 +86,16 @@ function originText({ id, retryOf, schedule, requestedWith }: Answer<"Job">): st
 export function selectionText({
   parameters,
   parameterSets,
-}: Pick<Answer<"Job">, "parameters" | "parameterSets">): string {
+}: Pick<Received<"Job">, "parameters" | "parameterSets">): string {
   if (parameters !== null) return parametersText(parameters);
   return parameterSets === null ? "all" : parameterSets.map((set) => JSON.stringify(set)).join(", ");
 }
 
-const combinationsText = ({ combinations }: Answer<"Job">): string =>
+const combinationsText = ({ combinations }: Received<"Job">): string =>
   combinations === undefined ? "" : `: ${combinations.length} combinations`;
 
 /** Returns the facts of `jobFields`. */
-function fieldFacts(job: Answer<"Job">): readonly (readonly [string, string | undefined])[] {
+function fieldFacts(job: Received<"Job">): readonly (readonly [string, string | undefined])[] {
   const values = new Map<string, unknown>(Object.entries(job));
   return fieldEntries.flatMap(([name, { fact, otherwise }]) => {
     const value = values.get(name);
@@ -103,7 +103,7 @@ function fieldFacts(job: Answer<"Job">): readonly (readonly [string, string | un
   });
 }
 
-export function showJob(job: Answer<"Job">): string {
+export function showJob(job: Received<"Job">): string {
   const { type, tiles, errors, zooms = [] } = job;
   const kinds = KINDS[type];
   const outcomes = kinds.map((kind) => `${kind === "unchanged" ? "of which " : ""}${tiles[kind] ?? 0} ${kind}`);

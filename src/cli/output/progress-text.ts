@@ -1,4 +1,4 @@
-import type { Answer } from "../client/answer.ts";
+import type { Received } from "../client/answer.ts";
 import { rateText, shareText, stateText, workedOff } from "./job-text.ts";
 import { durationText } from "./text-table.ts";
 
@@ -15,10 +15,10 @@ interface Progress {
   readonly reason: string | null;
 }
 
-const sumOf = (jobs: readonly Answer<"Job">[], count: (job: Answer<"Job">) => bigint): bigint =>
+const sumOf = (jobs: readonly Received<"Job">[], count: (job: Received<"Job">) => bigint): bigint =>
   jobs.reduce((sum, job) => sum + count(job), 0n);
 
-function progressOf(jobs: readonly Answer<"Job">[]): Progress {
+function progressOf(jobs: readonly Received<"Job">[]): Progress {
   const counts = {
     done: sumOf(jobs, ({ tiles }) => workedOff(tiles)),
     total: sumOf(jobs, ({ tiles }) => BigInt(tiles.total)),
@@ -58,10 +58,10 @@ const timesText = ({ tilesPerSecond, secondsLeft }: Progress, unit: string): rea
 const failedText = ({ failed }: Progress): readonly string[] => (failed === 0n ? [] : [`${failed} failed`]);
 
 /** Formats the progress of jobs as one line. */
-export const progressText = (jobs: readonly Answer<"Job">[]): string => lineText(progressOf(jobs));
+export const progressText = (jobs: readonly Received<"Job">[]): string => lineText(progressOf(jobs));
 
 /** Formats one job with its type and range, so that the user notices a wrong job id. */
-export const jobLine = (job: Answer<"Job">): string =>
+export const jobLine = (job: Received<"Job">): string =>
   lineText({ ...progressOf([job]), whose: `job ${job.id} (${job.type} of ${job.layer})` });
 
 function lineText(progress: Progress): string {
@@ -76,7 +76,7 @@ function lineText(progress: Progress): string {
 }
 
 /** Returns a bar with a short text, the most important part first. Undefined if the total is unknown. */
-export function barOf(jobs: readonly Answer<"Job">[]): { readonly share: number; readonly text: string } | undefined {
+export function barOf(jobs: readonly Received<"Job">[]): { readonly share: number; readonly text: string } | undefined {
   const progress = progressOf(jobs);
   const { states, done, total, reason } = progress;
   if (total === 0n) return undefined;
@@ -91,7 +91,7 @@ export function barOf(jobs: readonly Answer<"Job">[]): { readonly share: number;
   return { share: Number((done * 1000n) / total) / 1000, text: parts.join(", ") };
 }
 
-export function showBatch({ jobs, paused, tiles }: Answer<"Batch">): string {
+export function showBatch({ jobs, paused, tiles }: Received<"Batch">): string {
   const counted = Object.entries(jobs).filter(([, count]) => count > 0);
   const count = counted.reduce((sum, [, ofState]) => sum + ofState, 0);
   const states = counted.map(([state, n]) => `${n} ${paused && state === "pending" ? "paused" : state}`).join(", ");
@@ -99,4 +99,4 @@ export function showBatch({ jobs, paused, tiles }: Answer<"Batch">): string {
   return `${count} jobs: ${states}, ${total === 0n ? done : `${done} of ${total}`} tiles\n`;
 }
 
-export const showProgress = (job: Answer<"Job">): string => `${jobLine(job)}\n`;
+export const showProgress = (job: Received<"Job">): string => `${jobLine(job)}\n`;

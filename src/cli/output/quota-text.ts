@@ -1,18 +1,18 @@
-import type { Answer } from "../client/answer.ts";
+import type { Received } from "../client/answer.ts";
 import { textTable, timeText } from "./text-table.ts";
 
-type Size = Answer<"Quota">["globalQuota"];
+type Size = Received<"Quota">["globalQuota"];
 
 const sizeText = ({ value, units }: Size): string => `${value} ${units}`;
 
-function overrulesText({ since, by, quota }: NonNullable<Answer<"Quota">["overrules"]>): string {
+function overrulesText({ since, by, quota }: NonNullable<Received<"Quota">["overrules"]>): string {
   const set = `It was set over HTTP at ${timeText(since)}${by === null ? "" : ` by ${by}`}`;
   const { enabled, globalQuota, globalExpirationPolicyName } = quota;
-  return `${set}. The configuration file says ${enabled ? "" : "not enforced, "}${sizeText(globalQuota)}, ${globalExpirationPolicyName}, which does not count: nuthatch quota reset returns to it.\n`;
+  return `${set}. The configuration file says ${enabled ? "" : "not enforced, "}${sizeText(globalQuota)}, ${globalExpirationPolicyName}, which is not in force: nuthatch quota reset puts it in force.\n`;
 }
 
 /** Formats the configuration of the disk quota. */
-export function showQuota(quota: Answer<"Quota">): string {
+export function showQuota(quota: Received<"Quota">): string {
   const { enabled, globalQuota, layerQuotas, globalExpirationPolicyName } = quota;
   const rows = layerQuotas.map(({ layer, quota: own, expirationPolicyName }) => [
     layer,

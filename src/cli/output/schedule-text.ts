@@ -1,17 +1,18 @@
-import type { Answer } from "../client/answer.ts";
+import type { Received } from "../client/answer.ts";
 import { factList, textTable, timeText } from "./text-table.ts";
 
-const jobText = ({ job: { type, layer, layers = [] } }: Answer<"Schedule">): string =>
+const jobText = ({ job: { type, layer, layers = [] } }: Received<"Schedule">): string =>
   `${type} of ${layer ?? [layers].flat().join(", ")}`;
-const windowText = ({ window }: Answer<"Schedule">): string => (window === null ? "" : `${window.start}-${window.end}`);
-const nextText = ({ nextRun }: Answer<"Schedule">): string => timeText(nextRun) ?? "paused";
-const resultText = ({ result, jobs, reason }: Answer<"ScheduleRun">): string =>
+const windowText = ({ window }: Received<"Schedule">): string =>
+  window === null ? "" : `${window.start}-${window.end}`;
+const nextText = ({ nextRun }: Received<"Schedule">): string => timeText(nextRun) ?? "paused";
+const resultText = ({ result, jobs, reason }: Received<"ScheduleRun">): string =>
   result === "started" ? jobsText(jobs) : `${result}: ${reason}`;
 /** Formats the ids of one run's jobs, which are consecutive. */
 const jobsText = (jobs: readonly number[]): string =>
   jobs.length === 1 ? `job ${jobs[0]}` : `${jobs.length} jobs, ${jobs[0]} to ${jobs.at(-1)}`;
 
-export const showSchedules = ({ schedules }: Answer<"Schedules">): string =>
+export const showSchedules = ({ schedules }: Received<"Schedules">): string =>
   schedules.length === 0
     ? "There are no schedules.\n"
     : textTable(
@@ -27,7 +28,7 @@ export const showSchedules = ({ schedules }: Answer<"Schedules">): string =>
         ]),
       );
 
-export function showSchedule(schedule: Answer<"Schedule">): string {
+export function showSchedule(schedule: Received<"Schedule">): string {
   const facts = factList([
     ["schedule", `${schedule.name}, ${jobText(schedule)}`],
     ["cron", `${schedule.cron} in ${schedule.timeZone}`],

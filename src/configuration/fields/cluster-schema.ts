@@ -13,21 +13,27 @@ export const ClusterSchema = map({
   node: text
     .refine((value) => /^[\w.-]{1,64}$/.test(value), "at most 64 letters, digits, dots, hyphens and underscores")
     .describe("The name of this node. No other node of the cluster has it."),
-  listen: hostPort.describe("Where this node accepts the other nodes while it leads; port 0 chooses a free one."),
-  advertise: optional(hostPort.describe("The address under which other nodes reach this one; that of listen.")),
+  listen: hostPort.describe(
+    "The address at which this node accepts the other nodes while it leads. Port 0 chooses a free port.",
+  ),
+  advertise: optional(hostPort.describe("The address at which other nodes reach this node. Default: that of listen.")),
   secret: optional(
-    text.describe("Authenticates and encrypts the connections between the nodes. All nodes have the same."),
+    text.describe("The key that authenticates and encrypts the connections between the nodes. The same on all nodes."),
   ),
   cutOff: oneOf(["refuse", "serve"])
     .default("refuse")
-    .describe("What a node does that reaches no lead: answer 503, or serve the tiles that it has, however old."),
+    .describe(
+      "The behaviour of a node that reaches no lead: answer 503, or serve the tiles that it can read, of any age.",
+    ),
   nodeLeaseSeconds: number({ above: 0, most: 3600 })
     .default(5)
-    .describe("A node that has not heard from the lead for this time is cut off."),
+    .describe("A node is cut off after this time without a message of the lead."),
   leadLeaseSeconds: number({ above: 0, most: 3600 })
     .default(30)
-    .describe("Another node leads when the lead has not renewed its lease for this time."),
+    .describe("Another node takes the lead if the lead has not renewed its lease for this time."),
   putSeconds: optional(
-    whole(5, 3600).describe("The service of S3 refuses a put that arrives later; that of the store."),
+    whole(5, 3600).describe(
+      "The S3 service refuses a put that arrives later than this. Default: putSeconds of the store.",
+    ),
   ),
 });

@@ -11,17 +11,19 @@ import { ServiceInformationSchema } from "./service-schema.ts";
 import { StoreItemSchema } from "./stores-schema.ts";
 
 const JobsSchema = map({
-  maxRunningTasks: whole(1, 4096).default(32).describe("The most tasks of all jobs that run at once."),
+  maxRunningTasks: whole(1, 4096)
+    .default(32)
+    .describe("The largest number of tasks that run at once, of all jobs together."),
   maxThreadCount: whole(1, 4096).default(128).describe("The largest threadCount of one request."),
   outageLimitSeconds: whole(0, MAX_SECONDS)
     .default(3600)
     .describe("How long jobs wait for an upstream that is down before they are aborted."),
   historyDays: whole(0, 36_500).default(30).describe("The days for which ended jobs stay in the history."),
   historyJobs: whole(1, 100_000_000).default(1_000_000).describe("The number of newest jobs that the history holds."),
-  historyMiB: whole(1, 1_000_000).default(1024).describe("The most that ended jobs take up in the state database."),
+  historyMiB: whole(1, 1_000_000).default(1024).describe("The largest space of ended jobs in the state database."),
   confirmTiles: whole(0)
     .default(10_000_000)
-    .describe("A seed or reseed by `/api/v1` or the command line of more tiles than this needs a confirmation."),
+    .describe("A seed or reseed by `/api/v1` or the command line with more tiles than this needs a confirmation."),
 });
 
 const StoreSchema = map({
@@ -35,7 +37,7 @@ const StoreSchema = map({
 const StateSchema = map({
   type: oneOf(["embedded", "postgres"])
     .default("embedded")
-    .describe("Where the state is: in a file of `dataDir`, or in PostgreSQL."),
+    .describe("The place of the state: a file of `dataDir`, or PostgreSQL."),
   url: optional(text).describe(
     "The address of the database, such as `postgres://account:password@host:5432/database`. It is not shown.",
   ),
@@ -47,8 +49,8 @@ export const WebhookSchema = map({
     .describe("The address that gets the events. It is not shown, because it may contain a key."),
   events: someOf(oneOf([...JOB_MOMENTS, "ended"]))
     .default(["ended"])
-    .describe("The events to send; `ended` stands for all three kinds of end."),
-  layers: optional(someOf(text)).describe("The layers whose events are sent; all."),
+    .describe("The events to send. `ended` stands for all three kinds of end."),
+  layers: optional(someOf(text)).describe("The layers whose events are sent. Default: all."),
   secret: text.describe("The key of the signature of each delivery."),
 });
 
@@ -65,27 +67,29 @@ const ConfigSchema = map({
 export const ConfigurationSchema = map({
   include: list(text)
     .default([])
-    .describe("Files with more layers, grid sets, stores, users and webhooks. The last part of a path may hold `*`."),
+    .describe(
+      "Files with more layers, grid sets, stores, users and webhooks. The last part of a path may contain `*`.",
+    ),
   server: ServerSchema.prefault({}).describe("The HTTP server."),
   config: ConfigSchema.prefault({}).describe("Changes of the configuration over HTTP."),
   dataDir: text
     .default("data")
     .describe(
-      "The directory of state and tiles. A relative path begins at the directory of the file; the default at the working directory.",
+      "The directory of state and tiles. A relative path begins at the directory of the file, the default at the working directory.",
     ),
   users: list(UserSchema).default([]).describe("Accounts. Accounts can also be made over HTTP."),
   htpasswd: optional(HtpasswdSchema).describe("More accounts, from a file of Apache."),
   gridSets: list(GridSetSchema).default([]).describe("Grid sets beside the built-in ones."),
   layerDefaults: optional(LayerDefaultsSchema).describe("Values of layers for the keys that a layer does not have."),
-  layers: optional(list(LayerSchema)).describe("The layers; without a file the demo layers."),
-  diskQuota: DiskQuotaSchema.prefault({}).describe("The quota in force until one is set by a request."),
-  eviction: EvictionSchema.prefault({}).describe("How clean-ups keep the quota, and what they spare."),
+  layers: optional(list(LayerSchema)).describe("The layers. Without a file: the demo layers."),
+  diskQuota: DiskQuotaSchema.prefault({}).describe("The quota in force until a request sets a quota."),
+  eviction: EvictionSchema.prefault({}).describe("How clean-ups keep the quota, and the tiles that they do not evict."),
   jobs: JobsSchema.prefault({}).describe("Limits of jobs and of their history."),
   compat: CompatSchema.prefault({}).describe("Compatibility with older clients."),
   serviceInformation: ServiceInformationSchema.prefault({}).describe("The description of the server in capabilities."),
   state: StateSchema.prefault({}).describe("The database of jobs, usage and accounts."),
   store: StoreSchema.prefault({}).describe("Settings of all stores."),
-  stores: optional(list(StoreItemSchema)).describe("Where tiles are stored; without it in a directory of dataDir."),
+  stores: optional(list(StoreItemSchema)).describe("The places of tiles. Default: a directory of dataDir."),
   cluster: optional(ClusterSchema).describe("Makes this server one of several nodes on one database."),
   webhooks: list(WebhookSchema).default([]).describe("Addresses that get the events of jobs."),
 });

@@ -32,16 +32,18 @@ const publicUrl = text
     sentence("expected no credentials in the address: capabilities show it to everybody"),
   );
 export const LegendSchema = map({
-  style: anyText.default("").describe("The style that the legend is for."),
-  width: side.describe("In pixels; 20 is the default of map servers and GWC."),
+  style: anyText.default("").describe("The style of the legend."),
+  width: side.describe("In pixels. 20 is the default of map servers and GWC."),
   height: side.describe("In pixels."),
   format: text
     .refine((format) => /^[\w.+-]+\/[\w.+-]+$/.test(format), unlessUnfit("a MIME type"))
     .default("image/png")
     .describe("The format of the picture."),
-  url: optional(publicUrl).describe("The address of a picture; a source of type wms has legends itself."),
-  minScaleDenominator: optional(number({ least: 0 })).describe("The scale denominator from which on the legend holds."),
-  maxScaleDenominator: optional(number({ above: 0 })).describe("The scale denominator below which the legend holds."),
+  url: optional(publicUrl).describe("The address of a picture. A source of type wms renders legends itself."),
+  minScaleDenominator: optional(number({ least: 0 })).describe(
+    "The lowest scale denominator at which the legend applies.",
+  ),
+  maxScaleDenominator: optional(number({ above: 0 })).describe("The legend applies below this scale denominator."),
 }).superRefine(({ minScaleDenominator = 0, maxScaleDenominator = Number.POSITIVE_INFINITY }, context) => {
   if (minScaleDenominator >= maxScaleDenominator)
     wrong(context, [], "minScaleDenominator is not below maxScaleDenominator");
@@ -56,7 +58,7 @@ export const MetadataUrlSchema = map({
 export const FormatModifierSchema = map({
   format: text
     .transform((given) => formatOf(given)?.mimeType ?? given)
-    .describe("The format of the tiles, one of the layer's."),
+    .describe("The format of the tiles, a format of the layer."),
   requestFormat: optional(mimeType).describe("The format that is requested instead."),
   transparent: optional(flag).describe("The parameter TRANSPARENT of these requests."),
   bgColor: optional(colour).describe("The parameter BGCOLOR of these requests, such as 0xFFFFFF."),
@@ -67,10 +69,12 @@ export const FormatModifierSchema = map({
 const level = optional(whole(0, 63));
 export const GridSubsetSchema = map({
   gridSet: text.describe("The id of a grid set."),
-  extent: optional(extent).describe("minx, miny, maxx, maxy in units of the grid set; its whole extent."),
-  zoomStart: level.describe("The first level that is offered; 0."),
-  zoomStop: level.describe("The last level that is offered; the last of the grid set."),
-  minCachedLevel: level.describe("The first level whose tiles are stored; the others are rendered for each request."),
+  extent: optional(extent).describe("minx, miny, maxx, maxy in units of the grid set. Default: its whole extent."),
+  zoomStart: level.describe("The first level that is offered. Default: 0."),
+  zoomStop: level.describe("The last level that is offered. Default: the last level of the grid set."),
+  minCachedLevel: level.describe(
+    "The first level whose tiles are stored. Tiles of other levels are rendered for each request.",
+  ),
   maxCachedLevel: level.describe("The last level whose tiles are stored."),
 }).superRefine(({ minCachedLevel = 0, maxCachedLevel = Number.POSITIVE_INFINITY }, context) => {
   if (minCachedLevel > maxCachedLevel)
@@ -101,7 +105,7 @@ export function checkLegends(
     if (name === undefined) expected(context, ["legends", i, "style"], legal);
     else if (repeated.has(i)) wrong(context, ["legends", i], `two legends are for the style ${JSON.stringify(name)}`);
     if (url === undefined && !rendersLegends(source))
-      wrong(context, ["legends", i], "url is missing: only a source of type wms has legends of its own");
+      wrong(context, ["legends", i], "url is missing: only a source of type wms renders legends");
   }
 }
 
@@ -119,6 +123,6 @@ export function checkModifiers(
     else if (repeated.has(i)) wrong(context, ["formatModifiers", i, "format"], `two modifiers are for ${format}`);
     const isOfRequest = [requestFormat, transparent, bgColor, palette].some((value) => value !== undefined);
     if (isOfRequest && source.type !== "wms")
-      wrong(context, ["formatModifiers", i], "only jpegQuality is of use where the source is not of type wms");
+      wrong(context, ["formatModifiers", i], "only jpegQuality has an effect if the source is not of type wms");
   }
 }

@@ -74,65 +74,75 @@ const clientExpiry = (seconds: number): number | "no-cache" =>
 
 const percent = optional(number({ above: 0, most: 100 }));
 const SeedGuardSchema = map({
-  tiles: whole(10, 1_000_000).default(1000).describe("The number of last tiles that are judged."),
-  identicalPercent: percent.describe("Pause a job when so many tiles are one picture."),
-  unlikePercent: percent.describe("Pause a job when so many tiles differ in size from the replaced ones."),
+  tiles: whole(10, 1_000_000).default(1000).describe("The number of checked tiles, the latest stored."),
+  identicalPercent: percent.describe("Pause a job if at least this percentage of the tiles are one picture."),
+  unlikePercent: percent.describe(
+    "Pause a job if at least this percentage of the tiles differ much in size from the tiles that they replace.",
+  ),
 }).refine(
   ({ tiles: _, ...percents }) => Object.keys(percents).length > 0,
-  sentence("identicalPercent and unlikePercent are missing: without one of them nothing is guarded"),
+  sentence("identicalPercent and unlikePercent are missing: without both the guard checks nothing"),
 );
 
 const LayerJobsSchema = map({
   weight: number({ least: 0.01, most: 100 })
     .default(STANDARD_LAYER_JOBS.weight)
-    .describe("The share of the layer's jobs beside jobs of other layers."),
-  maxTasks: optional(whole(1, 4096)).describe("The most tasks of the layer that run at once."),
+    .describe("The weight of the layer's jobs in relation to jobs of other layers."),
+  maxTasks: optional(whole(1, 4096)).describe("The largest number of the layer's tasks that run at once."),
 });
 
 export const LayerSchema = map({
   name: text.describe("The name of the layer in all addresses."),
   enabled: flag.default(true).describe("Serve its tiles. A layer that is not enabled keeps them, and can be seeded."),
-  advertised: flag.default(true).describe("Have the layer in capabilities. Its tiles are served in any case."),
+  advertised: flag.default(true).describe("Show the layer in capabilities. Its tiles are always served."),
   title: optional(anyText).describe("The name of the layer."),
   description: anyText.default("").describe("The description in capabilities."),
   keywords: list(text).default([]).describe("For the capabilities."),
   metadataUrls: list(MetadataUrlSchema).default([]).describe("Documents that describe the data, for the capabilities."),
   attribution: optional(
     anyText.refine((given) => given.length <= 2000, sentence("expected at most 2000 characters")),
-  ).describe("Who is named beside the map, as HTML: in TileJSON, WMS and OGC API; that of the archive."),
+  ).describe(
+    "The attribution of the map, as HTML, for TileJSON, WMS and OGC API. Default: the attribution of the archive.",
+  ),
   source: SourceSchema.describe("Where missing tiles come from."),
   tilesOnDisk: optional(someOf(TilesOnDiskSchema)).describe(
     "Tiles that another program has written: they are copied instead of rendered, and never changed.",
   ),
-  store: optional(text).describe("The id of the store of its tiles; the first store."),
-  gridSubsets: optional(someOf(GridSubsetSchema)).describe("EPSG:4326 and EPSG:900913; the latter for tile sources."),
-  formats: optional(someOf(text)).describe("MIME types; image/png and image/jpeg, or that of the archive."),
+  store: optional(text).describe("The id of the store of its tiles. Default: the first store."),
+  gridSubsets: optional(someOf(GridSubsetSchema)).describe(
+    "Grid sets of the layer. Default: EPSG:4326 and EPSG:900913, for tile sources only EPSG:900913.",
+  ),
+  formats: optional(someOf(text)).describe(
+    "MIME types. Default: image/png and image/jpeg, or the format of the archive.",
+  ),
   formatsTogether: flag.default(false).describe("One render stores the tile in all picture formats."),
   metatile: optional(pair(whole(1, MAX_METATILE))).describe(
-    "Tiles that one request renders; 4, 4, or 1, 1 for tile sources.",
+    "Tiles that one request renders. Default: 4, 4, or 1, 1 for tile sources.",
   ),
   gutter: whole(0, 256).default(0).describe("Pixels around a metatile that are rendered and cut off."),
-  parameterFilters: ParameterFiltersSchema.default([]).describe("Request parameters that make other tiles."),
+  parameterFilters: ParameterFiltersSchema.default([]).describe(
+    "Request parameters whose values have different tiles.",
+  ),
   requestFilters: optional(RequestFiltersSchema).describe("Requests for tiles without data get an empty tile."),
-  updateSources: optional(UpdateSourcesSchema).describe("Feeds that tell where the data has changed."),
+  updateSources: optional(UpdateSourcesSchema).describe("Feeds that list the places where the data has changed."),
   cacheBypassAllowed: optional(flag).describe("Answer cached=false of /service/gmaps, mgmaps and ve."),
   legends: list(LegendSchema).default([]).describe("The legends of the styles, for the capabilities."),
   jpegQuality: whole(1, 100).default(DEFAULT_ENCODING.jpegQuality).describe("The quality of JPEG tiles."),
   pngCompression: oneOf(PNG_COMPRESSIONS)
     .default(DEFAULT_ENCODING.pngCompression)
-    .describe("Small tiles, or little time for each."),
+    .describe("Small tiles, or little processor time for each tile."),
   formatModifiers: list(FormatModifierSchema)
     .default([])
-    .describe("Other requests for tiles of some formats; only for a source of type wms."),
+    .describe("Changed requests for tiles of some formats. Only for a source of type wms."),
   expireCacheSeconds: expiry(NOT_STORED, (seconds) => seconds)
     .prefault(0)
-    .describe("The time after which a tile is rendered again; 0: never; -1: tiles are not stored."),
+    .describe("The time after which a tile is rendered again. 0: never; -1: tiles are not stored."),
   staleWhileRevalidateSeconds: whole(0, MAX_SECONDS)
     .default(0)
-    .describe("The time after the expiry in which the old tile is answered while a new one is rendered."),
+    .describe("For this time after the expiry the old tile is served while a new tile is rendered."),
   negativeCacheSeconds: number({ least: 0, most: 3600 })
     .default(0)
-    .describe("The time for which a failure of the upstream is answered again."),
+    .describe("The time for which the server repeats a failure of the upstream as its answer."),
   seedGuard: optional(SeedGuardSchema).describe("Pauses a job whose tiles look wrong."),
   jobs: LayerJobsSchema.prefault({}).describe("How the jobs of the layer share the server with others."),
   expireClientSeconds: expiry(-2, clientExpiry)
@@ -140,16 +150,16 @@ export const LayerSchema = map({
     .describe("The time for which clients keep a tile. GWC's codes: -1 no-cache, -2 never expires."),
   staleClientSeconds: whole(0, MAX_SECONDS)
     .default(15)
-    .describe("The longest time for which clients and CDNs keep a stale tile; 0: no-cache."),
+    .describe("The longest time for which clients and CDNs keep a stale tile. 0: no-cache."),
   expireCdnSeconds: optional(whole(0, MAX_SECONDS)).describe(
-    "The time for which a CDN keeps a tile, as CDN-Cache-Control; no such header.",
+    "The time for which a CDN keeps a tile, as CDN-Cache-Control. Default: no such header.",
   ),
   queryable: flag.default(false).describe("The layer supports GetFeatureInfo."),
   infoFormats: someOf(mimeType)
     .default([...INFO_FORMATS])
     .describe("The formats of GetFeatureInfo in capabilities."),
   fullWms: flag.default(false).describe("Answer WMS maps of any extent and size."),
-  secured: flag.default(false).describe("Only users may read the tiles."),
+  secured: flag.default(false).describe("Only accounts may read the tiles."),
 }).superRefine((layer, context) => {
   checkFilters(layer, context);
   checkLegends(layer, context);

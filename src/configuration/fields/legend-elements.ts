@@ -33,14 +33,16 @@ const HEIGHT = 20;
 const FORMAT = "image/png";
 
 /** Returns the address of a legend that a WMS renders. `layer` is the WMS's layer. */
-function legendOfServer(server: string, layer: string, style: string, format: string, size: readonly number[]): string {
-  const [width = WIDTH, height = HEIGHT] = size;
-  const query = { service: "WMS", version: "1.1.1", request: "GetLegendGraphic", layer, style, format, width, height };
+function legendOfServer(
+  server: string,
+  picture: Readonly<Record<"layer" | "style" | "format", string> & Record<"width" | "height", number>>,
+): string {
+  const query = { service: "WMS", version: "1.1.1", request: "GetLegendGraphic", ...picture };
   const pairs = Object.entries(query).map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
   return `${server}${server.includes("?") ? (/[?&]$/.test(server) ? "" : "&") : "?"}${pairs.join("&")}`;
 }
 
-/** Returns the styles that may have a legend: those of the STYLES filter, else only the unnamed style. */
+/** Returns the styles that may have a legend: the styles of the STYLES filter, else only the unnamed style. */
 function stylesOf(layer: MapNode): ReadonlySet<string> {
   const filter = itemsOf(layer, "parameterFilters").find(
     (item) => isMapNode(item) && (textOf(item, "key") ?? "").toUpperCase() === "STYLES",
@@ -70,8 +72,14 @@ function legendsIn(legends: MapNode, layer: MapNode) {
       url,
     } = given;
     const server = textOf(item, "url");
-    const size = [Number(width ?? WIDTH), Number(height ?? HEIGHT)];
-    const made = server ? legendOfServer(server, name, style, String(format ?? FORMAT), size) : undefined;
+    const picture = {
+      layer: name,
+      style,
+      format: String(format ?? FORMAT),
+      width: Number(width ?? WIDTH),
+      height: Number(height ?? HEIGHT),
+    };
+    const made = server ? legendOfServer(server, picture) : undefined;
     return [defined({ ...given, width, height, format, url: url ?? made })];
   });
 }

@@ -22,10 +22,10 @@ const filterKey = text
     return key;
   })
   .describe("The name of the request parameter, in any case.");
-const normalize = optional(oneOf(CASE_RULES)).describe("The case to which values are brought.");
+const normalize = optional(oneOf(CASE_RULES)).describe("The case to which values are converted.");
 const DEFAULT = "The value of a request without the parameter.";
-const VALUES = "The values that tiles are made for.";
-const THRESHOLD = "How far a requested number may be from the value that is used for it.";
+const VALUES = "The values that have tiles.";
+const THRESHOLD = "The greatest difference of a requested number from a listed value.";
 const textDefault = anyText.default("").describe(DEFAULT);
 /** The default of a filter of numbers. A default in quotes keeps its exact text. */
 const numberDefault = (type: "float" | "integer") =>
@@ -42,7 +42,7 @@ export const StringFilterSchema = map({
   type: z.literal("string").describe("One of some texts."),
   key: filterKey,
   default: textDefault,
-  values: list(anyText).describe("The values that requests may have, beside the default."),
+  values: list(anyText).describe("The values that requests may have, in addition to the default."),
   normalize,
 });
 

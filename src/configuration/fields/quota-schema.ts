@@ -44,9 +44,9 @@ export const DiskQuotaSchema = map({
   count: oneOf(QUOTA_COUNTS)
     .default("allocated")
     .describe(
-      "What quotas count: the blocks that tiles take on the disk, or the bytes of their content. A request does not change it.",
+      "The size that quotas count: the blocks of tiles on the disk, or the bytes of their content. A request does not change it.",
     ),
-  enabled: flag.default(DEFAULT_QUOTA.enabled).describe("Keep the quotas."),
+  enabled: flag.default(DEFAULT_QUOTA.enabled).describe("Enforce the quotas."),
   cacheCleanUpFrequency: whole(1)
     .default(DEFAULT_QUOTA.cacheCleanUpFrequency)
     .describe("The time between two clean-ups, in cacheCleanUpUnits."),
@@ -58,7 +58,9 @@ export const DiskQuotaSchema = map({
     .describe("The number of layers that are cleaned up at the same time."),
   globalExpirationPolicyName: oneOf(EXPIRATION_POLICIES)
     .default(DEFAULT_QUOTA.globalExpirationPolicyName)
-    .describe("Which tiles of layers without a quota go first: those least frequently or least recently used."),
+    .describe(
+      "Which tiles are evicted first in layers without a layer quota: the least frequently or the least recently used.",
+    ),
   globalQuota: sizeOr(
     map({
       value: value.prefault(DEFAULT_QUOTA.globalQuota.value).describe(VALUE),
@@ -70,7 +72,7 @@ export const DiskQuotaSchema = map({
   layerQuotas: list(
     map({
       layer: text.describe("The name of the layer."),
-      expirationPolicyName: oneOf(EXPIRATION_POLICIES).describe("Which tiles of the layer go first."),
+      expirationPolicyName: oneOf(EXPIRATION_POLICIES).describe("Which tiles of the layer are evicted first."),
       quota: sizeOr(map({ value: value.describe(VALUE), units: units.describe(UNITS) })).describe(
         "The space for the tiles of the layer.",
       ),
@@ -90,17 +92,17 @@ const waterPercent = number({ above: 0, most: 100 });
 export const EvictionSchema = map({
   highWaterPercent: waterPercent.default(100).describe("A clean-up begins above this share of a quota."),
   lowWaterPercent: optional(waterPercent).describe(
-    "A clean-up ends at or below this share of a quota; highWaterPercent.",
+    "A clean-up ends at or below this share of a quota. Default: highWaterPercent.",
   ),
-  minFreeMiB: optional(number({ least: 0 })).describe("Store nothing while the disk has less free space."),
-  minFreeInodes: optional(whole(0)).describe("Store nothing while the disk has room for fewer files."),
+  minFreeMiB: optional(number({ least: 0 })).describe("Store no tiles while the disk has less free space."),
+  minFreeInodes: optional(whole(0)).describe("Store no tiles while the disk has room for fewer files."),
   pins: list(
     map({
       layer: text.describe("The name of the layer."),
-      gridSet: optional(text).describe("The id of the grid set; all."),
-      extent: optional(extent).describe("minx, miny, maxx, maxy in units of the grid set; everywhere."),
-      zoomStart: level.describe("The first level; 0."),
-      zoomStop: level.describe("The last level; the last of the grid set."),
+      gridSet: optional(text).describe("The id of the grid set. Default: all."),
+      extent: optional(extent).describe("minx, miny, maxx, maxy in units of the grid set. Default: everywhere."),
+      zoomStart: level.describe("The first level. Default: 0."),
+      zoomStop: level.describe("The last level. Default: the last level of the grid set."),
     }),
   )
     .default([])

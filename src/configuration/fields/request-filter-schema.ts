@@ -28,19 +28,19 @@ const filterName = text
 export const RasterSchema = map({
   name: filterName,
   zoomStart: whole(0, 63).default(0).describe("The first level with a raster."),
-  zoomStop: whole(0, 63).describe("The last level with a raster, which decides for finer levels too."),
-  resample: flag.default(false).describe("The first raster decides for coarser levels too."),
+  zoomStop: whole(0, 63).describe("The last level with a raster. Its raster also applies to finer levels."),
+  resample: flag.default(false).describe("The first raster also applies to coarser levels."),
   preload: flag.default(false).describe("Load the rasters at the start."),
   debug: flag.default(false).describe("Answer a refused request with a green tile."),
 });
 
 export const CircleFilterSchema = map({
-  type: z.literal("circle").describe("Serves the tiles in a circle around the middle of each level's coverage."),
+  type: z.literal("circle").describe("Serves only the tiles in a circle around the middle of each level's coverage."),
   name: filterName,
 });
 
 export const FileFilterSchema = map({
-  type: z.literal("file").describe("Serves the tiles where rasters from files have data."),
+  type: z.literal("file").describe("Serves only the tiles where rasters from files have data."),
   ...RasterSchema.shape,
   directory: text.describe(
     "The directory of the files NAME_GRIDSET_LEVEL.EXTENSION. A relative path begins at the directory of the file.",
@@ -51,11 +51,11 @@ export const FileFilterSchema = map({
 });
 
 export const WmsFilterSchema = map({
-  type: z.literal("wms").describe("Serves the tiles where rasters from the source have data."),
+  type: z.literal("wms").describe("Serves only the tiles where rasters from the source have data."),
   ...RasterSchema.shape,
-  layers: optional(someOf(text)).describe("The layers of the rasters; those of the source."),
+  layers: optional(someOf(text)).describe("The layers of the rasters. Default: the layers of the source."),
   styles: optional(list(z.string("a text"))).describe("The styles of the rasters."),
-  timeoutSeconds: whole(1, 3600).default(120).describe("The time for one raster."),
+  timeoutSeconds: whole(1, 3600).default(120).describe("The time limit of the request for one raster."),
 });
 
 const RequestFilterSchema = kinds([CircleFilterSchema, FileFilterSchema, WmsFilterSchema]);
@@ -74,7 +74,7 @@ export function checkRequestFilters(
   {
     source,
     requestFilters = [],
-  }: { readonly source: { readonly type: string }; readonly requestFilters?: readonly RequestFilter[] },
+  }: { readonly source: { readonly type: string }; readonly requestFilters?: readonly Pick<RequestFilter, "type">[] },
   context: z.RefinementCtx,
 ): void {
   for (const [i, { type }] of requestFilters.entries())

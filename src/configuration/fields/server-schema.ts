@@ -59,14 +59,14 @@ const trustProxy = either(`true, false, or ${ADDRESSES}`, [
 
 export const ServerSchema = map({
   host: host.prefault("127.0.0.1").describe("The address or name to listen on."),
-  port: whole(0, 65535).default(8080).describe("The port to listen on; 0 chooses a free one."),
+  port: whole(0, 65535).default(8080).describe("The port to listen on. 0 chooses a free port."),
   mounts: someOf(mount)
     .transform(longestFirst)
     .prefault(["/", "/geowebcache"])
     .describe("The paths below which the server answers."),
   trustProxy: trustProxy
     .prefault(false)
-    .describe("Whether the headers of a proxy before the server count; a list names the addresses of the proxies."),
+    .describe("Whether the server trusts the headers of a proxy. A list names the addresses of the proxies."),
   allowedOrigins: list(origin).default([]).describe("Origins whose pages may use the management interface."),
   memoryTierMiB: whole(0, 65536).default(64).describe("The memory that a full memory tier takes."),
   workers: whole(1, 64).default(1).describe("The number of processes that answer requests."),
@@ -79,13 +79,13 @@ export const UserSchema = map({
     .refine(isUserName, "at most 100 characters, no colon, no control character")
     .describe("The name to log in with."),
   passwordHash: optional(text).describe("The password as `nuthatch user hash` prints it."),
-  password: optional(text).describe("The plain password, hashed at start; causes a warning."),
-  roles: Roles.describe("The rights of the user."),
+  password: optional(text).describe("The plain password. It is hashed at the start and causes a warning."),
+  roles: Roles.describe("The roles of the user."),
 });
 
 export const HtpasswdSchema = map({
   file: text.describe("A file that `htpasswd -B` wrote."),
-  roles: Roles.default(["admin"]).describe("The rights of its users."),
+  roles: Roles.default(["admin"]).describe("The roles of its users."),
 });
 
 export const CompatSchema = map({
@@ -95,5 +95,7 @@ export const CompatSchema = map({
   quotaForm: oneOf(["value-units", "bytes"]).default("value-units").describe("The form of a quota in its document."),
   wmtsCiteCompliant: flag
     .default(false)
-    .describe("WMTS by key and value refuses what the conformance tests of the OGC want refused."),
+    .describe(
+      "WMTS by key and value refuses the requests that the conformance tests of the OGC require to be refused.",
+    ),
 });

@@ -25,8 +25,10 @@ import {
 } from "./fields.ts";
 
 const connectionLimits = {
-  connections: whole(1, 1024).default(8).describe("The most requests at once."),
-  jobConnections: optional(whole(1, 1024)).describe("The most of these connections that jobs use; all."),
+  connections: whole(1, 1024).default(8).describe("The largest number of simultaneous requests."),
+  jobConnections: optional(whole(1, 1024)).describe(
+    "The largest number of these connections that jobs use. Default: all.",
+  ),
 };
 
 function checkConnections(
@@ -47,10 +49,10 @@ const upstream = {
   url: either("a text that is not empty or a list (each a text that is not empty)", [text, someOf(text)]).describe(
     "The address of the server, or of several servers with the same maps.",
   ),
-  timeoutSeconds: number({ above: 0, most: 3600 }).default(30).describe("The time for one request."),
+  timeoutSeconds: number({ above: 0, most: 3600 }).default(30).describe("The time limit of one request."),
   ...connectionLimits,
   missing: optional(list(whole(201, 599))).describe(
-    "Further statuses of an answer that say that there is no tile, such as [403]. Empty: none says so, 204 and 404 neither.",
+    "Further statuses of an answer that mean that there is no tile, such as [403]. Empty: no status means this, not even 204 and 404.",
   ),
   vendorParameters: z
     .record(z.string(), vendorParameter, "a map")
@@ -64,16 +66,16 @@ const upstream = {
   ).describe("The name for HTTP Basic or Digest authentication."),
   password: optional(anyText).describe("The password for HTTP Basic or Digest authentication. It is not shown."),
   authentication: optional(oneOf(["basic", "digest"])).describe(
-    "Send the credentials by Basic until a server wants Digest, or by Digest only; basic.",
+    "Send the credentials by Basic until a server requests Digest, or only by Digest. Default: basic.",
   ),
-  cookies: optional(flag).describe("Keep the cookies that the servers set, and send them back; false."),
+  cookies: optional(flag).describe("Keep the cookies that the servers set, and send them back. Default: false."),
   allowPrivateRedirects: optional(flag).describe("Follow redirects to this machine and into private networks."),
   proxy: optional(
     text.refine(
       (proxy) => proxy === "none" || httpUrl(proxy) !== undefined,
       unlessUnfit("none, or the address of a proxy with http:// or https://"),
     ),
-  ).describe("`none`, or the address of an HTTP proxy; that of HTTP_PROXY and NO_PROXY."),
+  ).describe("`none`, or the address of an HTTP proxy. Default: the proxy of HTTP_PROXY and NO_PROXY."),
   ca: optional(text).describe("A file of certificates of authorities in PEM form."),
   cert: optional(text).describe("A file with the client certificate in PEM form."),
   key: optional(text).describe("A file with the key of the client certificate in PEM form."),
@@ -129,7 +131,7 @@ function checkHeaders(
 
 /**
  * Checks each address of a source.
- * @param lackOf returns what an address lacks for this kind of source; undefined if it is complete
+ * @param lackOf names the part that an address lacks for this kind of source; undefined if it is complete
  * @param subdomains the values of `{s}`
  */
 function checkAddresses(
@@ -174,16 +176,16 @@ const WMS_PARAMETERS = [
 export const WmsSourceSchema = map({
   type: z.literal("wms").describe("A WMS."),
   version: oneOf(["1.1.1", "1.3.0"]).default("1.1.1").describe("The version of WMS in requests."),
-  layers: optional(someOf(text)).describe("The layers of the upstream; the name of the layer."),
+  layers: optional(someOf(text)).describe("The layers of the upstream. Default: the name of the layer."),
   styles: list(anyText).default([]).describe("At most one style for each layer."),
   crsNames: optional(z.record(z.string(), text, "a map")).describe(
     "Other names of CRSs in requests, such as `EPSG:900913: EPSG:3857`.",
   ),
   transparent: flag.default(true).describe("Request maps with a transparent background."),
-  queryLayers: optional(someOf(text)).describe("The layers of GetFeatureInfo; `layers`."),
+  queryLayers: optional(someOf(text)).describe("The layers of GetFeatureInfo. Default: `layers`."),
   bgColor: optional(colour).describe("The colour behind the map, such as 0xFFFFFF."),
   palette: optional(text).describe("The parameter PALETTE of each request."),
-  method: optional(oneOf(["get", "post"])).describe("Send the parameters in the address, or as a form; get."),
+  method: optional(oneOf(["get", "post"])).describe("Send the parameters in the address, or as a form. Default: get."),
   ...upstream,
 }).superRefine((source, context) => {
   checkAddresses(source, () => undefined, context);
@@ -232,12 +234,12 @@ const WMTS_PARAMETERS = ["SERVICE", "REQUEST", "VERSION", ...WMTS_PLACEHOLDERS.m
 
 const WmtsSourceSchema = map({
   type: z.literal("wmts").describe("A WMTS."),
-  layer: optional(text).describe("The layer of the upstream; the name of the layer."),
-  style: anyText.default("").describe("The style of the upstream; its default style."),
+  layer: optional(text).describe("The layer of the upstream. Default: the name of the layer."),
+  style: anyText.default("").describe("The style of the upstream. Empty: its default style."),
   tileMatrixSet: text.default("").describe("The tile matrix set of the upstream with the tiles of the grid set."),
   tileMatrixPrefix: optional(anyText).describe("The text before the number of a level."),
   tileMatrices: optional(someOf(text)).describe("The names of the levels."),
-  format: optional(text).describe("The format to request; that of the tile."),
+  format: optional(text).describe("The format to request. Default: the format of the tile."),
   ...upstream,
 }).superRefine((source, context) => {
   const { style, tileMatrixSet, tileMatrixPrefix, tileMatrices } = source;
@@ -264,8 +266,10 @@ const EXPORT_PARAMETERS = ["BBOX", "BBOXSR", "IMAGESR", "SIZE", "FORMAT", "TRANS
 const ArcgisSourceSchema = map({
   type: z.literal("arcgis").describe("A map service of ArcGIS."),
   mode: oneOf(["export", "tile"]).default("export").describe("Render maps, or read the tiles of a cached service."),
-  layers: optional(someOf(whole(0, 1_000_000))).describe("The layers to render; only for mode export."),
-  transparent: optional(flag).describe("Request maps with a transparent background; only for mode export; true."),
+  layers: optional(someOf(whole(0, 1_000_000))).describe("The layers to render. Only for mode export."),
+  transparent: optional(flag).describe(
+    "Request maps with a transparent background. Only for mode export. Default: true.",
+  ),
   ...upstream,
 }).superRefine((source, context) => {
   const lackOf = (address: string): string | undefined => {
@@ -276,13 +280,13 @@ const ArcgisSourceSchema = map({
   checkUpstream(source, source.mode === "export" ? EXPORT_PARAMETERS : [], context);
   for (const key of ["layers", "transparent"] as const)
     if (source.mode === "tile" && source[key] !== undefined)
-      wrong(context, [key], "is of mode export only: the tiles of a cache are rendered already", "key");
+      wrong(context, [key], "is only for mode export: the tiles of a cache are already rendered", "key");
 });
 
 export const ArcgisCacheSourceSchema = map({
   type: z.literal("arcgisCache").describe("A cache of ArcGIS on a disk."),
   path: text.describe("The path of its `conf.xml`."),
-  tilesPath: optional(text).describe("The directory of its levels; `_alllayers` beside `conf.xml`."),
+  tilesPath: optional(text).describe("The directory of its levels. Default: `_alllayers` beside `conf.xml`."),
   hexZoom: flag.default(false).describe("Levels of an exploded cache have hexadecimal numbers."),
   ...connectionLimits,
 }).superRefine(checkConnections);
@@ -297,7 +301,7 @@ const PmtilesSourceSchema = map({ type: z.literal("pmtiles").describe("A PMTiles
 );
 
 const DemoSourceSchema = map({
-  type: z.literal("demo").describe("Maps that the server draws itself."),
+  type: z.literal("demo").describe("Maps that the server itself renders."),
   dataset: oneOf(["states", "world"]).describe("The data of the maps."),
   ...connectionLimits,
 }).superRefine(checkConnections);

@@ -5,7 +5,7 @@ import { flag, httpUrl, kinds, map, number, oneOf, optional, text, unlessUnfit, 
 /** The id of a store. Messages and the log show it, and truncations record it as a prefix of names. */
 const id = text
   .refine((value) => /^[\w.-]{1,64}$/.test(value), "at most 64 letters, digits, dots, hyphens and underscores")
-  .refine((value) => !/^\.{1,2}$/.test(value), unlessUnfit("another id than . and .."))
+  .refine((value) => !/^\.{1,2}$/.test(value), unlessUnfit("an id other than . and .."))
   .refine((value) => value !== DEFAULT_STORE, unlessUnfit(`another id than ${DEFAULT_STORE}, which is reserved`))
   .describe("The name by which layers name the store.");
 const path = text.describe("The directory of the tiles. A relative path begins at the directory of the file.");
@@ -39,29 +39,35 @@ export const S3StoreSchema = map({
     .refine((value) => !/^\/|\/$|\/\//.test(value), unlessUnfit("a text without slashes at its ends"))
     .default("")
     .describe("The beginning of all keys."),
-  accessKeyId: optional(text.describe("Absent: AWS_ACCESS_KEY_ID and its sisters, then a profile.")),
-  secretAccessKey: optional(text.describe("The other half of accessKeyId.")),
-  sessionToken: optional(text.describe("Of temporary keys.")),
+  accessKeyId: optional(
+    text.describe(
+      "Absent: the variables AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, then a profile.",
+    ),
+  ),
+  secretAccessKey: optional(text.describe("The secret key to accessKeyId.")),
+  sessionToken: optional(text.describe("The token of temporary keys.")),
   profile: optional(text.describe("The section of ~/.aws/credentials and ~/.aws/config.")),
   pathStyle: flag.default(false).describe("True: the bucket is in the path of addresses, not in the host name."),
   ca: optional(text.describe("A file of certificates of authorities in PEM form, to trust instead of Node's.")),
   serverSideEncryption: optional(oneOf(["AES256", "aws:kms"]).describe("Encrypts new objects.")),
   kmsKeyId: optional(text.describe("The key of aws:kms.")),
-  storageClass: optional(text.describe("Of new objects, such as STANDARD_IA.")),
+  storageClass: optional(text.describe("The storage class of new objects, such as STANDARD_IA.")),
   timeoutSeconds: number({ above: 0, most: 300 })
     .default(10)
-    .describe("The limit of one operation with all its tries."),
-  connections: whole(1, 1000).default(16).describe("The most connections of each process."),
+    .describe("The time limit of one operation with all its attempts."),
+  connections: whole(1, 1000).default(16).describe("The largest number of connections of each process."),
   unavailable: oneOf(["refuse", "render"])
     .default("refuse")
-    .describe("While the bucket is away: 503, or tiles that are rendered and not stored."),
+    .describe("While the bucket is away: answer 503, or render tiles without storing them."),
   diskTier: optional(
     map({
       path: text.describe("A directory on a local disk, for this tier alone. It is emptied at each start."),
-      sizeMiB: whole(1, 2 ** 26).describe("The space that the tiles may take."),
+      sizeMiB: whole(1, 2 ** 26).describe("The largest space of the tiles."),
     }).describe("Tiles that were read from the bucket, on a local disk."),
   ),
-  putSeconds: whole(5, 3600).default(30).describe("The service refuses a put that arrives later than this."),
+  putSeconds: whole(5, 3600)
+    .default(30)
+    .describe("The service refuses a put that arrives later than this time after its beginning."),
 });
 
 export const StoreItemSchema = kinds([FileStoreSchema, CompactStoreSchema, S3StoreSchema]);

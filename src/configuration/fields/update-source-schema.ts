@@ -10,11 +10,15 @@ export const GeoRssSchema = map({
   type: z.literal("georss").describe("A GeoRSS feed."),
   url: text
     .refine((url) => httpUrl(url) !== undefined, unlessUnfit("an address with http:// or https://"))
-    .describe("The address of the feed; {lastUpdate} in it is the time of the last entry."),
-  gridSet: optional(text).describe("The grid set whose tiles are truncated, and whose units the feed has; the first."),
+    .describe("The address of the feed. {lastUpdate} in it is replaced by the time of the last entry."),
+  gridSet: optional(text).describe(
+    "The grid set whose tiles are truncated, and whose units the feed uses. Default: the first.",
+  ),
   pollSeconds: whole(1, 366 * DAY_SECONDS).describe("The time from one poll to the next."),
-  operation: oneOf(FEED_OPERATIONS).default("truncate").describe("What follows the truncation of the changed tiles."),
-  format: optional(mimeType).describe("The format whose tiles are truncated; all."),
+  operation: oneOf(FEED_OPERATIONS)
+    .default("truncate")
+    .describe("The operation after the truncation of the changed tiles."),
+  format: optional(mimeType).describe("The format whose tiles are truncated. Default: all."),
   threadCount: whole(1, MOST_THREADS).default(1).describe("The tasks of each seed."),
   username: optional(text).describe("The name for HTTP Basic or Digest authentication."),
   password: optional(text).describe("The password for HTTP Basic or Digest authentication. It is not shown."),

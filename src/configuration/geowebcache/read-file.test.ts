@@ -21,7 +21,7 @@ test.each([
     "<string>application/vnd.google-earth.kml+xml</string><string>application/vnd.google-earth.kmz</string>",
     [],
   ],
-  ["a format that has no equal", "<string>image/tiff</string>", ["line 1: the layer roads is without image/tiff"]],
+  ["a format that has no equivalent", "<string>image/tiff</string>", ["line 1: the layer roads is without image/tiff"]],
 ])("a layer with %s among its formats is served in the others", (_, formats, expected) => {
   const { notes, documents } = read(
     layer(`<string>image/png</string>${formats}<string>image/png; mode=24bit</string>`),
@@ -32,7 +32,7 @@ test.each([
   expect(notes).toEqual(expected);
 });
 
-test("a layer of which no format has an equal has them still, so that it is not served", () => {
+test("a layer of which no format has an equivalent has them still, so that it is not served", () => {
   const { documents } = read(layer("<string>image/tiff</string>"));
   expect(documents.map((document) => layerContent(document)["formats"])).toEqual([["image/tiff"]]);
 });

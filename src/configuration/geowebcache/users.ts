@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { hashOfPlain, isPasswordHash } from "../../account/password.ts";
+import type { PasswordHash } from "../../account/user.ts";
 import { isUserName, type KeptUser, type UserPlace } from "../../account/user.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
@@ -62,7 +63,7 @@ async function usersOf(text: string, file: string): Promise<ReadUsers> {
 }
 
 /** Returns the hash of a password in GeoWebCache's file. Undefined if Nuthatch cannot read its form. */
-async function hashOf(name: string, password: string): Promise<string | undefined> {
+async function hashOf(name: string, password: string): Promise<PasswordHash | undefined> {
   const form = /^\{(\w+)\}(.*)$/.exec(password);
   if (form === null || form[1] === "noop") {
     const plain = form === null ? password : (form[2] ?? "");

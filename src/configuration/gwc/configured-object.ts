@@ -1,3 +1,5 @@
+import type { GridSetName } from "../../grid/grid-set.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { MapNode, RootedDocument } from "./document-node.ts";
 import { mergedSettings } from "./settings.ts";
 
@@ -35,7 +37,7 @@ export interface ObjectEffect {
   /** The layers that the change adds, changes or removes. */
   readonly layers: readonly string[];
   /** The grid sets of layers whose stored tiles would show other places after the change. These tiles are truncated. */
-  readonly moved: readonly { readonly layer: string; readonly gridSet: string }[];
+  readonly moved: readonly { readonly layer: LayerName; readonly gridSet: GridSetName }[];
   /** The layers whose stored tiles stay in the old location of their store. */
   readonly relocated: readonly string[];
 }
@@ -72,8 +74,8 @@ export const isDefaultStore = ({ kind, document }: Pick<ConfiguredObject, "kind"
   kind === "store" && document?.node.attributes["default"] === "true";
 
 /**
- * Returns the changes that follow from one change. New settings are merged into the present ones. After a new default
- * store no other store is the default.
+ * Returns the changes that follow from one change. New settings are merged into the present settings. After a new
+ * default store no other store is the default.
  */
 export function changesOf(objects: readonly ConfiguredObject[], change: ObjectChange): readonly ObjectChange[] {
   if (change.kind === "settings" && change.document !== undefined)

@@ -3,7 +3,7 @@ import type { Configuration } from "../configuration.ts";
 import { loadConfiguration } from "../load.ts";
 import { fieldOf, isMapNode, itemsIn, type MapNode, type RootedDocument } from "./document-node.ts";
 import { gridSetDocument } from "./grid-set-object.ts";
-import { layerDocument } from "./layer-object.ts";
+import { gwcLayerDocument } from "./layer-object.ts";
 import { OBJECTS } from "./object-kinds.ts";
 import { storeDocument } from "./store-object.ts";
 
@@ -146,7 +146,7 @@ async function load(content: Readonly<Record<string, unknown>>): Promise<Configu
 const documentsOf = ({ stores, gridSets, layers }: Configuration) => ({
   store: stores.map((store) => storeDocument(store, false)),
   gridSet: gridSets.map(gridSetDocument),
-  layer: layers.map(layerDocument),
+  layer: layers.map(gwcLayerDocument),
 });
 
 test("the documents of GeoWebCache describe the same stores, grid sets and layers", async () => {

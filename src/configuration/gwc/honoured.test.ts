@@ -41,7 +41,7 @@ test("several addresses of a layer are taken over differently", () => {
   expect(reports).toContainEqual(expect.objectContaining({ path: "wmsUrl", outcome: "differently" }));
 });
 
-test("formats that have no equal are named, KML is offered for every layer", () => {
+test("formats that have no equivalent are named, KML is offered for every layer", () => {
   const node = map([
     ["name", "a"],
     ["mimeFormats", list("string", ["image/png", "image/tiff", "application/vnd.google-earth.kml+xml"])],

@@ -118,8 +118,8 @@ function filled(name: string, value: DocumentNode, before: DocumentNode | undefi
     : { ...value, items: value.items.map(([item, node], i): NamedNode => [item, all[i] ?? node]) };
 }
 
-const NONE = "the secret itself, as there is none to keep";
-const ELSEWHERE = "the secret itself, as it would be sent to another server than before";
+const NONE = "the secret instead of ***, because none is stored";
+const ELSEWHERE = "the secret instead of ***, because it would be sent to another server than before";
 
 function filledText(
   name: string,
@@ -143,7 +143,7 @@ function filledText(
   }
   const restored = restoredAddress(value, addresses);
   if (restored === undefined)
-    missing(at, "the secrets of the address themselves, as there are none for this scheme, host and port");
+    missing(at, "the secrets of the address instead of ***, because none are stored for this scheme, host and port");
   return restored ?? value;
 }
 

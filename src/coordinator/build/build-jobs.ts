@@ -8,6 +8,7 @@ import { Seeding } from "../../jobs/seed/seeding.ts";
 import { Truncating } from "../../jobs/truncating.ts";
 import { waitingForState } from "../../jobs/wait/state-wait.ts";
 import { StoreWait, waitingForStore } from "../../jobs/wait/store-wait.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
 import type { RenderFailure } from "../../render/render-order.ts";
 import type { Webhooks } from "../../webhook/webhooks.ts";
@@ -31,7 +32,7 @@ export function buildJobs(context: JobContext) {
   const jobs = new JobStore(db);
   const jobLog = new JobLog(context.log, context.closing);
   const waits = {
-    ready: (layer: string) => truncations.ledgerTruncations.interrupted.complete(layer),
+    ready: (layer: LayerName) => truncations.ledgerTruncations.interrupted.complete(layer),
     waits: (job: ActiveJob) => jobLog.reported(job.view(context.clock.monotonicNow()), job.waitReason),
     stop: new JobStop(context.clock, context.closing),
     random: context.random,
@@ -92,7 +93,7 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
 }
 
 /** Returns the fields of a log line about failed tiles, with the message of the last failure. */
-const failedTiles = (layer: string, { failure, message }: RenderFailure) => ({ layer, class: failure, message });
+const failedTiles = (layer: LayerName, { failure, message }: RenderFailure) => ({ layer, class: failure, message });
 
 function buildTruncating(context: JobContext): Truncating {
   const { db, renders, state, truncations } = context;

@@ -2,6 +2,7 @@ import { AccountService } from "../../account/account-service.ts";
 import { SessionService } from "../../account/session-service.ts";
 import { ActivityService } from "../../activity/activity-service.ts";
 import type { Feeds } from "../../feed/feeds.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import { JobCounter } from "../../plan/job/job-counter.ts";
 import { ExportService } from "../copy/export-service.ts";
@@ -105,7 +106,7 @@ function countedTiles({ ledger, adoption, clock }: ServiceContext) {
       while (ledger.recountSome(16)) await turn(clock);
     },
     /** Returns whether all tiles of a layer have been counted. */
-    isCounted(layer: string): boolean {
+    isCounted(layer: LayerName): boolean {
       if (adoption.concerns(layer)) return false;
       return [...ledger.tileSets()].every(({ tileSet, complete }) => complete || tileSet.layer !== layer);
     },

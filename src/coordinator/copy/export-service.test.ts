@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
-import { createMemoryStore } from "../../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../../test/support/memory-store.ts";
 import { rectHolds, type TileIndex, type TileRect } from "../../grid/grid-set.ts";
 import { tileList } from "../../grid/tile-list.ts";
 import { Ledger } from "../../ledger/ledger.ts";
@@ -32,7 +32,7 @@ async function serviceOf(name: string, tiles: readonly TileIndex[]) {
   for (const { x, y, z } of tiles) {
     const open = ledger.writers.open(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
     const bytes = Buffer.from(nameOf({ x, y, z }));
-    await store.put({ tileSet, x, y, z }, bytes, () => true);
+    await store.put({ tileSet, x, y, z }, bytes, ...unconditionally);
     ledger.writers.wrote(tileSet, { x, y, z, bytes: bytes.byteLength, replaced: undefined });
     ledger.writers.close(open);
   }

@@ -2,7 +2,7 @@ import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
 import { indexInSteps } from "../../grid/selection.ts";
 import { isSelected, type TileSelection } from "../../grid/tile-selection.ts";
 import { isNoTileMark } from "../../layer/no-tile-mark.ts";
-import type { TileSet } from "../../layer/tile-set.ts";
+import type { LayerName, TileSet } from "../../layer/tile-set.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
@@ -44,7 +44,7 @@ export interface ExportedTile extends TileIndex {
 export interface ExportServiceParts extends Pick<CountedParts, "ledger" | "recounted"> {
   readonly store: Pick<TileStore, "get">;
   /** Returns whether all tiles of a layer have been counted. */
-  readonly isCounted: (layer: string) => boolean;
+  readonly isCounted: (layer: LayerName) => boolean;
 }
 
 /** Reads stored tiles page by page. Renders nothing, and does not count as a use of the tiles. */

@@ -1,6 +1,6 @@
-import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
+import { asTileRect, type TileIndex, type TileRect, type Zoom } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { CELL_SIDE, type TileSet } from "../../layer/tile-set.ts";
+import { CELL_SIDE, type LayerName, type TileSet } from "../../layer/tile-set.ts";
 import type { OpenCells } from "../../ledger/cells/cell-writers.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
@@ -20,7 +20,7 @@ import type { UserWrites } from "../user-writes.ts";
 export const EXISTING = ["replace", "keep"] as const;
 export type Existing = (typeof EXISTING)[number];
 
-/** Tiles that did not come from the upstream of their layer, such as those of an archive. */
+/** Tiles that did not come from the upstream of their layer, such as tiles of an archive. */
 export interface ImportRequest {
   readonly tileSet: TileSet;
   /** The values of all filters of the layer. Empty for the defaults. */
@@ -41,6 +41,9 @@ export interface ImportCounts {
   readonly kept: number;
 }
 
+/** Never fires: an import stores the tiles that it was sent, even if its client has disconnected. */
+const TO_THE_END = new AbortController().signal;
+
 export interface ImportServiceParts
   extends Pick<BuildContext, "ledger" | "store" | "renders" | "catalogue" | "clock" | "closing" | "state"> {
   readonly log: Logger;
@@ -50,7 +53,7 @@ export interface ImportServiceParts
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   readonly userWrites: Pick<UserWrites, "wrote">;
   /** Returns a promise that resolves when a layer has its new store. Undefined if the layer is not moving. */
-  readonly move: (layer: string) => Promise<void> | undefined;
+  readonly move: (layer: LayerName) => Promise<void> | undefined;
 }
 
 /** Tiles that are stored before the time slice is checked. With `store.fsync` each takes milliseconds. */
@@ -148,7 +151,7 @@ export class ImportService {
     return {
       code: "disk_full",
       message: `There is no room for ${growth.bytes} more bytes: the disk or a disk quota is full.`,
-      details: ["An import evicts no tiles. Raise the quota or truncate something, then import again."],
+      details: ["An import evicts no tiles. Raise the quota or truncate tiles, then import again."],
     };
   }
 
@@ -198,13 +201,14 @@ export class ImportService {
       { tileSet, parameters, rect, wanted: null },
       tiles.map(({ x, y, bytes }) => ({ x, y, bytes, keep: true })),
       { layer, store, isCurrent: () => catalogue().layers.has(layer.name) },
+      TO_THE_END,
     );
     userWrites.wrote(tileSet, stored.written, reservation.id);
     for (const { x, y, z, unchanged } of stored.written)
       if (unchanged !== "left") renders.evicted(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
-    // A renderer may write to the same cell. Which of the two wrote last is unknown then, so the cell is counted again.
-    // It is also counted again if a put may have arrived without a response.
-    const isUncertain = stored.storeFailure?.isUncertain === true;
+    // A renderer may write to the same cell. It is then unknown whether the renderer or the import wrote last, so the
+    // cell is counted again. It is also counted again if a put may have arrived without a response.
+    const isUncertain = stored.isUncertain === true;
     if (opened !== undefined && (isUncertain || ledger.writers.isShared(opened))) ledger.writers.lost(opened);
     return stored;
   }
@@ -216,7 +220,9 @@ function failureOf({ stale, storeFailure }: StoredTiles): Refusal | undefined {
     return { code: "disk_full", message: `The store is full: ${storeFailure.message}.` };
   if (storeFailure !== undefined)
     return { code: "unavailable", message: `The store cannot be written at present: ${storeFailure.message}.` };
-  return stale ? { code: "unavailable", message: "The layer has changed meanwhile; import again." } : undefined;
+  return stale
+    ? { code: "unavailable", message: "The layer has changed since the import began; import again." }
+    : undefined;
 }
 
 /** Groups tiles by cells. */
@@ -232,10 +238,11 @@ function cellsOf(tiles: readonly ImportedTile[]): readonly CellTiles[] {
   return [...cells.values()];
 }
 
-const cellRect = (z: number, cx: number, cy: number): TileRect => ({
-  z,
-  minX: cx * CELL_SIDE,
-  minY: cy * CELL_SIDE,
-  maxX: (cx + 1) * CELL_SIDE - 1,
-  maxY: (cy + 1) * CELL_SIDE - 1,
-});
+const cellRect = (z: Zoom, cx: number, cy: number): TileRect =>
+  asTileRect({
+    z,
+    minX: cx * CELL_SIDE,
+    minY: cy * CELL_SIDE,
+    maxX: (cx + 1) * CELL_SIDE - 1,
+    maxY: (cy + 1) * CELL_SIDE - 1,
+  });

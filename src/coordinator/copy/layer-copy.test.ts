@@ -5,7 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { idleRenders } from "../../../test/support/idle-renders.ts";
-import { createMemoryStore } from "../../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../../test/support/test-database.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
 import { Ledger } from "../../ledger/ledger.ts";
@@ -77,7 +77,7 @@ function open(from: Store, to: Store, resumedFromMs?: number) {
     const cells = ledger.writers.open(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
     db.transaction(() => ledger.writeMarks());
     await turn();
-    const outcome = await router.put({ tileSet, x, y, z }, new Uint8Array(size).fill(size), () => true);
+    const outcome = await router.put({ tileSet, x, y, z }, new Uint8Array(size).fill(size), ...unconditionally);
     if (outcome.stored) ledger.writers.wrote(tileSet, { x, y, z, bytes: size, replaced: outcome.replaced });
     await turn();
     ledger.writers.close(cells);
@@ -136,7 +136,7 @@ describe.each(["local", "remote"] as const)("a %s target", (kind) => {
         await to.put(
           { tileSet: { ...pyramid, format: "image/png" }, x: 300, y: 300, z: 8 },
           new Uint8Array(3),
-          () => true,
+          ...unconditionally,
         );
         const stop = new AbortController();
         const copying = copy.run(stop.signal);
@@ -187,8 +187,8 @@ test("a copy that goes on after a kill copies what was written since it was begu
   const first = open(from, to);
   await first.put("image/png", 1, 0, 7, 5);
   // The copies of the last server: one is equal, and one was replaced right after it was copied.
-  await to.put(at(1), new Uint8Array(5).fill(5), () => true);
-  await to.put(at(2), new Uint8Array(5).fill(9), () => true);
+  await to.put(at(1), new Uint8Array(5).fill(5), ...unconditionally);
+  await to.put(at(2), new Uint8Array(5).fill(9), ...unconditionally);
   const second = open(from, to, startedMs);
   await second.put("image/png", 2, 0, 7, 5);
   const stop = new AbortController();

@@ -1,5 +1,5 @@
-import type { TileRect } from "../../grid/grid-set.ts";
-import { type TileSet, tileSetKey } from "../../layer/tile-set.ts";
+import { asTileRect, type TileRect, type TileX, type TileY, type Zoom } from "../../grid/grid-set.ts";
+import { type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
 import { blockOf, cellOf, cellRectOf } from "../../ledger/block.ts";
 import type { CellPosition } from "../../ledger/cells/cells.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -14,7 +14,7 @@ import type { LedgerTruncations } from "../../truncation/truncations.ts";
 import type { CopyProgress, CopyState } from "./store-copy.ts";
 
 export interface LayerCopyParts {
-  readonly layer: string;
+  readonly layer: LayerName;
   readonly from: Store;
   readonly to: Store;
   readonly ledger: Pick<Ledger, "tileSets" | "storedCells" | "writers" | "sumOf">;
@@ -182,7 +182,7 @@ export class LayerCopy {
     const known = [...ledger.tileSets()].filter(({ tileSet }) => tileSet.layer === layer);
     for (const { tileSet, sums } of known)
       for (const z of sums.keys())
-        for (const page of ledger.storedCells(tileSet, { ...EVERYWHERE, z }))
+        for (const page of ledger.storedCells(tileSet, asTileRect({ ...EVERYWHERE, z })))
           for (const { rect } of page) await this.#compare(tileSet, rect, changedSinceMs, slices, signal);
     const gridSets = known.map(({ tileSet }) => tileSet.gridSet);
     for (const pyramid of to.pyramids(layer, gridSets))
@@ -258,12 +258,12 @@ export class LayerCopy {
    * Copies a tile and reads the copy back. If a writer replaces the tile, it has opened the cell, which is then
    * compared again.
    */
-  async #copy(tileSet: TileSet, x: number, y: number, z: number, signal: AbortSignal): Promise<void> {
+  async #copy(tileSet: TileSet, x: TileX, y: TileY, z: Zoom, signal: AbortSignal): Promise<void> {
     const { from, to } = this.#parts;
     const at = { tileSet, x, y, z };
     const tile = await from.get(at);
     if (tile === undefined) return;
-    const put = await to.put(at, tile.bytes, () => !signal.aborted, tile.modifiedMs);
+    const put = await to.put(at, tile.bytes, { guard: () => true, modifiedMs: tile.modifiedMs }, signal);
     signal.throwIfAborted();
     const copy = put.stored ? await to.get(at) : undefined;
     if (copy === undefined || Buffer.compare(copy.bytes, tile.bytes) !== 0)
@@ -279,7 +279,7 @@ export class LayerCopy {
     }
   }
 
-  /** Copies the parameter values that a parameters id stands for. */
+  /** Copies the parameter values of a parameters id. */
   async #describe({ layer, parametersId }: TileSet): Promise<void> {
     if (parametersId === "" || this.#described.has(parametersId)) return;
     const values = this.#parts.from.parametersOf(layer, parametersId);

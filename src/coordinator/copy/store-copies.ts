@@ -1,3 +1,5 @@
+import { layerNames } from "../../layer/catalogue.ts";
+import { asLayerName, type LayerName } from "../../layer/tile-set.ts";
 import { badField, conflict, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { deadline } from "../../lib/time/deadline.ts";
@@ -18,13 +20,18 @@ export interface StoreCopiesParts
   /** Absent if the server has only the default store. */
   readonly stores?: OpenedStores["several"];
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
-  readonly isCounted: (layer: string) => boolean;
+  readonly isCounted: (layer: LayerName) => boolean;
   /** Makes all tiles of a layer expire that were written before this call. */
-  readonly expire: (layer: string) => Promise<unknown>;
+  readonly expire: (layer: LayerName) => Promise<unknown>;
 }
 
 interface Running {
-  readonly request: { readonly layer: string; readonly from: string; readonly to: string; readonly startedMs: number };
+  readonly request: {
+    readonly layer: LayerName;
+    readonly from: string;
+    readonly to: string;
+    readonly startedMs: number;
+  };
   readonly copy: LayerCopy;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
@@ -48,13 +55,13 @@ const MOST_ENDED = 1_000;
  */
 export class StoreCopies {
   readonly #parts: StoreCopiesParts;
-  readonly #running = new Map<string, Running>();
-  readonly #ended = new Map<string, StoreCopyView>();
-  readonly #blocked = new Set<string>();
+  readonly #running = new Map<LayerName, Running>();
+  readonly #ended = new Map<LayerName, StoreCopyView>();
+  readonly #blocked = new Set<LayerName>();
   /** The layers that are getting another store. `ended` resolves when the layer has it. */
-  readonly #moves = new Map<string, { readonly ended: Promise<void>; readonly end: () => void }>();
+  readonly #moves = new Map<LayerName, { readonly ended: Promise<void>; readonly end: () => void }>();
   /** The moving layers whose copies may be older than the tiles of the old store. */
-  readonly #doubtful = new Set<string>();
+  readonly #doubtful = new Set<LayerName>();
 
   constructor(parts: StoreCopiesParts) {
     this.#parts = parts;
@@ -66,7 +73,7 @@ export class StoreCopies {
     const rows = db.prepare("SELECT layer, from_store, to_store, started_ms, caught_up FROM store_copy").all();
     if (rows.length > 0) db.exec("UPDATE store_copy SET caught_up = 0");
     for (const row of rows) {
-      const layer = text(row, "layer");
+      const layer = asLayerName(text(row, "layer"));
       const [from, to] = [text(row, "from_store"), text(row, "to_store")];
       const request = { layer, from, to, startedMs: Number(bigInt(row, "started_ms")) };
       const isCaughtUp = int(row, "caught_up") === 1;
@@ -80,7 +87,11 @@ export class StoreCopies {
   #leftBehind({ layer, from, to }: Running["request"], isCaughtUp: boolean): void {
     const { stores, log } = this.#parts;
     if (stores?.idOf(layer) !== to)
-      log.warn("a copy of a layer has ended: the layer or the stores are others since the start", { layer, from, to });
+      log.warn("a copy of a layer has ended: the layer or its stores have changed since the last start", {
+        layer,
+        from,
+        to,
+      });
     else if (isCaughtUp) log.info("a copy of a layer has ended", { layer, from, to, outcome: "moved" });
     else this.#expire(layer);
   }
@@ -89,7 +100,7 @@ export class StoreCopies {
    * Makes the tiles of a moved layer expire: a reseed or a render may have replaced tiles in the old store after they
    * were copied.
    */
-  #expire(layer: string): void {
+  #expire(layer: LayerName): void {
     const { expire, log } = this.#parts;
     log.warn("a layer has another store before the last changes were copied: its tiles expire", { layer });
     expire(layer).catch((error: unknown) =>
@@ -107,7 +118,7 @@ export class StoreCopies {
     if (stores.byId(from) === undefined) return refuse(badField("from", "the id of a store", from));
     if (stores.byId(to) === undefined || from === to) return refuse(badField("to", "the id of another store", to));
     const known = catalogue().layers;
-    const wanted = layers ?? [...known.keys()].filter((layer) => stores.idOf(layer) === from);
+    const wanted = layers ?? layerNames(catalogue()).filter((layer) => stores.idOf(layer) === from);
     for (const layer of wanted) {
       if (!known.has(layer)) return refuse(unknownLayer(layer, known));
       if (stores.idOf(layer) !== from)
@@ -133,7 +144,7 @@ export class StoreCopies {
   }
 
   /** Cancels a copy. Tiles that were copied stay. Returns undefined if the layer is not being copied. */
-  async cancelStoreCopy(layer: string): Promise<StoreCopyView | undefined> {
+  async cancelStoreCopy(layer: LayerName): Promise<StoreCopyView | undefined> {
     if (!this.#running.has(layer)) return undefined;
     await this.#end(layer, "cancelled", null);
     return this.#view(layer);
@@ -143,7 +154,7 @@ export class StoreCopies {
    * Prepares a reload that gives layers other stores: copies the last changes of layers that move to the target of
    * their copy, and blocks these layers until `moved`. Ends every copy of a layer that gets another store.
    */
-  async moving(storeOf: (layer: string) => string | undefined): Promise<void> {
+  async moving(storeOf: (layer: LayerName) => string | undefined): Promise<void> {
     for (const [layer, { request, copy }] of [...this.#running]) {
       const next = storeOf(layer);
       if (next === request.from) continue;
@@ -165,7 +176,7 @@ export class StoreCopies {
   }
 
   /** Returns a promise that resolves when a layer has its new store. Undefined if the layer is not moving. */
-  move(layer: string): Promise<void> | undefined {
+  move(layer: LayerName): Promise<void> | undefined {
     return this.#moves.get(layer)?.ended;
   }
 
@@ -181,7 +192,7 @@ export class StoreCopies {
 
   /** Copies the last changes, and ends the copies. Called after the last write of a tile. */
   async close(): Promise<void> {
-    const caughtUp: string[] = [];
+    const caughtUp: LayerName[] = [];
     const signal = deadline(this.#parts.clock, LAST_CHANGES_MS);
     for (const [layer, { copy }] of this.#running)
       if (await this.#hasCaughtUp(layer, copy, signal)) caughtUp.push(layer);
@@ -194,7 +205,7 @@ export class StoreCopies {
     });
   }
 
-  async #hasCaughtUp(layer: string, copy: LayerCopy, signal: AbortSignal): Promise<boolean> {
+  async #hasCaughtUp(layer: LayerName, copy: LayerCopy, signal: AbortSignal): Promise<boolean> {
     try {
       // A store that hangs must not delay the end of the server.
       await Promise.race([copy.catchUp(signal), aborted(signal)]);
@@ -208,7 +219,7 @@ export class StoreCopies {
     }
   }
 
-  async #catchUp(layer: string, copy: LayerCopy): Promise<void> {
+  async #catchUp(layer: LayerName, copy: LayerCopy): Promise<void> {
     const { renders, ledger, closing, log } = this.#parts;
     let end = (): void => {};
     const ended = new Promise<void>((resolve) => {
@@ -266,7 +277,7 @@ export class StoreCopies {
     return bytes > 0n && files > 0;
   }
 
-  async #end(layer: string, state: StoreCopyView["state"], reason: string | null): Promise<void> {
+  async #end(layer: LayerName, state: StoreCopyView["state"], reason: string | null): Promise<void> {
     const running = this.#running.get(layer);
     if (running === undefined) return;
     running.stop.abort();
@@ -281,11 +292,11 @@ export class StoreCopies {
     this.#parts.log.info("a copy of a layer has ended", { layer, from: request.from, to: request.to, outcome: state });
   }
 
-  #deleteRow(layer: string): void {
+  #deleteRow(layer: LayerName): void {
     this.#parts.db.prepare("DELETE FROM store_copy WHERE layer = ?").run(layer);
   }
 
-  #view(layer: string): StoreCopyView | undefined {
+  #view(layer: LayerName): StoreCopyView | undefined {
     const running = this.#running.get(layer);
     return running === undefined ? this.#ended.get(layer) : viewOf(running.request, running.copy);
   }

@@ -1,3 +1,4 @@
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { Migrations } from "../../state/database.ts";
 import type { StoreCopyView } from "./store-copy-documents.ts";
 
@@ -14,7 +15,7 @@ export interface CopyRequest {
   readonly from: string;
   readonly to: string;
   /** The names of the layers. Undefined for all layers whose tiles are in the store `from`. */
-  readonly layers: readonly string[] | undefined;
+  readonly layers: readonly LayerName[] | undefined;
 }
 
 /** `copying`: the first comparison has not ended. `complete`: the target has all tiles, and follows each change. */

@@ -1,3 +1,4 @@
+import type { TileX, TileY } from "../../grid/grid-set.ts";
 import type { TileSet } from "../../layer/tile-set.ts";
 import type { StoredCell } from "../../ledger/cells/stored-cells.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
@@ -33,7 +34,7 @@ export class TileAges {
   }
 
   /** Returns whether a stored tile of a cell was written before a time, ms since 1970. */
-  isBefore(cell: StoredCell, { x, y }: { readonly x: number; readonly y: number }, timeMs: number): boolean {
+  isBefore(cell: StoredCell, { x, y }: { readonly x: TileX; readonly y: TileY }, timeMs: number): boolean {
     const known = allBefore(cell, timeMs);
     if (known !== undefined) return known;
     if (this.#statsLeft === 0) return true;

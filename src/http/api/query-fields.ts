@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { asLayerName } from "../../layer/tile-set.ts";
 import { int64Json, text } from "../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
@@ -11,7 +12,7 @@ import { type Exchange, type Handler, type Reply, reading } from "../resource.ts
 const number = (given: unknown): unknown => (typeof given === "string" ? (parseId(given) ?? given) : given);
 
 /** `layer` of a query. Absent for all layers. `decodeQuery` refuses an unknown layer. */
-export const layer = text.exactOptional();
+export const layer = text.transform(asLayerName).exactOptional();
 
 /** An id in a query, for example of a job. `expected` describes it in a refusal. */
 export const id = (expected: string) =>

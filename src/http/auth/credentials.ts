@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { type ApiToken, bearerToken, digestOfToken, rolesOfToken } from "../../account/api-token.ts";
 import { compareWithOthers, oneOfEachCost, verifyPassword } from "../../account/password.ts";
-import type { User } from "../../account/user.ts";
+import type { PasswordHash, User } from "../../account/user.ts";
 import { machineRandom } from "../../lib/random/machine-random.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { decodeBasic, type NameAndPassword } from "./basic.ts";
@@ -44,7 +44,7 @@ export class Authenticator {
    * again before all guesses.
    */
   readonly #known = new Set<string>();
-  #oneOfEach: readonly string[] = [];
+  #oneOfEach: readonly PasswordHash[] = [];
   #tokens: ReadonlyMap<string, ApiToken> = new Map();
   /** The ids of tokens whose use was reported recently. */
   readonly #used: LRUCache<number, true>;
@@ -176,7 +176,7 @@ export class Authenticator {
   async #verify(
     digest: string,
     sender: Sender,
-    { password, hash }: { readonly password: string; readonly hash: string | undefined },
+    { password, hash }: { readonly password: string; readonly hash: PasswordHash | undefined },
     gone: AbortSignal,
   ): Promise<boolean | undefined> {
     const oneOfEach = this.#oneOfEach;

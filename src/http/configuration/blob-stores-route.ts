@@ -86,7 +86,7 @@ export function fixedStore({ configured }: Pick<RouteOptions, "configured">, nam
   if (name === DEFAULT_STORE) return reserved();
   if (isWritable || documentOf(objects, "store", name) !== undefined) return undefined;
   const place = fileOf(present, { kind: "store", name });
-  return conflict(`The store ${name} stands in ${place ?? "the variables of the server"}, and is changed there.`);
+  return conflict(`The store ${name} is defined in ${place ?? "the variables of the server"}, and is changed there.`);
 }
 
 /** Returns the layers whose tiles are in a store, and layers that name the store but are not served. */
@@ -106,7 +106,7 @@ export function usersOfStore(
 }
 
 const reserved = (): Refusal =>
-  conflict(`The store ${DEFAULT_STORE} is that of the data directory, which cannot be changed.`);
+  conflict(`The store ${DEFAULT_STORE} is the store of the data directory, which cannot be changed.`);
 
 async function putStore(parts: StoreParts, exchange: Exchange, name: string): Promise<Reply> {
   if (name === DEFAULT_STORE) return refuse(reserved());
@@ -131,7 +131,7 @@ const faultIn =
   ({ configured }: StoreParts) =>
   (document: RootedDocument): string | undefined =>
     configured().geowebcache !== undefined && document.root === "CompactBlobStore"
-      ? "CompactBlobStore: expected a kind of store that GeoWebCache has, as geowebcache.xml is to hold it"
+      ? "CompactBlobStore: expected a kind of store that GeoWebCache has, because geowebcache.xml must contain it"
       : storeFault(document);
 
 async function deleteStore(parts: StoreParts, exchange: Exchange, name: string): Promise<Reply> {

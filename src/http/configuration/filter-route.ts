@@ -1,5 +1,6 @@
 import { readDocument } from "../../body/document.ts";
 import { Fields, Problems } from "../../body/fields.ts";
+import { asGridSetName, asZoom, type GridSetName, type Zoom } from "../../grid/grid-set.ts";
 import { findSubset, type Layer } from "../../layer/layer.ts";
 import type { FileFilter, RequestFilter } from "../../layer/request-filter.ts";
 import { errorMessage } from "../../lib/error-code.ts";
@@ -72,7 +73,7 @@ function findFilter(layers: Iterable<Layer>, name: string): Found | undefined {
   return undefined;
 }
 
-const unsupported = ({ name }: RequestFilter, gridSet: string): ReturnType<typeof bad> =>
+const unsupported = ({ name }: RequestFilter, gridSet: GridSetName): ReturnType<typeof bad> =>
   bad(`The filter ${name} is associated with a layer that does not support ${gridSet}`);
 
 async function updateByXml(
@@ -92,7 +93,7 @@ async function updateByXml(
 /** Decodes a `wmsRasterFilterUpdate`. Ignores the Content-Type. */
 function decodeUpdate(
   body: Uint8Array,
-): Result<{ readonly gridSet: string; readonly zoomStart: number; readonly zoomStop: number }, Refusal> {
+): Result<{ readonly gridSet: GridSetName; readonly zoomStart: Zoom; readonly zoomStop: Zoom }, Refusal> {
   const read = readDocument(body, "xml", `a ${ROOT} document`, [ROOT]);
   if (!read.ok) return read;
   const problems = new Problems();
@@ -103,7 +104,11 @@ function decodeUpdate(
   if (gridSet === undefined) problems.at(read.value, "gridSetId: expected the name of a grid set");
   if (zoomStart < 0 || zoomStop < zoomStart)
     problems.at(read.value, `zoomStop: expected at least zoomStart (${zoomStart}, from 0 on), got ${zoomStop}`);
-  return problems.result({ gridSet: gridSet ?? "", zoomStart, zoomStop });
+  return problems.result({
+    gridSet: asGridSetName(gridSet ?? ""),
+    zoomStart: asZoom(zoomStart),
+    zoomStop: asZoom(zoomStop),
+  });
 }
 
 /** As in GeoWebCache, a body that is not an archive, and an archive for a filter without files, change nothing. */
@@ -143,11 +148,13 @@ function readPictures(body: Uint8Array): Result<readonly ZipEntry[], Refusal> {
 }
 
 /** Returns the grid set and the zoom in a file name. Undefined for a name of another form. */
-function placeOf({ name }: FileFilter, file: string): { readonly gridSet: string; readonly z: number } | undefined {
+function placeOf({ name }: FileFilter, file: string): { readonly gridSet: GridSetName; readonly z: Zoom } | undefined {
   const found = /^(.*)_(\d{1,2})\.[^._]+$/s.exec(file);
   const before = found?.[1];
   if (before === undefined) return undefined;
   // A prefix is the filter's name, which may contain an underscore, or, as in GeoWebCache, any name without one.
   const gridSet = before.startsWith(`${name}_`) ? before.slice(name.length + 1) : before.slice(before.indexOf("_") + 1);
-  return gridSet === "" || !before.includes("_") ? undefined : { gridSet, z: Number(found?.[2]) };
+  return gridSet === "" || !before.includes("_")
+    ? undefined
+    : { gridSet: asGridSetName(gridSet), z: asZoom(Number(found?.[2])) };
 }

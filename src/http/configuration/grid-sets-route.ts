@@ -3,7 +3,7 @@ import { fieldOf, itemsOf, type RootedDocument, textOf } from "../../configurati
 import { gridSetContent, gridSetDocument } from "../../configuration/gwc/grid-set-object.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
-import type { GridSet } from "../../grid/grid-set.ts";
+import { asGridSetName, type GridSet } from "../../grid/grid-set.ts";
 import { findSubset } from "../../layer/layer.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
@@ -52,7 +52,7 @@ export function gridSetsRoute(parts: GridSetParts): Route {
     standard: "xml",
     names: () => {
       const own = configured().gridSets.map(({ id }) => id);
-      return [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
+      return [...own, ...builtInGridSetIds.filter((id) => !own.includes(asGridSetName(id)))];
     },
     find: (_, name) => {
       const found = gridSetOf(parts, name);
@@ -91,7 +91,7 @@ export function fixedGridSet({ configured }: Pick<RouteOptions, "configured">, n
   const isOwn = gridSets.some(({ id }) => id === name);
   if (isOwn && isWritable) return undefined;
   const place = fileOf(present, { kind: "gridSet", name });
-  const where = isOwn ? `stands in ${place ?? "the demo"}, and is changed there` : "is built in";
+  const where = isOwn ? `is defined in ${place ?? "the demo"}, and is changed there` : "is built in";
   return conflict(`The grid set ${name} ${where}.`);
 }
 

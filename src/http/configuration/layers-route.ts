@@ -3,8 +3,8 @@ import { type RootedDocument, textOf } from "../../configuration/gwc/document-no
 import { layerFault } from "../../configuration/gwc/layer-fault.ts";
 import {
   completeLayer,
+  gwcLayerDocument,
   layerContent,
-  layerDocument,
   type ShownFrom,
   shownLayer,
   withShownAddresses,
@@ -13,6 +13,7 @@ import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { withoutSecrets } from "../../configuration/gwc/secrets.ts";
 import { isUsable } from "../../configuration/gwc/store-object.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { asLayerName } from "../../layer/tile-set.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import { type Answer, textAnswer } from "../reply.ts";
@@ -75,7 +76,7 @@ export function layersRoute(parts: LayerParts): Route {
       return shownLayer(made, readerOf(caller), shownFrom(parts, catalogue.layers.get(name)));
     const layer = catalogue.layers.get(name);
     if (layer === undefined) return undefined;
-    const { root, node } = withShownAddresses(layerDocument(layer));
+    const { root, node } = withShownAddresses(gwcLayerDocument(layer));
     return { root, node: withoutSecrets(node, "reader") };
   };
   return configuredRoute({
@@ -98,7 +99,7 @@ function present(parts: LayerParts, { catalogue }: Exchange, name: string): Pres
   const made = presentObject(parts, "layer", name);
   const layer = catalogue.layers.get(name);
   if (layer === undefined || (made !== undefined && ownContent(made.document) === undefined)) return made;
-  return { document: layerDocument(layer), isFixed: true, refusal: fixedLayer(parts, name) };
+  return { document: gwcLayerDocument(layer), isFixed: true, refusal: fixedLayer(parts, name) };
 }
 
 /** Returns why a layer cannot be changed over HTTP. Undefined if it can. */
@@ -108,11 +109,11 @@ export function fixedLayer(
 ): Refusal | undefined {
   const { objects, isWritable } = configured();
   if (isWritable || documentOf(objects, "layer", name) !== undefined) return undefined;
-  const origin = layerOrigin(name);
+  const origin = layerOrigin(asLayerName(name));
   const place = origin?.line === undefined ? origin?.file : `${origin.file}, line ${origin.line}`;
   return place === undefined
-    ? conflict(`The layer ${name} is one of the demo, which a configuration file replaces.`)
-    : conflict(`The layer ${name} stands in ${place}, and is changed there.`);
+    ? conflict(`The layer ${name} is a demo layer, and a configuration file replaces the demo layers.`)
+    : conflict(`The layer ${name} is defined in ${place}, and is changed there.`);
 }
 
 async function putLayer(
@@ -136,7 +137,7 @@ async function putLayer(
   // Without this parameter stored tiles stay, although a change of the source or of a style may have made them
   // outdated.
   if (exchange.query.get("truncate") === "true" && !put.value.isNew)
-    await parts.operations.truncate({ type: "truncateLayer", layer: name, mode: "hard" }, exchange.by);
+    await parts.operations.truncate({ type: "truncateLayer", layer: asLayerName(name), mode: "hard" }, exchange.by);
   return { ...textOfForm("layer saved", form), detail: put.value.detail };
 }
 

@@ -1,3 +1,4 @@
+import type { LayerName } from "../../layer/tile-set.ts";
 import { escapeHtml } from "../../lib/text/escape.ts";
 import type { KilledTask } from "../../plan/job/job-request.ts";
 
@@ -25,7 +26,7 @@ export function killedPage(killed: readonly KilledTask[], words: string, home: s
 }
 
 /** Returns the answer to a seed request from an HTML form (`docs/reference/wire-format.md`, Task list). */
-export function seedSubmittedPage(layer: string, taskIds: readonly number[], home: string): string {
+export function seedSubmittedPage(layer: LayerName, taskIds: readonly number[], home: string): string {
   const items = taskIds.map((id) => `<li>${id}</li>`).join("");
   return page("Task submitted", `<p>Tasks of layer ${escapeHtml(layer)}:</p><ul>${items}</ul>${wayBack(home)}`);
 }

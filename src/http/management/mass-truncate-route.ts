@@ -1,3 +1,4 @@
+import { layerNames } from "../../layer/catalogue.ts";
 import { cutName, unknownLayer } from "../../lib/refusal.ts";
 import { ok, refuse } from "../../lib/result.ts";
 import { planExtentTruncate } from "../../plan/plan-job.ts";
@@ -62,9 +63,14 @@ async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchang
   switch (request.type) {
     case "truncateLayer":
     case "truncateOrphans":
-      return truncated({ ...request, mode: "hard" });
+      return truncated({ type: request.type, layer: layer.name, mode: "hard" });
     case "truncateParameters":
-      return truncated({ ...request, mode: "hard", parameters: Object.fromEntries(request.parameters) });
+      return truncated({
+        type: request.type,
+        layer: layer.name,
+        mode: "hard",
+        parameters: Object.fromEntries(request.parameters),
+      });
     case "truncateExtent": {
       const planned = planExtentTruncate(request, layer, jobOptions());
       if (!planned.ok) return planned;
@@ -88,7 +94,7 @@ async function truncateAllAnswer(
   if (forbidden !== undefined) return refuse(forbidden);
   const faults: unknown[] = [];
   const truncated: string[] = [];
-  for (const layer of catalogue.layers.keys()) {
+  for (const layer of layerNames(catalogue)) {
     try {
       await operations.truncate({ type: "truncateLayer", mode: "hard", layer }, by);
       truncated.push(layer);

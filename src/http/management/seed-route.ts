@@ -1,5 +1,6 @@
 import { sniffFormat } from "../../body/document.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { asLayerName, type LayerName } from "../../layer/tile-set.ts";
 import { type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { KillScope, TaskRow } from "../../plan/job/job-request.ts";
@@ -37,7 +38,8 @@ export function seedRoute(parts: SeedParts): Route {
     resourceAt: ([rest, seed = "", layerPart, ...more], { path }) => {
       if (rest !== "rest" || more.length > 0) return undefined;
       const [, name = "", format] = /^(.*?)(?:\.(json|xml))?$/su.exec(layerPart ?? seed) ?? [];
-      if (layerPart !== undefined) return seed === "seed" && name !== "" ? resourceOf(parts, name, format) : undefined;
+      if (layerPart !== undefined)
+        return seed === "seed" && name !== "" ? resourceOf(parts, asLayerName(name), format) : undefined;
       // `/seed/` is sent by a script whose layer variable was empty. It must not mean all layers.
       return name === "seed" && !/\/seed\/\/?$/.test(path) ? resourceOf(parts, undefined, format) : undefined;
     },
@@ -49,7 +51,7 @@ export function seedRoute(parts: SeedParts): Route {
  * request whose Content-Type is XML or JSON. With an extension it has the task list, and a layer accepts
  * these requests too.
  */
-function resourceOf(parts: SeedParts, layer: string | undefined, format: string | undefined): Resource {
+function resourceOf(parts: SeedParts, layer: LayerName | undefined, format: string | undefined): Resource {
   const named = layer === undefined ? {} : { layer };
   if (format === undefined) {
     const isSeedRequest = ({ headers, query }: Exchange, body: Uint8Array): boolean =>
@@ -75,7 +77,7 @@ const listAnswer = (rows: readonly TaskRow[], xml: boolean): Answer =>
  */
 function postOf(
   parts: SeedParts,
-  layer: string | undefined,
+  layer: LayerName | undefined,
   isSeedRequest: (exchange: Exchange, body: Uint8Array) => boolean,
 ): Handler {
   return operating(async (exchange) => {
@@ -102,7 +104,7 @@ function postOf(
 async function submit(
   parts: SeedParts,
   exchange: Exchange,
-  layerName: string,
+  layerName: LayerName,
   decoded: Result<SeedRequest, Refusal>,
 ): Promise<Result<{ readonly jobId: number; readonly taskIds: readonly number[]; readonly detail: string }, Refusal>> {
   const layer = exchange.catalogue.layers.get(layerName);
@@ -142,7 +144,7 @@ export const POLICY_HEADER = { "Content-Security-Policy": POLICY } as const;
 async function formAnswer(
   parts: SeedParts,
   exchange: Exchange,
-  layer: string | undefined,
+  layer: LayerName | undefined,
   text: string,
 ): Promise<Reply> {
   const decoded = decodeKill(text, exchange.query);

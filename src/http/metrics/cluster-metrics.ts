@@ -5,13 +5,17 @@ import type { ClusterSample, NodeSample } from "./metrics-sample.ts";
 const seconds = (ms: number): number => ms / 1000;
 
 /**
- * Returns the metrics that each node of a cluster reports about itself, and those that the leading node reports about
- * all.
+ * Returns the metrics that each node of a cluster reports about itself, and the metrics that the leading node reports
+ * about all nodes.
  */
 export const nodeMetrics = ({ node, cluster }: NodeSample): readonly Metric[] => [
   gauge("cluster_node_info", "1; the name of the node is a label", [[{ node: node.name }, 1]]),
   gauge("cluster_lead", "1: this node leads", node.leads ? 1 : 0),
-  gauge("cluster_lease_seconds", "Time left of the lease of this node; 0: it is cut off", seconds(node.leaseLeftMs)),
+  gauge(
+    "cluster_lease_seconds",
+    "Remaining time of the lease of this node; 0: the node is cut off",
+    seconds(node.leaseLeftMs),
+  ),
   counter("cluster_takeovers_total", "How often this node has taken the lead", node.takeovers),
   ...(cluster === undefined ? [] : clusterMetrics(cluster)),
 ];
@@ -20,7 +24,7 @@ function clusterMetrics({ lead, nodes }: ClusterSample): readonly Metric[] {
   const byNode = (of: (node: (typeof nodes)[number]) => number): Values =>
     nodes.map((node) => [{ node: node.name }, of(node)]);
   return [
-    gauge("cluster_epoch", "Number of the lead; it rises by one with each", lead.epoch),
+    gauge("cluster_epoch", "Number of the lead; it rises by one with each new lead", lead.epoch),
     gauge(
       "cluster_lead_lease_age_seconds",
       "Time since the lead has renewed its lease in the database",
@@ -31,20 +35,20 @@ function clusterMetrics({ lead, nodes }: ClusterSample): readonly Metric[] {
       "Nodes by state, as in /api/v1/nodes",
       NODE_STATES.map((state) => [{ state }, nodes.filter((node) => node.state === state).length]),
     ),
-    counter("cluster_nodes_lost_total", "Nodes whose connection was lost without a word", lead.lostNodes),
+    counter("cluster_nodes_lost_total", "Nodes whose connection was lost without a message", lead.lostNodes),
     gauge(
       "cluster_node_lag_seconds",
-      "Time since the lead has heard from a node",
+      "Time since the last message of a node to the lead",
       byNode(({ lag }) => seconds(lag)),
     ),
     gauge(
       "cluster_node_renders",
-      "Metatiles that a node renders at the moment",
+      "Metatiles that a node is rendering",
       byNode(({ work }) => work.renders),
     ),
     counter(
       "cluster_node_metatiles_total",
-      "Metatiles that a node has rendered since it has joined this lead",
+      "Metatiles that a node has rendered since it joined this lead",
       byNode(({ work }) => work.metatiles),
     ),
   ];

@@ -46,7 +46,7 @@ async function sampleOf(parts: MetricsParts): Promise<Sample> {
 async function ledOf(parts: MetricsParts): Promise<Pick<Sample, "whole"> & { readonly cluster: ClusterSample }> {
   const { metrics, nodes, lead } = parts;
   const [server, listed, led] = await Promise.all([metrics(), nodes(), lead()]);
-  if (led === undefined) throw Object.assign(new Error("this node leads no more"), { code: "unavailable" });
+  if (led === undefined) throw Object.assign(new Error("this node no longer leads"), { code: "unavailable" });
   return { whole: await wholeOf(parts, server), cluster: { lead: led, nodes: listed } };
 }
 

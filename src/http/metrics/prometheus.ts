@@ -119,7 +119,7 @@ const jobMetrics = (jobs: WholeSample["jobs"]): readonly Metric[] => [
 ];
 
 const webhookMetrics = ({ webhooks, stateLoss }: WholeSample["jobs"]): readonly Metric[] => [
-  counter("webhook_deliveries_total", "Deliveries to webhooks, by outcome; failed: given up", [
+  counter("webhook_deliveries_total", "Deliveries to webhooks, by outcome; failed: not delivered within a day", [
     [{ outcome: "delivered" }, webhooks.delivered],
     [{ outcome: "failed" }, webhooks.failed],
   ]),
@@ -128,7 +128,7 @@ const webhookMetrics = ({ webhooks, stateLoss }: WholeSample["jobs"]): readonly 
     "Starts of this server that found a part of its state missing",
     stateLoss === null ? 0 : 1,
   ),
-  gauge("webhook_deliveries_pending", "Deliveries to webhooks that are still due", webhooks.pending),
+  gauge("webhook_deliveries_pending", "Deliveries to webhooks that are not yet done", webhooks.pending),
 ];
 
 const TILE_SOURCES = {
@@ -142,7 +142,7 @@ const TILE_SOURCES = {
 const tileMetrics = ({ tiles, memory, diskTiers }: ServingMetrics): readonly Metric[] => [
   counter(
     "tile_requests_total",
-    "Tiles requested by users, by layer and origin; the hit ratio is the hits divided by all",
+    "Tiles requested by users, by layer and origin; the hit ratio is the number of hits divided by the number of requests",
     [...tiles].flatMap(([layer, counts]) =>
       Object.entries(TILE_SOURCES).map(([name, result]): Values[number] => [
         { layer, result },
@@ -152,7 +152,7 @@ const tileMetrics = ({ tiles, memory, diskTiers }: ServingMetrics): readonly Met
   ),
   counter(
     "tile_requests_not_cached_total",
-    "Requests for a stored tile alone (only-if-cached) that found none; they count as no request and no failure",
+    "Requests only for a stored tile (only-if-cached) that found no tile; they count neither as requests nor as failures",
     byLayer(tiles, "notCached"),
   ),
   counter("tile_failures_total", "Tiles requested by users that could not be rendered", byLayer(tiles, "failures")),
@@ -167,7 +167,7 @@ const tileMetrics = ({ tiles, memory, diskTiers }: ServingMetrics): readonly Met
     byLayer(tiles, "storeFaults"),
   ),
   gauge("memory_tier_bytes", "Bytes of the tiles in memory", memory.bytes),
-  gauge("memory_tier_limit_bytes", "The most bytes of tiles in memory", memory.limitBytes),
+  gauge("memory_tier_limit_bytes", "The largest number of bytes of tiles in memory", memory.limitBytes),
   ...(diskTiers.length === 0 ? [] : diskTierMetrics(diskTiers)),
 ];
 
@@ -176,9 +176,13 @@ const diskTierMetrics = (tiers: ServingMetrics["diskTiers"]): readonly Metric[] 
     tiers.map((tier) => [{ store: tier.store }, tier[name]]);
   return [
     gauge("disk_tier_bytes", "Space of tiles of a remote store on the local disk", byStore("bytes")),
-    gauge("disk_tier_limit_bytes", "Space that they may take", byStore("limitBytes")),
+    gauge("disk_tier_limit_bytes", "Largest space of these tiles", byStore("limitBytes")),
     counter("disk_tier_hits_total", "Reads of a remote store that the local disk answered", byStore("hits")),
-    counter("disk_tier_failures_total", "Faults of the disk; the requests went on without it", byStore("failures")),
+    counter(
+      "disk_tier_failures_total",
+      "Faults of the disk; the requests were answered without the disk tier",
+      byStore("failures"),
+    ),
   ];
 };
 
@@ -194,7 +198,7 @@ const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: Ren
   gauge(
     "upstream_connections",
     "Connections to the upstream that may be in use now",
-    upstreams.map(({ upstream, bearable }) => [{ upstream }, bearable]),
+    upstreams.map(({ upstream, allowed }) => [{ upstream }, allowed]),
   ),
   gauge(
     "upstream_queue",
@@ -214,7 +218,7 @@ const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: Ren
   ),
   gauge(
     "upstream_server_up",
-    "Servers of an upstream that has several; 0: the server is known to be down, and another one is used",
+    "Servers of an upstream that has several; 0: the server is known to be down, and another server is used",
     servers.map(({ upstream, server, isUp }) => [{ upstream, server }, isUp ? 1 : 0]),
   ),
   counter(
@@ -258,7 +262,7 @@ const usageMetrics = (usage: WholeSample["usage"], quota: WholeSample["quota"]):
 const histograms = ({ serving: { times }, whole }: Sample): string =>
   histogramText(
     "upstream_request_seconds",
-    "Time that upstreams took for a picture, failures included",
+    "Time of upstreams for a picture, including failures",
     (whole?.renders.measures ?? []).map(({ upstream, source, times: view }) => [{ upstream, source }, view]),
   ) +
   histogramText(

@@ -1,3 +1,4 @@
+import { asZoom, type Zoom } from "../../grid/grid-set.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
@@ -15,7 +16,7 @@ export function splitExtension(text: string): { readonly stem: string; readonly 
 
 /** Parses the end of an address, `{z}/{x}/{y}.{ext}`. */
 export function parseRowFile([zText = "", xText = "", last = ""]: readonly string[]): Result<
-  { readonly z: number; readonly column: number; readonly row: number; readonly extension: string },
+  { readonly z: Zoom; readonly column: number; readonly row: number; readonly extension: string },
   Refusal
 > {
   const { stem, extension } = splitExtension(last);
@@ -25,5 +26,5 @@ export function parseRowFile([zText = "", xText = "", last = ""]: readonly strin
   const x = wholeNumber("x", xText);
   if (!x.ok) return x;
   const y = wholeNumber("y", stem);
-  return y.ok ? ok({ z: z.value, column: x.value, row: y.value, extension }) : y;
+  return y.ok ? ok({ z: asZoom(z.value), column: x.value, row: y.value, extension }) : y;
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { etagOf } from "../../lib/http/etag.ts";
+import { contentEtag } from "../../lib/http/etag.ts";
 import type { RequestedDocument } from "./tile-parts.ts";
 import type { PreparedTile, StoredDocument } from "./tile-reply.ts";
 
@@ -35,7 +35,7 @@ export class CatalogueMemo {
     const written = "parts" in requested ? [...requested.parts(baseUrl)].join("") : requested.write(baseUrl);
     const bytes = typeof written === "string" ? Buffer.from(written, "utf8") : written;
     const { contentType, fileName } = requested;
-    const made: StoredDocument = { contentType, fileName, etag: etagOf(bytes), bytes };
+    const made: StoredDocument = { contentType, fileName, etag: contentEtag(bytes), bytes };
     if (requested.isStored !== false) this.#documents.set(key, made);
     return made;
   }

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { etagOf } from "../../cache/etag.ts";
+import { tileEtag } from "../../cache/etag.ts";
 import { accepts, codingFor, PackedBodies, packedTag } from "./content-coding.ts";
 
 test.each([
@@ -77,8 +77,8 @@ test("bytes that were made to have the tag of others are never sent for them", a
   const bodies = new PackedBodies(100_000);
   const secret = Buffer.alloc(1000, "secret ");
   const chosen = forged(secret);
-  const tag = etagOf(secret);
-  expect(etagOf(chosen)).toBe(tag);
+  const tag = tileEtag(secret);
+  expect(tileEtag(chosen)).toBe(tag);
   const [first, second] = [bodies.get(secret, tag, "gzip"), bodies.get(chosen, tag, "gzip")];
   expect(gunzipSync(await first).equals(secret)).toBe(true);
   expect(gunzipSync(await second).equals(chosen)).toBe(true);

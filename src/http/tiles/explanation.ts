@@ -1,11 +1,21 @@
 import { type TileRequest, tileSetOf } from "../../cache/tile-reader.ts";
 import type { TileState } from "../../cache/tile-state.ts";
-import { type Extent, extentsOverlap, rectExtent, type TileIndex, tileExtent } from "../../grid/grid-set.ts";
+import {
+  type Extent,
+  extentsOverlap,
+  type GridSetName,
+  rectExtent,
+  type TileIndex,
+  type TileX,
+  type TileY,
+  tileExtent,
+  type Zoom,
+} from "../../grid/grid-set.ts";
 import { corners } from "../../grid/grid-set-document.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
 import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
-import type { TileSet } from "../../layer/tile-set.ts";
+import type { LayerName, TileSet } from "../../layer/tile-set.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";
 import type { JobView } from "../../plan/job/job-documents.ts";
@@ -35,11 +45,11 @@ interface ExplainingJob {
 
 /** The answer to `?explain`. Times are ISO 8601 in UTC; y counts from the bottom. */
 export interface Explanation {
-  readonly layer: string;
-  readonly gridSet: string;
+  readonly layer: LayerName;
+  readonly gridSet: GridSetName;
   readonly format: string;
   /** y is null if the grid set lacks the zoom. */
-  readonly tile: { readonly x: number; readonly y: number | null; readonly z: number };
+  readonly tile: { readonly x: TileX; readonly y: TileY | null; readonly z: Zoom };
   readonly bounds: readonly [number, number, number, number] | null;
   readonly parameters: { readonly id: string; readonly values: Readonly<Record<string, string>> };
   readonly state: "kept" | "expired" | "missing" | "outside";
@@ -84,7 +94,7 @@ export interface Explanation {
 
 /** The number of jobs of a layer that are searched, newest first. */
 const JOBS_LOOKED_AT = 200;
-/** The tolerance between times, because times of files are coarser than those of jobs. */
+/** The tolerance between times, because times of files are coarser than times of jobs. */
 const CLOCK_SLACK_MS = 2_000;
 
 /** Explains the state of a tile. Renders nothing. */
@@ -217,7 +227,7 @@ function touches(
 
 /** Returns whether a job of another format also stores this format, because one render gives both. */
 const fillsBeside = ({ type, format }: JobView, layer: Layer, mimeType: string): boolean =>
-  type !== "truncate" && format !== null && formatsBeside(layer, format).includes(mimeType);
+  type !== "truncate" && format !== null && formatsBeside(layer, format).some((beside) => beside === mimeType);
 
 function isAmong(sets: NonNullable<JobView["parameterSets"]>, layer: Layer, { values }: Parameters): boolean {
   const requested = sets.flatMap((set) => chosenSetIn(set) ?? []);

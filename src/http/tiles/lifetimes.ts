@@ -1,4 +1,5 @@
 import type { ServedTile } from "../../cache/tile-reader.ts";
+import type { Zoom } from "../../grid/grid-set.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
 import type { Layer } from "../../layer/layer.ts";
 
@@ -17,7 +18,7 @@ export type Lifetime = number | "no-cache" | undefined;
 const isStale = ({ isStale: stale, detail }: Aging): boolean => stale === true || detail === "cut-off";
 
 /** Returns the most seconds for which copies of a tile may be used. Infinity if the tile sets no limit. */
-function limitOf(layer: Expiring, z: number, tile: Aging, nowMs: number): number {
+function limitOf(layer: Expiring, z: Zoom, tile: Aging, nowMs: number): number {
   if (isStale(tile)) return layer.staleClientSeconds;
   const seconds = valueAt(layer.expireCacheSeconds, z);
   if (seconds <= 0) return Number.POSITIVE_INFINITY;
@@ -25,10 +26,10 @@ function limitOf(layer: Expiring, z: number, tile: Aging, nowMs: number): number
 }
 
 /**
- * Returns the lifetime of a tile at clients: that of the layer, at most until the tile itself expires. Copies of
- * a stale tile may be used for `staleClientSeconds`. An undefined `tile` sets no limit.
+ * Returns the lifetime of a tile at clients: the lifetime in the layer, at most until the tile itself expires. Copies
+ * of a stale tile may be used for `staleClientSeconds`. An undefined `tile` sets no limit.
  */
-export function clientLifetime(layer: Expiring, z: number, tile: Aging | undefined, nowMs: number): Lifetime {
+export function clientLifetime(layer: Expiring, z: Zoom, tile: Aging | undefined, nowMs: number): Lifetime {
   const wanted = valueAt(layer.expireClientSeconds, z);
   if (wanted === "no-cache") return wanted;
   if (tile === undefined) return wanted > 0 ? wanted : undefined;
@@ -39,7 +40,7 @@ export function clientLifetime(layer: Expiring, z: number, tile: Aging | undefin
 }
 
 /** Returns the lifetime in shared caches of a CDN. Undefined for a secured layer, whose tiles must not be shared. */
-export function cdnLifetime(layer: Expiring, z: number, tile: Aging | undefined, nowMs: number): Lifetime {
+export function cdnLifetime(layer: Expiring, z: Zoom, tile: Aging | undefined, nowMs: number): Lifetime {
   const wanted = layer.expireCdnSeconds;
   if (wanted === undefined || layer.secured) return undefined;
   if (tile === undefined) return wanted;

@@ -4,7 +4,7 @@ import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { etagOf } from "../../lib/http/etag.ts";
+import { contentEtag } from "../../lib/http/etag.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import { ownVersion } from "../../lib/process/version.ts";
@@ -33,16 +33,20 @@ const catalogueDigest = onceEach(({ layers, service }: Catalogue): { readonly di
 });
 
 /** Returns the tag of a long document before it is written. Undefined if a layer has no digest. */
-export function longDocumentTag(catalogue: Catalogue, name: string, baseUrl: string): string | undefined {
+export function longDocumentTag(
+  catalogue: Catalogue,
+  { name }: Pick<CatalogueDocument, "name">,
+  baseUrl: string,
+): string | undefined {
   const { digest } = catalogueDigest(catalogue);
   if (digest === undefined) return undefined;
-  return etagOf(JSON.stringify([digest, name, baseUrl]));
+  return contentEtag(JSON.stringify([digest, name, baseUrl]));
 }
 
 /** The bytes that are written at once: enough for few writes, and fewer than the slowest client reads in a minute. */
 const PART_BYTES = 32_768;
 
-/** Joins short parts, and yields to the event loop between them, so that a document blocks no other work. */
+/** Joins short parts, and yields to the event loop between them, so that a document does not block other work. */
 async function* inSlices(parts: Iterable<string>): AsyncGenerator<Buffer> {
   const slices = new Slices(machineClock);
   let text = "";
@@ -66,8 +70,7 @@ function* inPieces(bytes: Buffer): Generator<Buffer> {
 export async function sendLongDocument(
   response: ServerResponse,
   document: CatalogueDocument,
-  etag: string | undefined,
-  baseUrl: string,
+  { etag, baseUrl }: { readonly etag: string | undefined; readonly baseUrl: string },
 ): Promise<void> {
   const { headers, method } = response.req;
   const coding = codingFor(headers["accept-encoding"], Number.POSITIVE_INFINITY);

@@ -1,7 +1,7 @@
 import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
-import type { GridSet } from "../../grid/grid-set.ts";
+import { asTileIndex, asZoom, type GridSet, type Zoom } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
 import { coverageAt, findSubset, type GridSubset, type Layer } from "../../layer/layer.ts";
@@ -26,7 +26,7 @@ export interface OutsideTile {
  * The meaning of an address: a tile, a map composed of tiles, a query to the upstream, or a document about the
  * catalogue.
  */
-export type RequestedTile =
+export type ParsedAddress =
   | { readonly kind: "tile"; readonly request: TileRequest }
   | PackedTile
   /** A tile that is rendered for this request and not stored. */
@@ -44,7 +44,7 @@ interface DocumentHead {
   readonly contentType: string;
   /** The file name with which browsers save the document. */
   readonly fileName?: string;
-  /** False if there are so many documents of this kind that each is written anew for each request. */
+  /** False if each request writes the document again, because there are too many documents of this kind. */
   readonly isStored?: false;
 }
 
@@ -136,10 +136,10 @@ export function queryOf({ values }: Parameters): string {
  * Returns the zoom of a level by its name (`EPSG:900913:7`), else by its number, unless names are numbers too.
  * Undefined if the text is neither.
  */
-export function levelOf({ matrices }: GridSet, text: string): number | undefined {
+export function findLevel({ matrices }: GridSet, text: string): Zoom | undefined {
   const named = matrices.findIndex(({ name }) => name === text);
-  if (named >= 0) return named;
-  return /^\d+$/.test(text) && !matrices.some(({ name }) => /^\d+$/.test(name)) ? Number(text) : undefined;
+  if (named >= 0) return asZoom(named);
+  return /^\d+$/.test(text) && !matrices.some(({ name }) => /^\d+$/.test(name)) ? asZoom(Number(text)) : undefined;
 }
 
 /** The tiles of a level that a layer offers. Rows are counted as in the protocol. */
@@ -150,7 +150,7 @@ export interface OfferedRange {
   readonly maxRow: number;
 }
 
-export function offeredRange(subset: GridSubset, z: number, rows: RowOrder): OfferedRange | undefined {
+export function offeredRange(subset: GridSubset, z: Zoom, rows: RowOrder): OfferedRange | undefined {
   const coverage = coverageAt(subset, z);
   const matrix = subset.gridSet.matrices[z];
   if (coverage === undefined || matrix === undefined) return undefined;
@@ -164,7 +164,7 @@ export function offeredRange(subset: GridSubset, z: number, rows: RowOrder): Off
 }
 
 /** Converts a protocol's row to y from the bottom. */
-const yOfRow = (grid: GridSet, z: number, row: number, rows: RowOrder): number =>
+const yOfRow = (grid: GridSet, z: Zoom, row: number, rows: RowOrder): number =>
   rows === "top" ? (grid.matrices[z]?.matrixHeight ?? 0) - 1 - row : row;
 
 /** Returns the tile of an address. Checks the format first, then the parameters, then the position. */
@@ -173,27 +173,27 @@ export function resolveTile(
   format: Result<TileFormat, Refusal>,
   parameters: Result<Parameters, Refusal>,
   at: TilePosition,
-): Result<RequestedTile, ProtocolRefusal> {
+): Result<ParsedAddress, ProtocolRefusal> {
   if (!format.ok) return format;
   if (!parameters.ok) return parameters;
-  return tileAt({ layer, subset, format: format.value, parameters: parameters.value }, at);
+  return offeredTile({ layer, subset, format: format.value, parameters: parameters.value }, at);
 }
 
 /** The position of a tile as its protocol counts it. */
 export interface TilePosition {
-  readonly z: number;
+  readonly z: Zoom;
   readonly column: number;
   readonly row: number;
   readonly rows: RowOrder;
 }
 
 /** Returns the tile of a well-formed address. Refuses a tile that the layer does not offer. */
-export function tileAt(
+export function offeredTile(
   parts: Omit<TileRequest, "index">,
   at: TilePosition,
 ): Result<{ readonly kind: "tile"; readonly request: TileRequest }, ProtocolRefusal> {
   const { subset } = parts;
-  const index = { x: at.column, y: yOfRow(subset.gridSet, at.z, at.row, at.rows), z: at.z };
+  const index = asTileIndex({ x: at.column, y: yOfRow(subset.gridSet, at.z, at.row, at.rows), z: at.z });
   const request = { ...parts, index };
   const range = offeredRange(subset, at.z, at.rows);
   if (range === undefined) {

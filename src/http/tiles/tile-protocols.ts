@@ -318,8 +318,8 @@ export class TileProtocols {
         const baseUrl = address.baseUrl();
         if (!("parts" in selected) || !isLong(catalogue))
           return sendDocument(response, this.#memo.document(selected, baseUrl), this.#packed);
-        const tag = longDocumentTag(catalogue, selected.name, baseUrl);
-        return sendLongDocument(response, selected, tag, baseUrl);
+        const etag = longDocumentTag(catalogue, selected, baseUrl);
+        return sendLongDocument(response, selected, { etag, baseUrl });
       }
       case "map":
         return this.#guarded(selected.request.layer, response, () =>

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
-import { extentText, tileExtent } from "../../grid/grid-set.ts";
+import { asZoom, extentText, tileExtent, type Zoom } from "../../grid/grid-set.ts";
 import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { jsonText } from "../../lib/text/json-text.ts";
@@ -105,7 +105,7 @@ const headerText = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text
 /**
  * Returns the headers of the lifetimes for tiles of a zoom. An undefined `tile` means that no stored tile sets a limit.
  */
-function lifetimesOf(layer: Layer, z: number, tile: Aging | undefined, nowMs: number): readonly string[] {
+function lifetimesOf(layer: Layer, z: Zoom, tile: Aging | undefined, nowMs: number): readonly string[] {
   return cacheHeaders(clientLifetime(layer, z, tile, nowMs), cdnLifetime(layer, z, tile, nowMs), layer.secured);
 }
 
@@ -299,7 +299,9 @@ export function sendInfo(
   // A legend changes as rarely as the layer's tiles. Feature information may change at any time, so caches must not
   // store it.
   const lasting =
-    request.kind === "legend" ? cacheHeaders(clientLifetime(layer, 0, undefined, 0), undefined, layer.secured) : [];
+    request.kind === "legend"
+      ? cacheHeaders(clientLifetime(layer, asZoom(0), undefined, 0), undefined, layer.secured)
+      : [];
   const caching = lasting.length === 0 ? ["Cache-Control", "no-store"] : lasting;
   send(response, 200, contentType, bytes, [...caching, "Content-Security-Policy", "sandbox"]);
 }

@@ -6,7 +6,7 @@ import { parseQuery, type Query } from "../query.ts";
 import { parseKml } from "./kml/kml-address.ts";
 import { parseOgc } from "./ogc/ogc-address.ts";
 import type { Dialect } from "./ogc-exception.ts";
-import { notFound, type ProtocolRefusal, type RequestedTile } from "./tile-parts.ts";
+import { notFound, type ParsedAddress, type ProtocolRefusal } from "./tile-parts.ts";
 import { parseTms } from "./tms/tms-address.ts";
 import { parseWms, wmsVersion } from "./wms/wms-address.ts";
 import { parseWmtsKvp, parseWmtsRest } from "./wmts/wmts-address.ts";
@@ -14,8 +14,8 @@ import { parseTileJson } from "./xyz/tilejson.ts";
 import { parseGmaps, parseQuadkey, parseVe } from "./xyz/web-tile.ts";
 import { parseXyz } from "./xyz/xyz-address.ts";
 
-/** Parses the remaining path and the query. Pure. Never throws, whatever a client sends. */
-type Parser = (catalogue: Catalogue, rest: readonly string[], query: Query) => Result<RequestedTile, ProtocolRefusal>;
+/** Parses the remaining path and the query. Pure. Never throws, for any input of a client. */
+type Parser = (catalogue: Catalogue, rest: readonly string[], query: Query) => Result<ParsedAddress, ProtocolRefusal>;
 
 const PROTOCOLS = {
   xyz: parseXyz,
@@ -71,7 +71,7 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
     if (simple && third === undefined) return ok({ protocol: second, rest: [] });
   }
   return notFound(
-    "Nothing is here. Tiles are under /service/wmts, /service/tms/1.0.0, /service/wms, /service/kml, /xyz, /quadkey, /tilejson and /ogc",
+    "Nothing is at this address. Tiles are under /service/wmts, /service/tms/1.0.0, /service/wms, /service/kml, /xyz, /quadkey, /tilejson and /ogc",
   );
 }
 
@@ -107,7 +107,7 @@ export function parseRequested(
   catalogue: Catalogue,
   route: TileRoute,
   queryText: string,
-): { readonly dialect: Dialect; readonly requested: Result<RequestedTile, ProtocolRefusal> } {
+): { readonly dialect: Dialect; readonly requested: Result<ParsedAddress, ProtocolRefusal> } {
   const query = parseQuery(queryText);
   if (!query.ok) return { dialect: dialectOf(route, new Map()), requested: undecodable("The query", query.error) };
   const parse: Parser = PROTOCOLS[route.protocol];

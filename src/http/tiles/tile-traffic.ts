@@ -1,3 +1,4 @@
+import type { LayerName } from "../../layer/tile-set.ts";
 import { BOUNDS_SECONDS, type TileResult } from "./tile-times.ts";
 
 /** The answers to users' requests for tiles in some time. */
@@ -43,7 +44,7 @@ export class TileTraffic {
   #layers = new Map<string, TrafficCounts>();
 
   /** @param bucket the bucket of the answer's duration, as `TileTimes.observe` returns it */
-  count(layer: string, result: TileResult, bucket: number, bytes: number): void {
+  count(layer: LayerName, result: TileResult, bucket: number, bytes: number): void {
     const counts = this.#countsOf(layer);
     if (result === "hit") counts.hits++;
     else if (result === "miss") counts.misses++;
@@ -53,11 +54,11 @@ export class TileTraffic {
   }
 
   /** Counts an answer without a tile to a request for a stored tile only. */
-  countNotCached(layer: string): void {
+  countNotCached(layer: LayerName): void {
     this.#countsOf(layer).notCached++;
   }
 
-  #countsOf(layer: string): TrafficCounts {
+  #countsOf(layer: LayerName): TrafficCounts {
     let counts = this.#layers.get(layer);
     if (counts === undefined) {
       counts = noTraffic();

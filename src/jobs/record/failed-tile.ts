@@ -1,13 +1,20 @@
+import { asTileIndex, type TileX, type TileY, type Zoom } from "../../grid/grid-set.ts";
 import { int, type Row, text } from "../../state/database.ts";
 
 export interface FailedTile {
-  readonly z: number;
-  readonly x: number;
-  readonly y: number;
+  readonly z: Zoom;
+  readonly x: TileX;
+  readonly y: TileY;
   /** The index of the combination of parameters among the job's combinations. */
   readonly combination: number;
   readonly class: string;
   readonly message: string;
+}
+
+/** The page of failed tiles to read. `after` is the cursor of the previous page; 0 for the first page. */
+export interface FailedTileSlice {
+  readonly after: number;
+  readonly limit: number;
 }
 
 export interface FailedTilePage {
@@ -21,9 +28,7 @@ export const MOST_FAILED_TILES = 100_000;
 
 /** Reads a row of the table `failed_tile`. */
 export const failedTileOf = (row: Row): FailedTile => ({
-  z: int(row, "z"),
-  x: int(row, "x"),
-  y: int(row, "y"),
+  ...asTileIndex({ z: int(row, "z"), x: int(row, "x"), y: int(row, "y") }),
   combination: int(row, "combination"),
   class: text(row, "class"),
   message: text(row, "message"),

@@ -11,6 +11,7 @@ import {
 import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { conditionsOf } from "../../state/conditions.ts";
 import { bytes, type Database, int, newId, type Row, text, wordOf } from "../../state/database.ts";
+import type { FailedTileSlice } from "./failed-tile.ts";
 import { type FailedTile, type FailedTilePage, failedTileOf } from "./failed-tile.ts";
 import { type NewSelection, SelectionStore } from "./selection-store.ts";
 import {
@@ -243,11 +244,8 @@ export class JobStore {
     this.#db.prepare("UPDATE task SET state = ?, processed = ? WHERE id = ?").run(state, String(processed), id);
   }
 
-  /**
-   * Returns one page of a job's failed tiles.
-   * @param after the cursor of the previous page
-   */
-  failedTilePage(job: number, after: number, limit: number): FailedTilePage {
+  /** Returns one page of a job's failed tiles. */
+  failedTilePage(job: number, { after, limit }: FailedTileSlice): FailedTilePage {
     const rows = this.#db
       .prepare(
         `SELECT rowid AS number, z, x, y, combination, class, message FROM failed_tile
@@ -264,7 +262,7 @@ export class JobStore {
 
   /** Returns the failed tiles of a job in the order in which they failed. */
   failedTiles(job: number): readonly FailedTile[] {
-    return this.failedTilePage(job, 0, Number.MAX_SAFE_INTEGER - 1).tiles;
+    return this.failedTilePage(job, { after: 0, limit: Number.MAX_SAFE_INTEGER - 1 }).tiles;
   }
 
   addFailedTiles(job: number, tiles: readonly FailedTile[]): void {

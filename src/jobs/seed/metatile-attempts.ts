@@ -159,7 +159,7 @@ export class MetatileAttempts {
     }
     if (isOutage(failure.failure) && !ownFailurePolicy && !isLast && triesLeft <= 1) {
       // A probe of a metatile that was rendered before shows whether this metatile is bad or the upstream is down. It
-      // runs before the last try: if it ran after the last try, and the upstream came back in between, this metatile
+      // runs before the last try: if it ran after the last try, and the upstream recovered in between, this metatile
       // would be counted as failed.
       const state = await outage.wait(job, layer, metatile, failure.message, signal);
       return stop.isDue(signal) ? "stop" : { failed: 0, isLast: state === "alive" };

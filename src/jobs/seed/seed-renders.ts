@@ -1,4 +1,5 @@
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { CellWriters } from "../../ledger/cells/cell-writers.ts";
 import type { Leave } from "../../render/admission.ts";
 import type { RenderControl } from "../../render/render-control.ts";
@@ -14,7 +15,7 @@ export interface SeedRendersParts {
   readonly renders: Pick<RenderControl, "render" | "renderBatch">;
   readonly tiles: Pick<WantedTiles, "areMissing">;
   /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: (layer: string) => Promise<void>;
+  readonly marksCommitted: (layer: LayerName) => Promise<void>;
 }
 
 /** The metatiles of one job that are rendered in one batch. */

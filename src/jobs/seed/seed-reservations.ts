@@ -1,5 +1,6 @@
 import { rectCount, type TileRect } from "../../grid/grid-set.ts";
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { Reservation } from "../../quota/reservations.ts";
 import type { Admission, StoredSize } from "../../render/admission.ts";
 import type { ActiveJob } from "../active-job.ts";
@@ -7,9 +8,9 @@ import type { ActiveJob } from "../active-job.ts";
 /** The part of the quota that seeds use. */
 export interface SeedReservations {
   /** Returns the bytes that the disk allocates for a tile of this size in a layer. */
-  allocated(bytes: number, layer: string): number;
+  allocated(bytes: number, layer: LayerName): number;
   /** Returns an empty reservation. The caller must release it. */
-  begin(layer: string): Reservation;
+  begin(layer: LayerName): Reservation;
   /** Reserves a size if it fits without an eviction. */
   tryReserve(reservation: Reservation, size: StoredSize): boolean;
   /** Reserves a size and evicts tiles for it if necessary. A size of 0 checks whether there is any space. */

@@ -1,3 +1,5 @@
+import type { TileX, TileY } from "../../grid/grid-set.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { isWanted, type RenderFailure, type RenderOutcome } from "../../render/render-order.ts";
 import type { ActiveJob } from "../active-job.ts";
 import { failureLimitReason } from "../failure-limits.ts";
@@ -14,7 +16,7 @@ export interface SeedResultsParts {
   /** Writes all changes in one transaction. */
   readonly persist: (also: () => void) => void;
   /** Logs failed tiles of a layer. */
-  readonly failedTiles: (layer: string, failure: RenderFailure, tiles: number) => void;
+  readonly failedTiles: (layer: LayerName, failure: RenderFailure, tiles: number) => void;
 }
 
 /** Counts the metatiles that a job has finished, and stores which tiles have failed. */
@@ -39,7 +41,7 @@ export class SeedResults {
     // Only a reseed counts unchanged tiles. A seed renders missing and expired tiles, and an expired tile is renewed
     // even if its picture is the same.
     const isReseed = job.request.type === "reseed";
-    const isWorked = ({ x, y }: { readonly x: number; readonly y: number }): boolean =>
+    const isWorked = ({ x, y }: { readonly x: TileX; readonly y: TileY }): boolean =>
       metatile.isCounted(x, y) && isWanted(wanted, metatile.rect, x, y);
     const unchanged = isReseed ? BigInt(same.filter(isWorked).length) : 0n;
     const counts = { skipped: all - worked, unchanged, stored: worked - unchanged, bytes: BigInt(bytes) };

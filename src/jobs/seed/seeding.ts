@@ -1,6 +1,7 @@
 import { rectCount } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import type { Random } from "../../lib/random/random.ts";
@@ -39,7 +40,7 @@ export interface SeedingParts extends WantedTilesParts {
   readonly reservations: SeedReservations;
   readonly failedTiles: SeedResultsParts["failedTiles"];
   /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: (layer: string) => Promise<void>;
+  readonly marksCommitted: (layer: LayerName) => Promise<void>;
   /** Returns the current time, or the latest time that the wall clock has shown if it was set back; ms since 1970. */
   readonly latestMs: () => number;
   readonly clock: Clock;

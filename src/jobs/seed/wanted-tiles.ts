@@ -1,9 +1,9 @@
-import { rectCount, rectHolds, type TileRect } from "../../grid/grid-set.ts";
+import { rectCount, rectHolds, type TileRect, type TileX, type TileY, type Zoom } from "../../grid/grid-set.ts";
 import { type Span, spanFrom, type TileSelection } from "../../grid/tile-selection.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
 import { findSubset, type Layer } from "../../layer/layer.ts";
 import { storesLevel } from "../../layer/stored-levels.ts";
-import type { TileAddress, TileSet } from "../../layer/tile-set.ts";
+import type { LayerName, TileAddress, TileSet } from "../../layer/tile-set.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
@@ -17,12 +17,12 @@ export interface WantedTilesParts {
    * Returns the time of the last soft truncation of a layer, ms since 1970; 0 if there was none. Tiles written before
    * it count as expired.
    */
-  readonly expiredBeforeMs: (layer: string) => number;
+  readonly expiredBeforeMs: (layer: LayerName) => number;
   /**
    * Returns whether other programs write to a layer's tiles, or may have written to them. If so, the job reads the
    * store instead of the ledger.
    */
-  readonly sharedStore: (layer: string) => boolean;
+  readonly sharedStore: (layer: LayerName) => boolean;
   readonly clock: Clock;
 }
 
@@ -36,7 +36,7 @@ export interface MetatilePosition {
 }
 
 /** Returns whether the job counts a tile of a metatile. */
-export type IsCounted = (x: number, y: number) => boolean;
+export type IsCounted = (x: TileX, y: TileY) => boolean;
 
 /** A stored tile is fresh if its `time` is not before `sinceMs`. */
 interface Fresh {
@@ -97,12 +97,12 @@ export class WantedTiles {
   }
 
   /** Returns whether a job renders only missing tiles at a level. */
-  areMissing(job: ActiveJob, layer: Layer, z: number): boolean {
+  areMissing(job: ActiveJob, layer: Layer, z: Zoom): boolean {
     return job.request.type === "seed" && this.#freshness(job, layer, z)?.sinceMs === 0;
   }
 
   /** Returns which stored tiles need no render. Undefined if all tiles are rendered. */
-  #freshness(job: ActiveJob, layer: Layer, z: number): Fresh | undefined {
+  #freshness(job: ActiveJob, layer: Layer, z: Zoom): Fresh | undefined {
     const { type, olderThanMs, onlyExisting } = job.request;
     // A seed renders expired tiles again.
     if (type === "seed") {
@@ -172,11 +172,11 @@ function* selectedIn(counted: TileRect, selection: TileSelection | undefined): G
   };
 }
 
-const indexIn = (rect: TileRect, x: number, y: number): number =>
+const indexIn = (rect: TileRect, x: TileX, y: TileY): number =>
   (y - rect.minY) * (rect.maxX - rect.minX + 1) + (x - rect.minX);
 
 /** Yields the tiles row by row from the lower left, with their index in a mask. */
-function* tilesOf(rect: TileRect): Generator<{ readonly x: number; readonly y: number; readonly i: number }> {
+function* tilesOf(rect: TileRect): Generator<{ readonly x: TileX; readonly y: TileY; readonly i: number }> {
   let i = 0;
   for (let y = rect.minY; y <= rect.maxY; y++) for (let x = rect.minX; x <= rect.maxX; x++) yield { x, y, i: i++ };
 }

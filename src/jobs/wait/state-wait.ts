@@ -1,3 +1,4 @@
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { Random } from "../../lib/random/random.ts";
 import { jittered } from "../../lib/time/back-off.ts";
 import { isStateAway } from "../../state/state-wait.ts";
@@ -13,7 +14,7 @@ export interface StateWaitParts {
    * Makes the records of a layer agree with its tiles, if they do not.
    * @throws StateError if this is not possible yet
    */
-  readonly ready: (layer: string) => void;
+  readonly ready: (layer: LayerName) => void;
   /**
    * Called when a job begins to wait. The reason cannot be saved, and otherwise a job is reported only when it is
    * saved.

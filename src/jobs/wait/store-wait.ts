@@ -1,3 +1,4 @@
+import type { LayerName } from "../../layer/tile-set.ts";
 import { jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
 import { StoreError, type TileStore } from "../../store/tile-store.ts";
 import type { ActiveJob } from "../active-job.ts";
@@ -55,7 +56,7 @@ export class StoreWait {
   }
 
   /** Returns why the store does not accept tiles of a layer. Undefined if it does. */
-  async #fault(layer: string): Promise<string | undefined> {
+  async #fault(layer: LayerName): Promise<string | undefined> {
     try {
       await this.#parts.store.check(layer);
       return undefined;

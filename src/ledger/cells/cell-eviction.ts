@@ -1,5 +1,5 @@
-import type { TileRect } from "../../grid/grid-set.ts";
-import type { TileSet } from "../../layer/tile-set.ts";
+import type { TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
+import type { LayerName, TileSet } from "../../layer/tile-set.ts";
 import { isDone } from "../../store/tile-store.ts";
 import { type Block, type CellOrder, cellOf } from "../block.ts";
 import type { ZoomAddress } from "../block-table.ts";
@@ -9,12 +9,12 @@ import type { TileSetRecord } from "../tile-set-record.ts";
 import type { CellWriters } from "./cell-writers.ts";
 import { cellPosition } from "./cells.ts";
 
-/** Reads of tiles in one cell. `x` and `y` are those of any tile in the cell. */
+/** Reads of tiles in one cell. `x` and `y` name any tile in the cell. */
 export interface CellUses {
   readonly tileSet: TileSet;
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
+  readonly x: TileX;
+  readonly y: TileY;
+  readonly z: Zoom;
   /** The number of reads of tiles that had been read before. Only these count towards the access frequency. */
   readonly repeats: number;
 }
@@ -23,7 +23,7 @@ export interface CellUses {
 export interface EvictedCell {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
-  readonly tiles: readonly { readonly x: number; readonly y: number }[];
+  readonly tiles: readonly { readonly x: TileX; readonly y: TileY }[];
 }
 
 /** A cell to be evicted. */
@@ -31,7 +31,7 @@ interface VictimCell {
   readonly record: TileSetRecord;
   readonly block: Block;
   readonly cell: number;
-  readonly tiles: readonly { readonly x: number; readonly y: number }[];
+  readonly tiles: readonly { readonly x: TileX; readonly y: TileY }[];
 }
 
 /** Records the use of cells, and evicts the least used ones. */
@@ -58,7 +58,7 @@ export class CellEviction {
   /** Returns the cells of the selected layers in the order of eviction, without the cells of barred layers. */
   coldest(choice: {
     readonly order: CellOrder;
-    readonly ofLayer: (layer: string) => boolean;
+    readonly ofLayer: (layer: LayerName) => boolean;
     readonly keep: Keep;
     readonly colderThan: number;
   }): EvictionOrder {

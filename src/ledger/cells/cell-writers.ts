@@ -1,5 +1,5 @@
-import type { TileRect } from "../../grid/grid-set.ts";
-import type { TileSet } from "../../layer/tile-set.ts";
+import type { TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
+import type { FormatName, LayerName, TileSet } from "../../layer/tile-set.ts";
 import type { StoredPyramid } from "../../store/inventory-store.ts";
 import { type Block, cellOf } from "../block.ts";
 import type { LedgerInternals } from "../ledger-internals.ts";
@@ -15,14 +15,14 @@ export interface OpenCells {
   readonly mustCommit: boolean;
   readonly cells: readonly CellPosition[];
   /** The layer that may get tiles. Absent if the writer only removes tiles. */
-  readonly layer?: string;
+  readonly layer?: LayerName;
 }
 
 /** A tile that a writer reports. */
 export interface TileReport {
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
+  readonly x: TileX;
+  readonly y: TileY;
+  readonly z: Zoom;
   readonly bytes: number;
   /** The bytes of the replaced tile. Undefined if no tile was replaced. */
   readonly replaced: number | undefined;
@@ -101,7 +101,7 @@ export class CellWriters {
   /**
    * Returns whether a writer may be about to store a tile of a layer. Every writer opens its cells before it stores.
    */
-  isWritten(layer: string): boolean {
+  isWritten(layer: LayerName): boolean {
     return this.#writers.has(layer);
   }
 
@@ -109,22 +109,22 @@ export class CellWriters {
    * Bars a layer, because a truncation or an undo in it was interrupted. A writer that opens cells later must wait for
    * its completion. Ends the writers that already wait with open cells.
    */
-  bar(layer: string): void {
+  bar(layer: LayerName): void {
     this.#barred.add(layer);
     for (const interrupt of [...(this.#interrupts.get(layer) ?? [])]) interrupt();
   }
 
-  unbar(layer: string): void {
+  unbar(layer: LayerName): void {
     this.#barred.delete(layer);
   }
 
   /** Returns whether a layer is barred, so that its records and its tiles may differ. */
-  isBarred(layer: string): boolean {
+  isBarred(layer: LayerName): boolean {
     return this.#barred.has(layer);
   }
 
   /** Registers a function that is called when a layer is barred. Returns the function that removes it. */
-  onBar(layer: string, interrupt: () => void): () => void {
+  onBar(layer: LayerName, interrupt: () => void): () => void {
     const all = this.#interrupts.get(layer) ?? new Set();
     this.#interrupts.set(layer, all.add(interrupt));
     return () => {
@@ -136,7 +136,7 @@ export class CellWriters {
   /** Opens the cells of tiles before the tiles are removed. A tile set without a record needs no mark. */
   openTiles(
     pyramid: StoredPyramid,
-    tiles: readonly { readonly format: string; readonly x: number; readonly y: number; readonly z: number }[],
+    tiles: readonly { readonly format: FormatName; readonly x: TileX; readonly y: TileY; readonly z: Zoom }[],
   ): OpenCells {
     const cells = new Map<string, { readonly tileSet: TileSet; readonly block: Block; readonly cell: number }>();
     for (const { format, x, y, z } of tiles) {
@@ -181,7 +181,7 @@ export class CellWriters {
   }
 
   /** Returns for how many ms writes of lost writers may still reach tiles of a layer; 0 if they cannot. */
-  lateMsIn(layer: string): number {
+  lateMsIn(layer: LayerName): number {
     return this.#in.doubted.lateMsIn(layer);
   }
 
@@ -225,7 +225,7 @@ export class CellWriters {
   }
 
   /** Records that a tile was removed from the store. */
-  removed(tileSet: TileSet, tile: { x: number; y: number; z: number; bytes: number }): void {
+  removed(tileSet: TileSet, tile: { x: TileX; y: TileY; z: Zoom; bytes: number }): void {
     const record = this.#in.tileSets.find(tileSet);
     if (record === undefined) return;
     const block = this.#in.cells.blockAt(record, tile.x, tile.y, tile.z);
@@ -241,12 +241,12 @@ export class CellWriters {
    * Records the cells of a layer that are written during the deletion of a range of the layer. `end` counts these cells
    * again.
    */
-  watch(layer: string): { end(): void } {
+  watch(layer: LayerName): { end(): void } {
     return this.#watch.begin(layer);
   }
 
   /** Returns whether tiles of a layer are being deleted one by one. */
-  isWatched(layer: string): boolean {
+  isWatched(layer: LayerName): boolean {
     return this.#watch.isWatched(layer);
   }
 }

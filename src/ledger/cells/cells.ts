@@ -1,4 +1,4 @@
-import type { TileRect } from "../../grid/grid-set.ts";
+import { asTileX, asTileY, type TileRect, type TileX, type TileY, type Zoom } from "../../grid/grid-set.ts";
 import { CELL_SIDE, type TileSet } from "../../layer/tile-set.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import { type Block, blockOf, cellOf } from "../block.ts";
@@ -9,7 +9,7 @@ import type { TileSetTable } from "../tile-set-table.ts";
 /** The position of a cell, with its tile set. It stays valid when a truncation changes the id of the tile set. */
 export interface CellPosition {
   readonly tileSet: TileSet;
-  readonly z: number;
+  readonly z: Zoom;
   readonly bx: number;
   readonly by: number;
   readonly cell: number;
@@ -30,7 +30,7 @@ export class Cells {
   }
 
   /** Returns the block of a tile. */
-  blockAt(record: TileSetRecord, x: number, y: number, z: number): Block {
+  blockAt(record: TileSetRecord, x: TileX, y: TileY, z: Zoom): Block {
     return this.#parts.blocks.at({ tileSetId: blocksId(record, z), z, bx: blockOf(x), by: blockOf(y) });
   }
 
@@ -44,8 +44,8 @@ export class Cells {
   *in(record: TileSetRecord, rect: TileRect): Generator<{ readonly block: Block; readonly cell: number }> {
     for (let y = Math.floor(rect.minY / CELL_SIDE); y <= Math.floor(rect.maxY / CELL_SIDE); y++) {
       for (let x = Math.floor(rect.minX / CELL_SIDE); x <= Math.floor(rect.maxX / CELL_SIDE); x++) {
-        const [tx, ty] = [x * CELL_SIDE, y * CELL_SIDE];
-        yield { block: this.blockAt(record, tx, ty, rect.z), cell: cellOf(tx, ty) };
+        const [tileX, tileY] = [asTileX(x * CELL_SIDE), asTileY(y * CELL_SIDE)];
+        yield { block: this.blockAt(record, tileX, tileY, rect.z), cell: cellOf(tileX, tileY) };
       }
     }
   }

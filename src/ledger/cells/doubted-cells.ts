@@ -1,4 +1,5 @@
 import type { TileRect } from "../../grid/grid-set.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { FoundTile, InventoryStore, Listing } from "../../store/inventory-store.ts";
 import { ifAvailable } from "../../store/tile-store.ts";
 import { decayedFrequency } from "../access-frequency.ts";
@@ -59,7 +60,7 @@ export class DoubtedCells {
   }
 
   /** Returns for how many ms lost writers may still write to cells in doubt of a layer that they had open. */
-  lateMsIn(layer: string): number {
+  lateMsIn(layer: LayerName): number {
     const { tileSets, lateMs } = this.#parts;
     return this.of((id) => tileSets.byId(id)?.tileSet.layer === layer).length > 0 ? lateMs() : 0;
   }
@@ -152,7 +153,7 @@ export class DoubtedCells {
   }
 
   /** Counts the cells in doubt of a layer. Yields after each cell. */
-  *countOf(layer: string): Generator<undefined> {
+  *countOf(layer: LayerName): Generator<undefined> {
     const { tileSets, blocks } = this.#parts;
     for (const at of this.of((id) => tileSets.byId(id)?.tileSet.layer === layer)) {
       for (let cell = 0; cell < CELLS; cell++) {

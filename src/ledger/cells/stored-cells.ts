@@ -1,4 +1,4 @@
-import { intersectRects, type TileRect } from "../../grid/grid-set.ts";
+import { asTileY, intersectRects, type TileRect, type TileX, type TileY } from "../../grid/grid-set.ts";
 import { BLOCK_SIDE, CELL_SIDE } from "../../layer/tile-set.ts";
 import { type BlockAddress, blockOf, blockRect, cellRectOf } from "../block.ts";
 import type { BlockTable } from "../block-table.ts";
@@ -30,7 +30,7 @@ export class StoredCell {
   }
 
   /** Yields the stored tiles in the rectangle. Must be consumed within one turn of the event loop. */
-  *tilesInRect(): Generator<{ readonly x: number; readonly y: number }> {
+  *tilesInRect(): Generator<{ readonly x: TileX; readonly y: TileY }> {
     const block = this.#blocks.at(this.#at);
     const { minX, minY, maxX, maxY } = this.rect;
     for (let y = minY; y <= maxY; y++) for (let x = minX; x <= maxX; x++) if (block.has(x, y)) yield { x, y };
@@ -58,8 +58,8 @@ export function* storedCells(
 
 /** A tile of a known level. */
 export interface TilePosition {
-  readonly x: number;
-  readonly y: number;
+  readonly x: TileX;
+  readonly y: TileY;
 }
 
 /**
@@ -74,7 +74,7 @@ export function* storedCellsFrom(
 ): Generator<StoredCell, void> {
   const block = blockRect({ z: rect.z, bx: blockOf(from.x), by: blockOf(from.y) });
   const row = intersectRects(rect, { ...rect, minX: block.minX, minY: block.minY, maxY: block.maxY });
-  const above = intersectRects(rect, { ...rect, minY: block.maxY + 1 });
+  const above = intersectRects(rect, { ...rect, minY: asTileY(block.maxY + 1) });
   const first = cellNumber(from);
   for (const part of [row, above]) {
     if (part === undefined) continue;

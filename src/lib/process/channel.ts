@@ -13,7 +13,7 @@ type Call = {
 };
 type Cancel = { readonly kind: "cancel"; readonly id: number };
 type Note = { readonly kind: "note"; readonly method: string; readonly args: readonly unknown[] };
-type Answer =
+type CallAnswer =
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
   | {
       readonly kind: "error";
@@ -23,7 +23,7 @@ type Answer =
       readonly code: string;
     };
 /** A message between the two sides of a channel. */
-export type Message = Call | Cancel | Note | Answer;
+export type Message = Call | Cancel | Note | CallAnswer;
 
 type Parameters_<F> = F extends (...args: infer A) => unknown ? A : never;
 /** The arguments of a method that takes an `AbortSignal` last, without it. */
@@ -245,7 +245,7 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
   async #answer({ id, method, args, cancellable }: Call): Promise<void> {
     try {
       const value = await this.#invoke(method, cancellable ? [...args, this.#signalOf(id)] : args);
-      this.#port.postMessage({ kind: "answer", id, value } satisfies Answer);
+      this.#port.postMessage({ kind: "answer", id, value } satisfies CallAnswer);
     } catch (error) {
       const e = error instanceof Error ? error : new Error(String(error));
       this.#port.postMessage({
@@ -254,14 +254,14 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
         message: e.message,
         stack: e.stack,
         code: codeOf(e),
-      } satisfies Answer);
+      } satisfies CallAnswer);
     } finally {
       this.#cancellable.delete(id);
     }
   }
 }
 
-const errorOf = ({ message, stack, code }: Extract<Answer, { kind: "error" }>): Error =>
+const errorOf = ({ message, stack, code }: Extract<CallAnswer, { kind: "error" }>): Error =>
   Object.assign(new Error(message), { stack }, code === "" ? {} : { code });
 
 type AnyMethod = (...args: unknown[]) => unknown;
@@ -271,7 +271,7 @@ export function remoteMethods<T extends Methods<T>>(
   channel: Pick<Channel<Record<never, never>, T>, "call" | "callUntil" | "note">,
   sendings: Sendings<T>,
 ): T {
-  // The names are those of `T`, so each call fits `T`; the compiler cannot follow a name that is a variable.
+  // The names are the keys of `T`, so each call fits `T`; the compiler cannot follow a name that is a variable.
   const untyped = channel as unknown as {
     call(method: string, ...args: unknown[]): unknown;
     callUntil(signal: unknown, method: string, ...args: unknown[]): unknown;

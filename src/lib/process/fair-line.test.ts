@@ -60,8 +60,12 @@ test("in a full line the client with the most waiting requests loses its last on
   const { line, answered, wait, next } = lined();
   for (const name of ["a1", "a2"]) wait(name, new SharedTurn("a"));
   wait("a3", new SharedTurn("a", "b"));
-  expect([line.isGreediest("a"), line.isGreediest("b"), line.isGreediest("c")]).toEqual([true, false, false]);
-  line.answerGreediest("refused");
+  expect([line.hasLongestQueue("a"), line.hasLongestQueue("b"), line.hasLongestQueue("c")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  line.answerInLongestQueue("refused");
   await next();
   expect(answered).toEqual(["a2 refused", "a1 next"]);
   line.answerOthers("refused");

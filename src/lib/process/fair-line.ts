@@ -46,7 +46,7 @@ export class FairLine<T> {
   }
 
   /**
-   * Adds an entry, and waits for `answerFirst`, `answerOthers` or `answerGreediest`. Returns the value given there.
+   * Adds an entry, and waits for `answerFirst`, `answerOthers` or `answerInLongestQueue`. Returns the value given there.
    * @throws the signal's reason if it fires before the answer
    */
   wait(turn: SharedTurn, signal: AbortSignal): Promise<T> {
@@ -85,7 +85,7 @@ export class FairLine<T> {
     return false;
   }
 
-  /** Answers all entries except the one whose turn it is. */
+  /** Answers all entries except the entry whose turn it is. */
   answerOthers(value: T): void {
     const all = new Set([...this.#byClient.values()].flatMap((own) => [...own]));
     for (const { answer } of [...all].slice(1)) answer(value);
@@ -94,20 +94,20 @@ export class FairLine<T> {
   /**
    * Returns whether this client, with one more entry, would have at least as many entries as any other client. When a
    * line is full, the caller refuses an entry of such a client. For any other client the caller frees space with
-   * `answerGreediest`.
+   * `answerInLongestQueue`.
    */
-  isGreediest(client: string): boolean {
-    const most = this.#greediest()?.size ?? 0;
+  hasLongestQueue(client: string): boolean {
+    const most = this.#longest()?.size ?? 0;
     return (this.#byClient.get(client)?.size ?? 0) + 1 >= most;
   }
 
   /** Answers the newest entry of the client with the most entries, preferring an entry that no other client shares. */
-  answerGreediest(value: T): void {
-    const own = [...(this.#greediest() ?? [])];
+  answerInLongestQueue(value: T): void {
+    const own = [...(this.#longest() ?? [])];
     (own.findLast(({ turn }) => turn.clients.size < 2) ?? own.at(-1))?.answer(value);
   }
 
-  #greediest(): ReadonlySet<Waiting<T>> | undefined {
+  #longest(): ReadonlySet<Waiting<T>> | undefined {
     let most: ReadonlySet<Waiting<T>> | undefined;
     for (const own of this.#byClient.values()) if (most === undefined || own.size > most.size) most = own;
     return most;

@@ -27,7 +27,7 @@ test("a work whose signal has fired ends, and the others go on", async () => {
   const aborter = new AbortController();
   const stopped = new Slices(machineClock, aborter.signal).next();
   const goesOn = new Slices(machineClock).next();
-  aborter.abort(new Error("the client has gone"));
-  await expect(stopped).rejects.toThrow("the client has gone");
+  aborter.abort(new Error("the client has disconnected"));
+  await expect(stopped).rejects.toThrow("the client has disconnected");
   await goesOn;
 });

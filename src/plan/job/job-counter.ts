@@ -1,7 +1,7 @@
 import type { TileRect } from "../../grid/grid-set.ts";
 import { indexInSteps } from "../../grid/selection.ts";
 import type { TileSelection } from "../../grid/tile-selection.ts";
-import type { TileSet } from "../../layer/tile-set.ts";
+import type { LayerName, TileSet } from "../../layer/tile-set.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { atOnce, Slices } from "../../lib/process/slices.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
@@ -16,7 +16,7 @@ export interface JobCounterParts {
   /** Waits until the cells that a crash left marked are recounted. */
   readonly recounted: () => Promise<void>;
   /** Returns whether all tiles of a layer have been counted. */
-  readonly isCounted: (layer: string) => boolean;
+  readonly isCounted: (layer: LayerName) => boolean;
 }
 
 /** Counts the totals of jobs: ranges by arithmetic, stored tiles from the ledger, never from the store. */
@@ -63,7 +63,7 @@ export class JobCounter {
   }
 }
 
-const notCounted = (layer: string): Refusal =>
+const notCounted = (layer: LayerName): Refusal =>
   conflict(
     `The stored tiles of ${layer} are still being counted: onlyExisting has to wait until its usage is complete.`,
   );

@@ -1,3 +1,4 @@
+import type { Zoom } from "../../grid/grid-set.ts";
 import type { JobType } from "../seed-request.ts";
 
 interface JobSum {
@@ -31,7 +32,7 @@ export const COUNTERS: readonly Counter[] = [...TILES, ...JOB_SUMS.map(({ name }
 export type Counts = Readonly<Record<Counter, bigint>>;
 
 export interface ZoomCounts extends Counts {
-  readonly z: number;
+  readonly z: Zoom;
 }
 
 /** Returns a record with the value of each counter. */
@@ -66,7 +67,7 @@ export const processedTiles = (type: JobType, counts: Counts): bigint =>
 
 /** The counts of a job, by zoom and in total. */
 export class JobCounts {
-  readonly #zooms = new Map<number, Counts>();
+  readonly #zooms = new Map<Zoom, Counts>();
   #sum = NO_COUNTS;
 
   constructor(zooms: readonly ZoomCounts[] = []) {
@@ -82,21 +83,21 @@ export class JobCounts {
     return [...this.#zooms].map(([z, counts]) => ({ z, ...counts })).sort((a, b) => a.z - b.z);
   }
 
-  of(z: number): Counts {
+  of(z: Zoom): Counts {
     return this.#zooms.get(z) ?? NO_COUNTS;
   }
 
-  add(z: number, change: Partial<Counts>): void {
+  add(z: Zoom, change: Partial<Counts>): void {
     this.#add(z, change);
   }
 
-  #add(z: number, change: Partial<Counts>): void {
+  #add(z: Zoom, change: Partial<Counts>): void {
     this.#zooms.set(z, added(this.#zooms.get(z) ?? NO_COUNTS, change));
     this.#sum = added(this.#sum, change);
   }
 
   /** Raises the total of a zoom if the job has processed more tiles there than were counted. */
-  coverWorked(z: number): void {
+  coverWorked(z: Zoom): void {
     const counts = this.#zooms.get(z);
     const more = counts === undefined ? 0n : workedOf(counts) - counts.total;
     if (more > 0n) this.#add(z, { total: more });

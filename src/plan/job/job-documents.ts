@@ -110,7 +110,7 @@ export const job = z.object({
   zoomStop: whole,
   ...progress,
   reason: textOrNull,
-  tasks: z.array(int64).meta({ description: "All tasks that the job has had" }),
+  tasks: z.array(int64).meta({ description: "All tasks of the job so far" }),
   /** The account. Null if the interface was open, or the server itself made the job. */
   createdBy: textOrNull,
   abortedBy: textOrNull,
@@ -126,11 +126,10 @@ export const job = z.object({
     .strictObject({ from: time, to: time, timeZone: text.meta({ default: "UTC" }) })
     .nullable()
     .meta({ description: "The hours in which the job runs; null: at any time" }),
-  threadCount: whole.meta({ description: "The requested number of parallel tasks; fewer work when less is left" }),
-  limit: z
-    .enum(["area", "tiles"])
-    .nullable()
-    .meta({ description: "What limits the job inside its bounds: an area or a list of tiles; null: nothing" }),
+  threadCount: whole.meta({ description: "The requested number of parallel tasks; near its end a job has fewer" }),
+  limit: z.enum(["area", "tiles"]).nullable().meta({
+    description: "The restriction of the job within its bounds: an area or a list of tiles; null: no restriction",
+  }),
   combinations: z
     .array(parameters)
     .exactOptional()
@@ -171,7 +170,7 @@ export const jobs = z.object({
     .meta({ description: "Only with counts=true: the jobs by outcome, or by state and pause while they have none" }),
   endedMissing: z.string().exactOptional().meta({
     description:
-      "Why the list has only jobs that have not ended, and no counts: the state database is away. Absent: it has all",
+      "Why the list has only unfinished jobs, and no counts: the state database is away. Absent: the list has all jobs",
   }),
 });
 
@@ -180,7 +179,7 @@ export const jobTimeline = z.object({
     z.object({
       at: moment,
       event: z.enum(["made", "running", "paused", "resumed", "waiting", "restarted", "ended"]),
-      by: textOrNull.meta({ description: "The account; null: the server did it, or had no users" }),
+      by: textOrNull.meta({ description: "The account; null: the server itself, or a server without users" }),
       reason: textOrNull,
     }),
   ),
@@ -211,7 +210,7 @@ export const jobArea = z.object({
  */
 export const batch = z.object({
   id: int64.meta({ description: "The id of the first job of the batch" }),
-  /** The jobs in each state, without those that were removed from the history. */
+  /** The jobs in each state, without jobs that were removed from the history. */
   jobs: z.object({ pending: whole, running: whole, done: whole, aborted: whole }),
   ...progress,
 });
@@ -238,11 +237,11 @@ export const failures = z.object({
 const estimated = { tiles: bigint64, kept: bigint64.nullable(), missing: bigint64.nullable() };
 const weighed = {
   ...estimated,
-  bytes: bigint64.nullable().meta({ description: "Of the tiles to render; of a truncate: what it frees" }),
+  bytes: bigint64.nullable().meta({ description: "Size of the tiles to render; for a truncate: the freed bytes" }),
   bytesOnDisk: bigint64.meta({
-    description: "What these tiles take on the disk, each in whole blocks; while `bytes` is null: the least",
+    description: "Space of these tiles on the disk, in whole blocks; if `bytes` is null: a lower bound",
   }),
-  inodes: bigint64.meta({ description: "New files; of a truncate: files that it frees" }),
+  inodes: bigint64.meta({ description: "New files; for a truncate: freed files" }),
   fitsQuota: z.boolean().nullable(),
   fitsDisk: z.boolean().nullable(),
   fitsInodes: z.boolean().nullable(),

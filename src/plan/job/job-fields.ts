@@ -85,10 +85,10 @@ export const jobFields = {
     group: "renders",
     schema: (z: FieldBuilders) => z.number({ error: "a number greater than 0, 100 at most" }).gt(0).max(100),
     otherwise: null,
-    description: "Of the tiles that were tried, once these are a hundred or all",
+    description: "Of the attempted tiles, after a hundred attempts or at the end",
     flag: {
       option: "--max-failure-percent <n>",
-      help: "end the job when more than this percentage of the tried tiles has failed",
+      help: "end the job when more than this percentage of the attempted tiles has failed",
       parse: { read: readPercent, expected: "A number greater than 0, 100 at most." },
     },
   },
@@ -96,8 +96,8 @@ export const jobFields = {
     group: "reseeds",
     schema: (z: FieldBuilders) => z.boolean(),
     otherwise: false,
-    description: "Reseeds only: selects the tiles that are stored when the job is created",
-    flag: { option: "--only-existing", help: "only tiles that are stored already" },
+    description: "Reseeds only: selects the tiles that are in the store when the job is created",
+    flag: { option: "--only-existing", help: "only stored tiles" },
   },
   olderThan: {
     group: "reseeds",
@@ -114,10 +114,10 @@ export const jobFields = {
         }),
     otherwise: null,
     description:
-      "Reseeds only: tiles written before; an RFC 3339 time, or an ISO 8601 duration back from when the job is made",
+      "Reseeds only: tiles written before; an RFC 3339 time, or an ISO 8601 duration before the creation of the job",
     flag: {
       option: "--older-than <age>",
-      help: "only tiles written before a time, or before an age: P7D is a week ago",
+      help: "only tiles that were written before a time, or before an age: P7D is a week ago",
     },
     planned: { name: "olderThanMs", plan: momentOf },
     shown: {
@@ -134,7 +134,7 @@ export const jobFields = {
     description: "The order in which tiles are rendered: zoom after zoom, or the most used tiles first (hot)",
     flag: {
       option: "--order <order>",
-      help: "which tiles come first: those of the first zoom, or the most used (by-zoom)",
+      help: "the tiles that are rendered first: the tiles of the first zoom, or the most used (by-zoom)",
       choices: JOB_ORDERS,
     },
     fact: "order",
@@ -162,7 +162,7 @@ export const jobFields = {
     otherwise: null,
     flag: {
       option: "--max-failures <n>",
-      help: `end the job after so many failed tiles (${USUAL_FAILURES})`,
+      help: `end the job after this number of failed tiles (${USUAL_FAILURES})`,
       parse: { read: readFailures, expected: `A whole number from 0 to ${MOST_FAILURES}.` },
     },
     planned: {
@@ -172,7 +172,7 @@ export const jobFields = {
     },
     shown: {
       schema: (z: FieldBuilders) => z.int(),
-      description: "null: any number",
+      description: "null: no limit",
       show: (failures: number | null) => failures,
     },
   },

@@ -1,5 +1,5 @@
 export interface JobOptions {
-  /** The most tasks of all jobs that run at once. */
+  /** The largest number of tasks that run at once, of all jobs together. */
   readonly maxRunningTasks: number;
   /** The largest threadCount of one request. */
   readonly maxThreadCount: number;

@@ -1,5 +1,6 @@
-import type { Extent, TileRect } from "../../grid/grid-set.ts";
+import type { Extent, GridSetName, TileRect, Zoom } from "../../grid/grid-set.ts";
 import type { Selection } from "../../grid/selection.ts";
+import type { FormatName, LayerName, ParametersId } from "../../layer/tile-set.ts";
 import type { Combination } from "../combination.ts";
 import type { JobType } from "../seed-request.ts";
 import type { ValueChoice } from "../value-choice.ts";
@@ -9,16 +10,16 @@ import type { JobTerms } from "./job-terms.ts";
 /** The work of a job, validated against its layer. It is stored completely, so that a restart needs no other data. */
 export interface JobRequest extends PlannedFields {
   readonly type: JobType;
-  readonly layer: string;
+  readonly layer: LayerName;
   /** For a seed or reseed: exactly one grid set and one format. For a truncate: null means all. */
-  readonly gridSet: string | null;
-  readonly format: string | null;
+  readonly gridSet: GridSetName | null;
+  readonly format: FormatName | null;
   /**
    * Values of all parameter filters; empty for the defaults. Null: see `combinations`; without combinations the job is
    * a truncate of stored combinations.
    */
   readonly parameters: Readonly<Record<string, string>> | null;
-  readonly parametersId: string | null;
+  readonly parametersId: ParametersId | null;
   /** At least two different combinations. Absent: see `parameters`. */
   readonly combinations?: readonly Combination[];
   /**
@@ -32,10 +33,10 @@ export interface JobRequest extends PlannedFields {
   readonly limit?: Selection["kind"];
   /** Stored in a separate table, because it may be large. Absent if the job was read only for its view. */
   readonly selection?: Selection;
-  readonly zoomStart: number;
-  readonly zoomStop: number;
+  readonly zoomStart: Zoom;
+  readonly zoomStop: Zoom;
   /** The rectangles to work on, by grid set (a truncate may have several), ascending by zoom. */
-  readonly ranges: readonly { readonly gridSet: string; readonly rects: readonly TileRect[] }[];
+  readonly ranges: readonly { readonly gridSet: GridSetName; readonly rects: readonly TileRect[] }[];
   /** Tiles per metatile, across and up. Progress is stored in these metatiles, even if the layer's metatiles change. */
   readonly metatile: readonly [number, number];
   readonly threadCount: number;
@@ -90,7 +91,7 @@ export interface TaskRow {
   readonly remainingSeconds: number;
   readonly id: number;
   readonly status: 0 | 1;
-  readonly layer: string;
+  readonly layer: LayerName;
   readonly type: JobType;
 }
 
@@ -118,7 +119,7 @@ export type JobKindCounts = Readonly<Record<JobKind, number>>;
 
 /** A filter of jobs. Each given field excludes jobs. */
 export interface JobFilter {
-  readonly layer?: string;
+  readonly layer?: LayerName;
   readonly state?: JobState;
   readonly outcome?: JobOutcome;
   readonly paused?: boolean;

@@ -1,3 +1,5 @@
+import type { LayerName } from "../../layer/tile-set.ts";
+
 interface LayerBlock {
   depth: number;
   readonly ended: Promise<void>;
@@ -8,9 +10,9 @@ interface LayerBlock {
  * Layers for which no render may begin, because a truncation is renaming their tiles. Blocks of one layer may overlap.
  */
 export class BlockedLayers {
-  readonly #blocks = new Map<string, LayerBlock>();
+  readonly #blocks = new Map<LayerName, LayerBlock>();
 
-  block(layer: string): void {
+  block(layer: LayerName): void {
     const known = this.#blocks.get(layer);
     if (known !== undefined) {
       known.depth++;
@@ -24,19 +26,19 @@ export class BlockedLayers {
   }
 
   /** Ends one block of the layer. Renders may begin again when the last block has ended. */
-  unblock(layer: string): void {
+  unblock(layer: LayerName): void {
     const known = this.#blocks.get(layer);
     if (known === undefined || --known.depth > 0) return;
     this.#blocks.delete(layer);
     known.end();
   }
 
-  has(layer: string): boolean {
+  has(layer: LayerName): boolean {
     return this.#blocks.has(layer);
   }
 
   /** Waits until the layer is not blocked. @throws the signal's reason when it fires while waiting */
-  async unblocked(layer: string, signal: AbortSignal): Promise<void> {
+  async unblocked(layer: LayerName, signal: AbortSignal): Promise<void> {
     for (let block = this.#blocks.get(layer); block !== undefined; block = this.#blocks.get(layer)) {
       const { ended } = block;
       await new Promise<void>((resolve, reject) => {

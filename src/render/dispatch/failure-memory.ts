@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { RenderFailure } from "../render-order.ts";
 import { LayerEpochs } from "./layer-epochs.ts";
 
@@ -33,7 +34,7 @@ export class FailureMemory {
     this.#now = now;
   }
 
-  epoch(layer: string): number {
+  epoch(layer: LayerName): number {
     return this.#epochs.of(layer);
   }
 
@@ -42,13 +43,13 @@ export class FailureMemory {
    * @param epoch the result of `epoch(layer)` when the render began: if a truncation has followed, the failure is not
    * remembered
    */
-  remember(layer: string, key: string, failure: RenderFailure, seconds: number, epoch: number): void {
+  remember(layer: LayerName, key: string, failure: RenderFailure, seconds: number, epoch: number): void {
     // Failures of the store and cancellations are not the upstream's fault.
     if (seconds <= 0 || failure.failure === "store" || failure.failure === "cancelled") return;
     if (epoch === this.epoch(layer)) this.#entries.set(key, { failure, untilMs: this.#now() + seconds * 1000, epoch });
   }
 
-  find(layer: string, key: string): RememberedFailure | undefined {
+  find(layer: LayerName, key: string): RememberedFailure | undefined {
     if (this.#entries.size === 0) return undefined;
     const entry = this.#entries.peek(key);
     if (entry === undefined) return undefined;
@@ -63,7 +64,7 @@ export class FailureMemory {
     this.#entries.delete(key);
   }
 
-  clear(layer: string): void {
+  clear(layer: LayerName): void {
     this.#epochs.raise(layer);
   }
 

@@ -1,3 +1,4 @@
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { InFlightRender } from "./in-flight-render.ts";
 
 /** The renders in progress. */
@@ -31,7 +32,7 @@ export class InFlightRenders {
   }
 
   /** Keeps new requests from joining the renders of a layer: the renders that were sent to a renderer, or all. */
-  detach(layer: string, which: "sent" | "all"): void {
+  detach(layer: LayerName, which: "sent" | "all"): void {
     for (const [key, { order, progress }] of this.#joinable)
       if (order.tileSet.layer === layer && (which === "all" || progress.isSent)) this.#joinable.delete(key);
   }

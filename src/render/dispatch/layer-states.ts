@@ -1,7 +1,7 @@
 import { changedLayers } from "../../layer/catalogue.ts";
 import { findSubset, type Layer } from "../../layer/layer.ts";
 import { storesLevel } from "../../layer/stored-levels.ts";
-import { tileSetKey } from "../../layer/tile-set.ts";
+import { asFormatName, type LayerName, tileSetKey } from "../../layer/tile-set.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { RenderOrder } from "../render-order.ts";
 import type { MetatileAddress } from "../user-renders.ts";
@@ -15,23 +15,23 @@ export class LayerStates {
   readonly generations = new LayerEpochs();
   readonly failures: FailureMemory;
   readonly blocked = new BlockedLayers();
-  #byName = new Map<string, Layer>();
+  #byName = new Map<LayerName, Layer>();
   /** The times of the last truncations of layers, or of parts of them, by layer; ms since 1970. */
-  readonly #truncatedMs = new Map<string, number>();
+  readonly #truncatedMs = new Map<LayerName, number>();
   /** The `expiredBeforeMs` of orders, by layer. */
-  readonly #expiredBeforeMs = new Map<string, number>();
+  readonly #expiredBeforeMs = new Map<LayerName, number>();
 
   constructor(clock: Clock) {
     this.failures = new FailureMemory(clock.monotonicNow);
   }
 
   /** Returns a configured layer. Undefined if the layer is not configured. */
-  get(name: string): Layer | undefined {
+  get(name: LayerName): Layer | undefined {
     return this.#byName.get(name);
   }
 
   /** Applies a configuration. Returns the names of the layers that it changes, adds or removes. */
-  configure(layers: readonly Layer[]): readonly string[] {
+  configure(layers: readonly Layer[]): readonly LayerName[] {
     // The operator may have just corrected the cause of a failure.
     this.failures.clearAll();
     const before = this.#byName.values();
@@ -44,7 +44,7 @@ export class LayerStates {
    * Applies the change of one layer. Undefined: the layer is removed. Returns whether an existing layer has changed or
    * was removed.
    */
-  configureLayer(name: string, layer: Layer | undefined): boolean {
+  configureLayer(name: LayerName, layer: Layer | undefined): boolean {
     this.failures.clearAll();
     const before = this.#byName.get(name);
     if (layer === undefined) {
@@ -55,7 +55,7 @@ export class LayerStates {
   }
 
   /** Gives a new layer a generation, or releases the generation of a layer that is no longer configured. */
-  renewGeneration(name: string): void {
+  renewGeneration(name: LayerName): void {
     if (this.#byName.has(name)) this.generations.add(name);
     else this.generations.remove(name);
   }
@@ -71,7 +71,7 @@ export class LayerStates {
    */
   keyOf({ tileSet, rect }: MetatileAddress): string {
     const isShared = this.get(tileSet.layer)?.formatsTogether === true;
-    return `${tileSetKey(isShared ? { ...tileSet, format: "" } : tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
+    return `${tileSetKey(isShared ? { ...tileSet, format: asFormatName("") } : tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
   }
 
   /** Returns whether the tiles of a metatile are stored. */
@@ -88,16 +88,16 @@ export class LayerStates {
   }
 
   /** Marks the tiles that were written before a time (ms since 1970) as expired. 0: no tiles. */
-  expireBefore(layer: string, beforeMs: number): void {
+  expireBefore(layer: LayerName, beforeMs: number): void {
     if (beforeMs > 0) this.#expiredBeforeMs.set(layer, beforeMs);
     else this.#expiredBeforeMs.delete(layer);
   }
 
-  truncated(layer: string, nowMs: number): void {
+  truncated(layer: LayerName, nowMs: number): void {
     this.#truncatedMs.set(layer, nowMs);
   }
 
-  truncatedMs(layer: string): number | undefined {
+  truncatedMs(layer: LayerName): number | undefined {
     return this.#truncatedMs.get(layer);
   }
 }

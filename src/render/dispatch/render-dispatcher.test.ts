@@ -566,3 +566,31 @@ test("a render of a job is answered as cancelled by its signal, and as removed b
   renders.configure(REMAINING);
   expect(await removed).toEqual({ kind: "layer_removed" });
 });
+
+test("an aborted render of which a put has no answer is counted from the store, and its reservation is given back", async () => {
+  let sent = (): void => undefined;
+  const isSent = new Promise<void>((resolve) => {
+    sent = resolve;
+  });
+  const renderMetatile = async (_: RenderOrder, _generation: number, client: RenderClient, signal: AbortSignal) => {
+    await client.openCells?.();
+    sent();
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    const written = [{ x: 0, y: 0, z: 0, bytes: 1, replaced: undefined }];
+    const result: RendererResult = {
+      kind: "rendered",
+      written,
+      isUncertain: true,
+      stale: true,
+      storeFailure: undefined,
+      upstreamMs: 1,
+    };
+    return result;
+  };
+  const { renders, events } = rendersWith({ open: async () => RESERVATION }, undefined, renderMetatile);
+  void renders.renderForUser(ORDER, missed, "client", stays());
+  await isSent;
+  renders.cancelAll();
+  await renders.idle();
+  expect(events).toEqual(["wrote 0/0", "lost", "close 7"]);
+});

@@ -1,6 +1,6 @@
 import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { type TileSet, tileSetKey } from "../../layer/tile-set.ts";
+import { type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Question } from "../../source/source.ts";
 import type { MemoryTiles } from "../memory-tiles.ts";
@@ -75,7 +75,7 @@ export class RenderDispatcher implements RenderControl, UserRenders {
    * @param layers all layers after the change
    * @param layer the changed layer; undefined: it is removed
    */
-  configureLayer(layers: readonly Layer[], name: string, layer: Layer | undefined): void {
+  configureLayer(layers: readonly Layer[], name: LayerName, layer: Layer | undefined): void {
     const { upstreamLimits, meter } = this.#parts;
     if (layer !== undefined && this.#layers.get(name) === undefined) upstreamLimits.add(layers, layer);
     else {
@@ -87,7 +87,7 @@ export class RenderDispatcher implements RenderControl, UserRenders {
     this.#endRemoved();
   }
 
-  #changed(layer: string): void {
+  #changed(layer: LayerName): void {
     // Renders in progress use the old definition of the layer, so no new request may join them.
     this.#inFlight.detach(layer, "all");
     this.#parts.memory.clear(layer);
@@ -113,7 +113,7 @@ export class RenderDispatcher implements RenderControl, UserRenders {
     return this.#forUsers.render(order, missed, client, gone);
   }
 
-  async renderStatus(layer: string, metatile: MetatileAddress | undefined): Promise<RenderStatus> {
+  async renderStatus(layer: LayerName, metatile: MetatileAddress | undefined): Promise<RenderStatus> {
     return this.#forUsers.status(layer, metatile);
   }
 
@@ -149,50 +149,50 @@ export class RenderDispatcher implements RenderControl, UserRenders {
 
   // ---- for truncations and the quota
 
-  async block(layer: string): Promise<void> {
+  async block(layer: LayerName): Promise<void> {
     this.#layers.blocked.block(layer);
     await this.#parts.renderers.raiseGeneration(layer, this.#startGenerationEmpty(layer));
   }
 
-  unblock(layer: string): void {
+  unblock(layer: LayerName): void {
     // The memory tiers may contain tiles that were read while the truncation moved them.
     this.#parts.memory.clear(layer);
     this.#layers.blocked.unblock(layer);
   }
 
-  renew(layer: string): void {
+  renew(layer: LayerName): void {
     this.#startGenerationEmpty(layer);
   }
 
-  async startGeneration(layer: string): Promise<void> {
+  async startGeneration(layer: LayerName): Promise<void> {
     await this.#parts.renderers.raiseGeneration(layer, this.#startGeneration(layer));
   }
 
   /** Starts a generation of a layer whose tiles are gone. Returns its number. */
-  #startGenerationEmpty(layer: string): number {
+  #startGenerationEmpty(layer: LayerName): number {
     this.#layers.failures.clear(layer);
     this.#parts.memory.clear(layer);
     return this.#startGeneration(layer);
   }
 
-  #startGeneration(layer: string): number {
+  #startGeneration(layer: LayerName): number {
     const generation = this.#layers.generations.raise(layer);
     // Renders that were sent belong to the old generation, so new requests must not join them.
     this.#inFlight.detach(layer, "sent");
     return generation;
   }
 
-  truncated(layer: string): void {
+  truncated(layer: LayerName): void {
     this.#layers.truncated(layer, this.#parts.clock.now());
   }
 
-  async clearLayer(layer: string): Promise<void> {
+  async clearLayer(layer: LayerName): Promise<void> {
     this.#parts.memory.clear(layer);
     this.#layers.failures.clear(layer);
     this.truncated(layer);
   }
 
-  expireBefore(layer: string, beforeMs: number): void {
+  expireBefore(layer: LayerName, beforeMs: number): void {
     this.#layers.expireBefore(layer, beforeMs);
     this.#parts.memory.expireBefore(layer, beforeMs);
   }

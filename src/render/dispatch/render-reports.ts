@@ -1,5 +1,5 @@
-import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
-import { type TileSet, tileSetKey } from "../../layer/tile-set.ts";
+import type { TileIndex, TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
+import { type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
 import type { Leave } from "../admission.ts";
 import type { MemoryTiles } from "../memory-tiles.ts";
 import {
@@ -31,7 +31,7 @@ export interface LedgerAccess {
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void;
   lost(tileSet: TileSet, rect: TileRect): void;
   /** Reports why the store did not take a rendered metatile of a layer. */
-  notStored(layer: string, reason: string, who: "user" | "job"): void;
+  notStored(layer: LayerName, reason: string, who: "user" | "job"): void;
 }
 
 export interface RenderReportsParts {
@@ -41,10 +41,10 @@ export interface RenderReportsParts {
   readonly meter: UpstreamMeter;
   readonly throttle: RenderThrottle;
   /** Logs that a tile could not be rendered for a user. */
-  readonly failedForUser: (layer: string, failure: RenderFailure) => void;
+  readonly failedForUser: (layer: LayerName, failure: RenderFailure) => void;
 }
 
-export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
+export const tileKey = (tileSet: TileSet, x: TileX, y: TileY, z: Zoom): string =>
   `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
 
 /** Reports the results of renders to the ledger, the memory tiers, the upstream's limit and the metrics. */
@@ -78,8 +78,7 @@ export class RenderReports {
     if (result.kind === "rendered") {
       failures.remove(layers.keyOf(order));
       if (result.storeFailure !== undefined) ledger.notStored(layer, result.storeFailure.message, who);
-      if (result.storeFailure?.isUncertain === true)
-        for (const tileSet of tileSetsOf(order)) ledger.lost(tileSet, order.rect);
+      if (result.isUncertain === true) for (const tileSet of tileSetsOf(order)) ledger.lost(tileSet, order.rect);
     } else if (result.kind === "failed") {
       const seconds = layers.get(layer)?.negativeCacheSeconds ?? 0;
       if (who === "user" && result.failure !== "no_tile") this.#parts.failedForUser(layer, toFailure(result));
@@ -89,7 +88,7 @@ export class RenderReports {
     }
   }
 
-  #measure(name: string, result: RendererResult): void {
+  #measure(name: LayerName, result: RendererResult): void {
     const layer = this.#parts.layers.get(name);
     if (layer === undefined || (result.kind !== "rendered" && result.kind !== "failed")) return;
     const failure = result.kind === "failed" ? result.failure : undefined;
@@ -109,5 +108,5 @@ export function reportToLimit(upstreamLimit: UpstreamLimit, result: RendererResu
   else if (result.kind === "info") upstreamLimit.succeeded(undefined);
   else if (result.kind === "failed" && result.failure === "no_tile") upstreamLimit.succeeded(undefined);
   else if (result.kind === "failed") upstreamLimit.failed(result.failure, result.retryAfterMs);
-  else upstreamLimit.unheard();
+  else upstreamLimit.unanswered();
 }

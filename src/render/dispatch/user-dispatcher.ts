@@ -1,4 +1,5 @@
 import type { TileIndex } from "../../grid/grid-set.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";
 import type { RenderOutcome } from "../render-order.ts";
@@ -50,12 +51,12 @@ export class UserDispatcher {
   }
 
   /** Returns the answer for a user, or `LAYER_REMOVED` if the layer was removed during the wait. */
-  unlessRemoved<T>(layer: string, answer: T, gone: AbortSignal): T | typeof LAYER_REMOVED {
+  unlessRemoved<T>(layer: LayerName, answer: T, gone: AbortSignal): T | typeof LAYER_REMOVED {
     return gone.aborted || this.#parts.layers.get(layer) !== undefined ? answer : LAYER_REMOVED;
   }
 
   /** See `UserRenders.renderStatus`. */
-  status(layer: string, metatile: MetatileAddress | undefined): RenderStatus {
+  status(layer: LayerName, metatile: MetatileAddress | undefined): RenderStatus {
     const { layers, inFlight, clock } = this.#parts;
     const key = metatile === undefined ? undefined : layers.keyOf(metatile);
     const failing = key === undefined ? undefined : layers.failures.find(layer, key);

@@ -1,4 +1,4 @@
-import type { GridSet, TileRect } from "../../grid/grid-set.ts";
+import type { GridSet, GridSetName, TileRect, TileX, TileY } from "../../grid/grid-set.ts";
 import { decodePicture, provePicture } from "../../image/decode.ts";
 import { encodeTiles } from "../../image/encode.ts";
 import { PictureError } from "../../image/picture-error.ts";
@@ -19,7 +19,7 @@ import type { PictureParts } from "./metatile-picture.ts";
 /** Tiles of a metatile that another program has written, in the form in which they are stored. */
 export type FoundTiles = ReadonlyMap<string, Uint8Array>;
 
-export const positionKey = ({ x, y }: { readonly x: number; readonly y: number }): string => `${x}/${y}`;
+export const positionKey = ({ x, y }: { readonly x: TileX; readonly y: TileY }): string => `${x}/${y}`;
 
 const NONE: FoundTiles = new Map();
 
@@ -52,7 +52,7 @@ export async function findTiles(
  * Returns the tiles on the disk for a grid set and format. For a layer without an upstream, also returns tiles in other
  * formats, which are encoded again.
  */
-function tilesFor(layer: Layer, gridSet: string, format: TileFormat): readonly TilesOnDisk[] {
+function tilesFor(layer: Layer, gridSet: GridSetName, format: TileFormat): readonly TilesOnDisk[] {
   const own = layer.tilesOnDisk?.filter((tiles) => tiles.gridSet === gridSet) ?? [];
   const first = layer.formats[0]?.mimeType;
   const same = own.filter((tiles) => (tiles.format ?? first) === format.mimeType);

@@ -1,4 +1,4 @@
-import { type Extent, rectExtent, type TileRect } from "../../grid/grid-set.ts";
+import { type Extent, rectExtent, type TileRect, type TileX, type TileY } from "../../grid/grid-set.ts";
 import { decodePicture, provePicture } from "../../image/decode.ts";
 import { encodeTiles } from "../../image/encode.ts";
 import { PictureError } from "../../image/picture-error.ts";
@@ -148,7 +148,7 @@ function throwSourceError(error: unknown): never {
 const failureOfPicture = (reason: PictureError["reason"]): FailureClass =>
   reason === "not_a_picture" ? "wrong_type" : reason;
 
-export function cutOf(subset: GridSubset, rect: TileRect, frame: Frame, x: number, y: number): Cut {
+export function cutOf(subset: GridSubset, rect: TileRect, frame: Frame, x: TileX, y: TileY): Cut {
   const { tileWidth, tileHeight } = subset.gridSet;
   return {
     left: frame.left + (x - rect.minX) * tileWidth,

@@ -76,7 +76,10 @@ class Steps {
     const { stale, storeFailure } = this.#result;
     this.#parts.storing(true);
     try {
-      const stored = stale || storeFailure !== undefined ? undefined : await keepTiles(this.#order, tiles, this.#parts);
+      const stored =
+        stale || storeFailure !== undefined
+          ? undefined
+          : await keepTiles(this.#order, tiles, this.#parts, this.#signal);
       const written = stored?.written ?? [];
       if (stored !== undefined) this.#result = { ...stored, written: [] };
       const storedKeys = new Set(written.map(({ x, y }) => `${x}/${y}`));
@@ -145,6 +148,8 @@ export async function keepMissedFirst(
   // Waits for every encoding that was started before an error is thrown, so that nothing is stored afterwards.
   await Promise.all(encoding);
   await storing;
+  // The ledger has to learn that the store may have taken a tile.
+  if (steps.result.isUncertain === true) return steps.result;
   if (fault !== undefined) throw fault.error;
   signal.throwIfAborted();
   return steps.result;

@@ -89,11 +89,11 @@ export async function renderMetatile(order: RenderOrder, parts: RenderParts, sig
     const encodeOne = async (position: Position, inHaste: boolean) =>
       (await encode([position], format, inHaste))[0] ?? new Uint8Array(0);
     const stored = await keepMissedFirst(order, positions, encodeOne, user, parts, signal);
-    if (beside.length === 0) return { ...stored, ...facts };
+    if (beside.length === 0 || stored.isUncertain === true) return { ...stored, ...facts };
     const others = await Promise.all(beside.map(tilesAs));
     const answer = await mayStoreAll(order, [[], ...others], parts, signal);
     if (answer !== "store") return { ...stored, ...notStored(answer), ...facts };
-    return { ...(await whileStoring(parts, () => keepBeside(stored, order, beside, others, parts))), ...facts };
+    return { ...(await whileStoring(parts, () => keepBeside(stored, order, beside, others, parts, signal))), ...facts };
   }
   const tiles = await tilesAs(format);
   const tilesBeside: PositionedTile[][] = [];
@@ -101,8 +101,8 @@ export async function renderMetatile(order: RenderOrder, parts: RenderParts, sig
   const answer = await mayStoreAll(order, [tiles, ...tilesBeside], parts, signal);
   if (answer !== "store") return { ...notStored(answer), ...facts };
   const stored = await whileStoring(parts, async () => {
-    const own = await keepTiles(order, tiles, parts);
-    return beside.length === 0 ? own : await keepBeside(own, order, beside, tilesBeside, parts);
+    const own = await keepTiles(order, tiles, parts, signal);
+    return beside.length === 0 ? own : await keepBeside(own, order, beside, tilesBeside, parts, signal);
   });
   return { ...stored, ...facts };
 }

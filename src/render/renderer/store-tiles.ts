@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import type { TileX, TileY } from "../../grid/grid-set.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
 import type { ImageFormat } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { defined } from "../../lib/defined.ts";
 import { StoreError, type TileStore } from "../../store/tile-store.ts";
 import type { RenderOrder, WrittenTile } from "../render-order.ts";
 
@@ -13,8 +15,8 @@ export interface KeepParts {
 }
 
 export interface RenderedTile {
-  readonly x: number;
-  readonly y: number;
+  readonly x: TileX;
+  readonly y: TileY;
   readonly bytes: Uint8Array;
 }
 
@@ -26,16 +28,19 @@ export interface PositionedTile extends RenderedTile {
 export interface StoreFailure {
   readonly code: StoreError["code"];
   readonly message: string;
-  /** Set if a remote store may have stored a tile although its answer was lost. */
-  readonly isUncertain?: true;
 }
 
 export interface StoredTiles {
   readonly written: readonly WrittenTile[];
   /** The written tiles of each format of the order's `beside`. Absent if the order has no such formats. */
   readonly writtenBeside?: readonly (readonly WrittenTile[])[];
-  /** Whether some tiles were not stored, because a newer generation has begun or the tiles may not be stored. */
+  /**
+   * Whether some tiles were not stored, because a newer generation has begun, the tiles may not be stored, or the render
+   * was aborted.
+   */
   readonly stale: boolean;
+  /** Set if a remote store may have stored a tile of which it has not answered the put. */
+  readonly isUncertain?: true;
   /** Set if the metatile was rendered, but the store had no space for it. */
   readonly refused?: true;
   /** The fault because of which the store did not take all rendered tiles. Undefined if it took all. */
@@ -52,12 +57,14 @@ export function notStored(why: "stale" | "no space"): StoredTiles {
  * Stores tiles of one metatile, in the given order. The puts of a file store do not yield to the event loop. No message
  * is handled between the first put and the last, so a truncation finds all tiles or no tile. A remote store takes
  * several tiles concurrently, and messages are handled in between: a truncation waits until the renderer has stored and
- * reported (`Renderer.raiseGeneration`), and each put checks the generation again.
+ * reported (`Renderer.raiseGeneration`), and each put checks the generation again. After the signal no put begins; the
+ * tiles stored before are returned.
  */
 export async function keepTiles(
   order: RenderOrder,
   tiles: readonly PositionedTile[],
   parts: KeepParts,
+  signal: AbortSignal,
 ): Promise<StoredTiles> {
   const { tileSet } = order;
   const kept = tiles.filter(({ keep }) => keep);
@@ -70,10 +77,11 @@ export async function keepTiles(
       const tile = kept[i];
       if (tile === undefined) return;
       try {
-        stored[i] = await keepTile(order, tile, parts);
+        stored[i] = await keepTile(order, tile, parts, signal);
         if (stored[i] === undefined) stale = true;
       } catch (error) {
-        fault ??= { error };
+        if (signal.aborted && error === signal.reason) stale = true;
+        else fault ??= { error };
       }
     }
   };
@@ -90,7 +98,9 @@ export async function keepTiles(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const isUncertain = atOnce > 1 && error.code === "unavailable" ? ({ isUncertain: true } as const) : {};
-    return { written, stale, storeFailure: { code: error.code, message: error.message, ...isUncertain } };
+    // A put without an answer says nothing about the store if the render was aborted during the put.
+    if (signal.aborted) return { written, stale: true, storeFailure: undefined, ...isUncertain };
+    return { written, stale, storeFailure: { code: error.code, message: error.message }, ...isUncertain };
   }
   return { written, stale, storeFailure: undefined };
 }
@@ -100,7 +110,9 @@ async function keepTile(
   order: RenderOrder,
   { x, y, bytes }: RenderedTile,
   { layer, store, isCurrent }: KeepParts,
+  signal: AbortSignal,
 ): Promise<WrittenTile | undefined> {
+  signal.throwIfAborted();
   const { tileSet, rect, expiredBeforeMs = 0 } = order;
   const at = { tileSet, x, y, z: rect.z };
   // If tiles expire, the age of a tile counts from its last render, so a tile that is rendered unchanged gets a new
@@ -110,8 +122,11 @@ async function keepTile(
     order.renewed === true ||
     (expiredBeforeMs > 0 && ((await store.stat(at))?.modifiedMs ?? 0) < expiredBeforeMs);
   const time = order.isNew !== true && (await isRenewed()) ? "renew" : "keep";
-  const isSame = order.isNew !== true && (await store.confirm(at, bytes, time, isCurrent));
-  const put = isSame ? ({ stored: true, replaced: bytes.byteLength } as const) : await store.put(at, bytes, isCurrent);
+  const guard = isCurrent;
+  const isSame = order.isNew !== true && (await store.confirm(at, bytes, { time, guard }, signal));
+  const put = isSame
+    ? ({ stored: true, replaced: bytes.byteLength } as const)
+    : await store.put(at, bytes, { guard }, signal);
   if (!put.stored) return undefined;
   const tile = { x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced };
   if (!isSame && order.watched !== true) return tile;
@@ -127,16 +142,17 @@ export async function keepBeside(
   beside: readonly ImageFormat[],
   tiles: readonly (readonly PositionedTile[])[],
   parts: KeepParts,
+  signal: AbortSignal,
 ): Promise<StoredTiles> {
   const { isNew: _, watched: __, ...plain } = order;
   const writtenBeside: (readonly WrittenTile[])[] = [];
-  let { stale, storeFailure } = stored;
+  let { stale, storeFailure, isUncertain } = stored;
   for (const [i, { mimeType }] of beside.entries()) {
     if (stale || storeFailure !== undefined) break;
     const other = { ...plain, tileSet: { ...order.tileSet, format: mimeType } };
-    const next = await keepTiles(other, tiles[i] ?? [], parts);
+    const next = await keepTiles(other, tiles[i] ?? [], parts, signal);
     writtenBeside.push(next.written);
-    ({ stale, storeFailure } = next);
+    ({ stale, storeFailure, isUncertain } = next);
   }
-  return { ...stored, writtenBeside, stale, storeFailure };
+  return { ...stored, writtenBeside, stale, storeFailure, ...defined({ isUncertain }) };
 }

@@ -1,14 +1,15 @@
-import type { TileIndex } from "../../grid/grid-set.ts";
+import type { GridSetName, TileIndex } from "../../grid/grid-set.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type FailureClass, type RenderWatch, type Source, SourceError } from "../../source/source.ts";
 import { asDecoded, cutOf, frameOf, type PictureParts, pictureRequest, tilesOf } from "./metatile-picture.ts";
 
 /** One tile of a layer to render for an operator. It is not stored. */
 export interface TestOrder {
-  readonly layer: string;
+  readonly layer: LayerName;
   /** The id of the layer's upstream. */
   readonly upstream: string;
-  readonly gridSet: string;
+  readonly gridSet: GridSetName;
   /** MIME type. */
   readonly format: string;
   /** The parameters, as in `RenderOrder`. */

@@ -1,10 +1,12 @@
 import type { Layer } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import type { SharedTurn } from "../../lib/process/fair-line.ts";
 import type { RenderProgress } from "../dispatch/in-flight-render.ts";
 import type { LayerStates } from "../dispatch/layer-states.ts";
 import type { RenderThrottle } from "../dispatch/render-throttle.ts";
 import { CANCELLED } from "../render-result.ts";
-import { DOWN_AFTER_FAILURES, type PermitRefusal, type UpstreamLimit } from "./upstream-limit.ts";
+import { DOWN_AFTER_FAILURES } from "./circuit-breaker.ts";
+import type { PermitRefusal, UpstreamLimit } from "./upstream-limit.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
 /** The time limit of an upstream's answer for a source that configures none. */
@@ -40,7 +42,7 @@ export class ConnectionPermits {
   }
 
   /** Returns the limit of the upstream of a configured layer. */
-  limitOf(name: string): UpstreamLimit {
+  limitOf(name: LayerName): UpstreamLimit {
     const layer = this.#layers.get(name);
     if (layer === undefined) throw new Error(`no layer ${name}`);
     return this.#upstreamLimits.of(layer);
@@ -49,7 +51,7 @@ export class ConnectionPermits {
   /**
    * Waits for a connection for one render. If a user joins a job's render, the wait continues with the user's priority.
    */
-  acquire(layer: string, progress: RenderProgress, turn: SharedTurn): Promise<Permit | NoPermit> {
+  acquire(layer: LayerName, progress: RenderProgress, turn: SharedTurn): Promise<Permit | NoPermit> {
     const upstreamLimit = this.limitOf(layer);
     return this.#whileUnblocked(layer, progress, upstreamLimit, async () => {
       if (await this.#isGrantedToJob(upstreamLimit, progress)) return { kind: "permit", who: "job", upstreamLimit };
@@ -63,7 +65,7 @@ export class ConnectionPermits {
    * Waits for a connection for a batch. Returns a cancellation if a user has joined a render of the batch during the
    * wait; the user then renders that metatile alone.
    */
-  acquireForBatch(layer: string, progress: RenderProgress): Promise<Permit | NoPermit> {
+  acquireForBatch(layer: LayerName, progress: RenderProgress): Promise<Permit | NoPermit> {
     const upstreamLimit = this.limitOf(layer);
     return this.#whileUnblocked(layer, progress, upstreamLimit, async () =>
       (await this.#isGrantedToJob(upstreamLimit, progress)) ? { kind: "permit", who: "job", upstreamLimit } : CANCELLED,
@@ -76,7 +78,7 @@ export class ConnectionPermits {
    * is configured and not blocked.
    */
   async #whileUnblocked(
-    layer: string,
+    layer: LayerName,
     { signal }: RenderProgress,
     upstreamLimit: UpstreamLimit,
     acquire: () => Promise<Permit | NoPermit>,

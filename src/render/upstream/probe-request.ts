@@ -1,4 +1,4 @@
-import { tileExtent } from "../../grid/grid-set.ts";
+import { middleOf, tileExtent } from "../../grid/grid-set.ts";
 import { modifierOf } from "../../layer/format-modifier.ts";
 import { coverageAt, type Layer } from "../../layer/layer.ts";
 import { defaultValues } from "../../layer/parameter-filter.ts";
@@ -18,8 +18,7 @@ export function probeRequest(layer: Layer): RenderRequest | undefined {
   const { gridSet, zoomStart } = subset;
   const coverage = coverageAt(subset, zoomStart);
   if (coverage === undefined) return undefined;
-  const { minX, minY, maxX, maxY } = coverage;
-  const tile = { x: Math.floor((minX + maxX) / 2), y: Math.floor((minY + maxY) / 2), z: zoomStart };
+  const tile = middleOf(coverage);
   return {
     gridSet,
     extent: tileExtent(gridSet, tile),

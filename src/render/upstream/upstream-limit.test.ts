@@ -2,12 +2,13 @@ import { expect, test } from "vitest";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { SharedTurn } from "../../lib/process/fair-line.ts";
 import type { FailureClass } from "../../source/source.ts";
-import { DOWN_AFTER_FAILURES, UpstreamLimit } from "./upstream-limit.ts";
+import { DOWN_AFTER_FAILURES } from "./circuit-breaker.ts";
+import { UpstreamLimit } from "./upstream-limit.ts";
 
 const never = new AbortController().signal;
 
 /** An upstream limit with its own clock, and the connections granted so far. */
-function governed(connections: number, more: { readonly jobConnections?: number } = {}) {
+function limited(connections: number, more: { readonly jobConnections?: number } = {}) {
   const clock = new ManualClock();
   const upstreamLimit = new UpstreamLimit({ connections, ...more }, clock);
   const granted: string[] = [];
@@ -29,7 +30,7 @@ function governed(connections: number, more: { readonly jobConnections?: number 
 }
 
 test("users come before jobs, and no more than the connections are in use", async () => {
-  const { upstreamLimit, granted, ask, turn } = governed(2);
+  const { upstreamLimit, granted, ask, turn } = limited(2);
   for (const name of ["job 1", "job 2", "job 3"]) ask("job", name);
   ask("user", "user 1");
   await turn();
@@ -43,7 +44,7 @@ test("users come before jobs, and no more than the connections are in use", asyn
 });
 
 test("jobs use no more connections than are theirs, users all that are free", async () => {
-  const { upstreamLimit, granted, ask, turn } = governed(4, { jobConnections: 2 });
+  const { upstreamLimit, granted, ask, turn } = limited(4, { jobConnections: 2 });
   for (const name of ["job 1", "job 2", "job 3"]) ask("job", name);
   await turn();
   expect(granted).toEqual(["job 1", "job 2"]);
@@ -63,7 +64,7 @@ test("jobs use no more connections than are theirs, users all that are free", as
 });
 
 test("a busy answer halves the used connections, at most once a second; good answers give them back one by one", async () => {
-  const { upstreamLimit, granted, ask, turn, pass } = governed(8);
+  const { upstreamLimit, granted, ask, turn, pass } = limited(8);
   for (let n = 0; n < 8; n++) ask("user", `${n}`);
   await turn();
   expect(granted).toHaveLength(8);
@@ -83,7 +84,7 @@ test("a busy answer halves the used connections, at most once a second; good ans
 });
 
 test("one connection is always left", async () => {
-  const { upstreamLimit, granted, ask, turn, pass } = governed(2);
+  const { upstreamLimit, granted, ask, turn, pass } = limited(2);
   for (let n = 0; n < 10; n++) {
     pass(1000);
     upstreamLimit.failed("busy", undefined);
@@ -94,8 +95,8 @@ test("one connection is always left", async () => {
   expect(granted).toEqual(["first"]);
 });
 
-test("jobs rest as long as the upstream asks, users do not", async () => {
-  const { upstreamLimit, granted, ask, turn, pass } = governed(4);
+test("jobs cool down for as long as the upstream requests, users do not", async () => {
+  const { upstreamLimit, granted, ask, turn, pass } = limited(4);
   upstreamLimit.failed("busy", 30_000);
   ask("job", "job");
   ask("user", "user");
@@ -108,13 +109,13 @@ test("jobs rest as long as the upstream asks, users do not", async () => {
 });
 
 test("answers that are slow under our own load take connections from jobs, not from users", async () => {
-  const { upstreamLimit, granted, ask, turn } = governed(8);
+  const { upstreamLimit, granted, ask, turn } = limited(8);
   for (let n = 0; n < 8; n++) ask("job", `job ${n}`);
   await turn();
-  expect(upstreamLimit.state().bearable).toBe(8);
+  expect(upstreamLimit.state().allowed).toBe(8);
   // Rounds under full load: half load is tried.
   for (let n = 0; n < 270; n++) upstreamLimit.succeeded(4_000);
-  expect(upstreamLimit.state().bearable).toBe(4);
+  expect(upstreamLimit.state().allowed).toBe(4);
   for (let n = 0; n < 4; n++) upstreamLimit.release("job");
   ask("job", "late job");
   await turn();
@@ -126,12 +127,12 @@ test("answers that are slow under our own load take connections from jobs, not f
   upstreamLimit.release("user");
   for (let n = 0; n < 30; n++) upstreamLimit.succeeded(1_500);
   await turn();
-  expect(upstreamLimit.state().bearable).toBe(6);
+  expect(upstreamLimit.state().allowed).toBe(6);
   expect(granted).toContain("late job");
 });
 
 test("five failures in a row over a second are an outage, probed in growing pauses, and one answer ends it", () => {
-  const { upstreamLimit, pass } = governed(4);
+  const { upstreamLimit, pass } = limited(4);
   for (let n = 0; n < 5; n++) upstreamLimit.failed("refused", undefined);
   expect(upstreamLimit.refuseUser("client")).toBeUndefined();
   pass(1000);
@@ -155,7 +156,7 @@ test("five failures in a row over a second are an outage, probed in growing paus
 });
 
 test("an outage after an outage is probed as the first one was", () => {
-  const { upstreamLimit, pass } = governed(4);
+  const { upstreamLimit, pass } = limited(4);
   const outage = (): void => {
     // The requests of one page of a map client: all at once.
     for (let i = 0; i < 5; i++) expect(upstreamLimit.refuseUser("client")).toBeUndefined();
@@ -173,19 +174,19 @@ test("an outage after an outage is probed as the first one was", () => {
   expect(upstreamLimit.refuseUser("client"), "the probe").toBeUndefined();
 });
 
-test("a probe of which nothing is heard is followed by another", () => {
-  const { upstreamLimit, pass } = governed(4);
+test("a probe without a result is followed by another", () => {
+  const { upstreamLimit, pass } = limited(4);
   for (let i = 0; i < 5; i++) upstreamLimit.failed("server_error", undefined);
   pass(1_100);
   expect(upstreamLimit.refuseUser("client"), "the probe").toBeUndefined();
-  upstreamLimit.unheard();
+  upstreamLimit.unanswered();
   expect(upstreamLimit.refuseUser("client")).toEqual({ why: "down", retryAfterSeconds: 1 });
   pass(1_000);
   expect(upstreamLimit.refuseUser("client"), "the next").toBeUndefined();
 });
 
 test("users who wait when the upstream goes down are refused, except the first, who is the probe; jobs continue to wait", async () => {
-  const { upstreamLimit, granted, ask, turn, pass } = governed(1);
+  const { upstreamLimit, granted, ask, turn, pass } = limited(1);
   for (const name of ["first", "second", "third", "fourth"]) ask("user", name);
   ask("job", "job");
   for (let n = 0; n < 4; n++) upstreamLimit.failed("timeout", undefined);
@@ -202,7 +203,7 @@ test("users who wait when the upstream goes down are refused, except the first, 
 });
 
 test("a user who has waited too long for a connection is refused, and takes no connection later", async () => {
-  const { upstreamLimit, granted, ask, turn, pass } = governed(1);
+  const { upstreamLimit, granted, ask, turn, pass } = limited(1);
   ask("user", "first");
   const late = upstreamLimit.acquireForUser(new SharedTurn("client"), 1, never);
   pass(1);
@@ -235,7 +236,7 @@ const OTHERS = [
 ] as const satisfies readonly FailureClass[];
 
 test.each([...OUTAGES, ...OTHERS])("whether %s, again and again, is an outage", (failure) => {
-  const { upstreamLimit, pass } = governed(4);
+  const { upstreamLimit, pass } = limited(4);
   for (let n = 0; n < 20; n++) {
     upstreamLimit.failed(failure, undefined);
     pass(1000);
@@ -251,10 +252,10 @@ test("jobs that an upstream has told to wait continue in time when the wall cloc
   const begun = upstreamLimit.acquireForJob(never).then(() => "begun");
   clock.setWallClock(-3_600_000);
   await clock.passSlowly(2_010, 100);
-  expect(await Promise.race([begun, Promise.resolve("rests")])).toBe("begun");
+  expect(await Promise.race([begun, Promise.resolve("waits")])).toBe("begun");
 });
 
-test("a rest that is not over when its timer fires is waited for", async () => {
+test("a cool-down that is not over when its timer fires is waited for", async () => {
   const clock = new ManualClock();
   let now = 1_000;
   const upstreamLimit = new UpstreamLimit({ connections: 4 }, { ...clock, monotonicNow: () => now });
@@ -263,10 +264,10 @@ test("a rest that is not over when its timer fires is waited for", async () => {
   // The clock has stopped, or was set back.
   now -= 500;
   await clock.passSlowly(2_500, 100);
-  expect(await Promise.race([begun, Promise.resolve("rests")])).toBe("rests");
+  expect(await Promise.race([begun, Promise.resolve("waits")])).toBe("waits");
   now += 3_000;
   await clock.passSlowly(2_600, 100);
-  expect(await Promise.race([begun, Promise.resolve("rests")])).toBe("begun");
+  expect(await Promise.race([begun, Promise.resolve("waits")])).toBe("begun");
 });
 
 test("users who wait are refused when the failures have lasted long enough, though the timer fired early", async () => {
@@ -297,7 +298,7 @@ test("a failing upstream is taken for down in time when the time of day is set b
 });
 
 test("500 users of one client wait, and another client's user is the next but one at most", async () => {
-  const { upstreamLimit, granted, turn } = governed(1);
+  const { upstreamLimit, granted, turn } = limited(1);
   const query = (client: string, name: string): void =>
     void upstreamLimit
       .acquireForUser(new SharedTurn(client), 60_000, never)
@@ -310,7 +311,7 @@ test("500 users of one client wait, and another client's user is the next but on
 });
 
 test("where 1,000 users wait, the client with the most waiting is refused, and another client has a place", async () => {
-  const { upstreamLimit, granted, turn } = governed(1);
+  const { upstreamLimit, granted, turn } = limited(1);
   const ask = (client: string): void =>
     void upstreamLimit
       .acquireForUser(new SharedTurn(client), 60_000, never)

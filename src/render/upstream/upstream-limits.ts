@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ConnectionOptions, Layer, SourceOptions } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
@@ -123,28 +124,28 @@ export class UpstreamLimits {
 
   /** Returns the configured upstreams, in the order of their first layers. */
   views(): UpstreamView[] {
-    const names = new Map<string, string[]>([...this.#bounds.keys()].map((upstream) => [upstream, []]));
+    const names = new Map<string, LayerName[]>([...this.#bounds.keys()].map((upstream) => [upstream, []]));
     for (const { name, source } of this.#layers) names.get(upstreamOf(source))?.push(name);
     return [...this.#bounds.keys()].flatMap((upstream) => {
       const upstreamLimit = this.#upstreamLimits.get(upstream);
       if (upstreamLimit === undefined) return [];
-      const { inUse, bearable, configured, usersWaiting, jobsWaiting, down, restMs } = upstreamLimit.state();
+      const { inUse, allowed, configured, usersWaiting, jobsWaiting, down, coolDownMs } = upstreamLimit.state();
       return [
         {
           id: idOf(upstream),
           origin: upstream,
           layers: names.get(upstream) ?? [],
           ...upstreamLimit.health.view(down),
-          connections: { inUse, allowed: bearable, configured },
+          connections: { inUse, allowed, configured },
           waiting: { users: usersWaiting, jobs: jobsWaiting },
-          pausedUntil: restMs > 0 ? isoTime(this.#clock.now() + restMs) : null,
+          pausedUntil: coolDownMs > 0 ? isoTime(this.#clock.now() + coolDownMs) : null,
         },
       ];
     });
   }
 
   /** Returns the limit and the layers of the configured upstream with an id. Undefined if no upstream has the id. */
-  find(id: string): { readonly upstreamLimit: UpstreamLimit; readonly layers: readonly string[] } | undefined {
+  find(id: string): { readonly upstreamLimit: UpstreamLimit; readonly layers: readonly LayerName[] } | undefined {
     const upstream = [...this.#bounds.keys()].find((one) => idOf(one) === id);
     const upstreamLimit = upstream === undefined ? undefined : this.#upstreamLimits.get(upstream);
     if (upstream === undefined || upstreamLimit === undefined) return undefined;

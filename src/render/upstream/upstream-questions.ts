@@ -1,4 +1,5 @@
 import type { Layer } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { SharedTurn } from "../../lib/process/fair-line.ts";
 import type { Question } from "../../source/source.ts";
 import type { LayerStates } from "../dispatch/layer-states.ts";
@@ -20,7 +21,7 @@ export class UpstreamQuestions {
   readonly #permits: ConnectionPermits;
   readonly #layers: LayerStates;
   /** Aborts the questions that wait for a connection. */
-  readonly #waiting = new Set<{ readonly layer: string; readonly abort: AbortController }>();
+  readonly #waiting = new Set<{ readonly layer: LayerName; readonly abort: AbortController }>();
 
   constructor(renderers: Renderers, permits: ConnectionPermits, layers: LayerStates) {
     this.#renderers = renderers;
@@ -63,7 +64,7 @@ export class UpstreamQuestions {
 
   /** Waits for a connection until the user has gone or the layer is removed. */
   async #whileConfigured(
-    layer: string,
+    layer: LayerName,
     gone: AbortSignal,
     acquire: (signal: AbortSignal) => Promise<PermitRefusal | undefined>,
   ): Promise<PermitRefusal | typeof CANCELLED | undefined> {

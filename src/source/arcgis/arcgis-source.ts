@@ -12,8 +12,8 @@ export const createArcgisSource = (options: ArcgisSourceOptions, report?: Report
   createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, report);
 
 /**
- * Returns the address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is that of the service,
- * ending in `/MapServer`.
+ * Returns the address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is the address of the
+ * service, ending in `/MapServer`.
  * @throws SourceError in mode `tile` if the picture is not a single tile
  */
 export function arcgisUrl(address: string, options: ArcgisSourceOptions, request: RenderRequest): URL {

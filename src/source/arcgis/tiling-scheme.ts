@@ -4,6 +4,7 @@ import { METERS_PER_DEGREE } from "../../grid/epsg-tables.ts";
 import { canonicalSrs, type Extent, type GridSet } from "../../grid/grid-set.ts";
 import { unitOf } from "../../grid/units.ts";
 import { ARCGIS_STORAGES, type ArcgisCacheSourceOptions } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
@@ -34,7 +35,7 @@ export interface TilingScheme extends Pick<ArcgisCacheSourceOptions, "storage" |
 }
 
 /** Returns the grid set of the cache of a layer, with GeoWebCache's id. Refuses an invalid grid, with the reason. */
-export const cacheGridSet = ({ grid, code }: Pick<TilingScheme, "grid" | "code">, layer: string) =>
+export const cacheGridSet = ({ grid, code }: Pick<TilingScheme, "grid" | "code">, layer: LayerName) =>
   createGridSet({ ...grid, id: `EPSG:${code}_${layer}` });
 
 /**

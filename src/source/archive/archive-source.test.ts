@@ -127,7 +127,7 @@ describe.each(["mbtiles", "pmtiles"] as const)("an archive of type %s", (kind) =
 
   test("does not render more than one tile", async () => {
     const { tile: _, ...metatile } = vectorAt(0, 0, 0);
-    await expect(sourceOf(kind, kinds[kind]()).render(metatile, never())).rejects.toThrow("single tiles only");
+    await expect(sourceOf(kind, kinds[kind]()).render(metatile, never())).rejects.toThrow("only has single tiles");
   });
 
   test("that is missing is an outage, is not made, and is read once it is there", async () => {
@@ -317,7 +317,7 @@ describe("MBTiles", () => {
       "the archive is damaged: its metadata names no format, and its tiles are neither pictures nor vector tiles that are known",
     );
     expect(await inspected({ minzoom: "0", maxzoom: "2" }, [])).toBe(
-      "the archive is damaged: its metadata names no format, and it holds no tile that tells one",
+      "the archive is damaged: its metadata names no format, and it has no tile that shows one",
     );
     expect(await inspected({ format: "xyz" })).toBe(
       'the archive is damaged: its metadata names a format that is not known, "xyz"',
@@ -382,9 +382,9 @@ describe("PMTiles", () => {
       "the archive is damaged: its header names a type of tiles that is not known, 6",
     );
     expect(await inspected(changed((bytes) => bytes.writeUInt8(4, 98)))).toBe(
-      "the archive is damaged: its tiles are compressed in a way that is not known here",
+      "the archive is damaged: the compression of its tiles is unknown",
     );
-    expect(await inspected(changed((bytes) => bytes.writeUInt8(4, 97)))).toMatch("compressed in a way");
+    expect(await inspected(changed((bytes) => bytes.writeUInt8(4, 97)))).toMatch("its compression is unknown");
   });
 
   test("that are cut off fail where their end is missing", async () => {

@@ -24,13 +24,13 @@ const metadataOf = (name: string): string =>
 /** Reads a sample tile: one that is not empty, among the first rows. */
 const SAMPLE = `SELECT CAST(length(tile_data) AS INTEGER) AS size, ${bounded("tile_data")} AS data
   FROM (SELECT tile_data FROM tiles LIMIT 100) WHERE length(tile_data) > 0 LIMIT 1`;
-const levelOf = (which: "min" | "max"): string =>
+const levelQuery = (which: "min" | "max"): string =>
   `SELECT CAST(${which}(zoom_level) AS INTEGER) AS z, typeof(${which}(zoom_level)) = 'text' AS isText FROM tiles`;
 /**
  * Reads the lowest or highest level from a column of type TEXT, which is sorted by characters. The conversion costs a
  * scan.
  */
-const levelOfText = (which: "min" | "max"): string =>
+const textLevelQuery = (which: "min" | "max"): string =>
   `SELECT ${which}(CAST(zoom_level AS INTEGER)) AS z, 0 AS isText FROM tiles`;
 
 const read = (row: unknown, column: string): unknown =>
@@ -110,7 +110,7 @@ function formatNamed(name: string, sample: Uint8Array | undefined): TileFormat {
  * metadata.
  */
 function formatOfTile(tile: Uint8Array | undefined): TileFormat {
-  if (tile === undefined) throw damaged("its metadata names no format, and it holds no tile that tells one");
+  if (tile === undefined) throw damaged("its metadata names no format, and it has no tile that shows one");
   const picture = pictureFormat(tile);
   const isPacked = tile[0] === 0x1f || tile[0] === 0x78 || tile[0] === 0x1a;
   const format = picture ?? (isPacked ? formatOfExtension("pbf") : undefined);
@@ -129,8 +129,8 @@ async function levelsOf(metadata: (name: string) => Promise<string | undefined>,
     return { minZoom: lowest, maxZoom: highest };
   // Queried separately, minimum and maximum each need one index lookup.
   const level = async (which: "min" | "max"): Promise<unknown> => {
-    const row = await first(levelOf(which));
-    return read(read(row, "isText") === 1 ? await first(levelOfText(which)) : row, "z");
+    const row = await first(levelQuery(which));
+    return read(read(row, "isText") === 1 ? await first(textLevelQuery(which)) : row, "z");
   };
   const minZoom = await level("min");
   const maxZoom = await level("max");

@@ -85,7 +85,7 @@ function sourceOf(file: FileHandle, key: string): PmtilesSource {
   return {
     getKey: () => key,
     async getBytes(offset, length) {
-      if (!Number.isSafeInteger(offset) || offset < 0) throw damaged("something lies outside of the file");
+      if (!Number.isSafeInteger(offset) || offset < 0) throw damaged("a part of it lies outside of the file");
       if (length > ARCHIVE_READ_LIMIT)
         throw new SourceError("too_large", `a part of the archive is larger than ${ARCHIVE_READ_LIMIT} bytes`);
       const bytes = new Uint8Array(length);
@@ -121,7 +121,7 @@ const unpacking =
       case 3:
         return unpacked(limit, () => brotliDecompressSync(packed, { maxOutputLength: limit }));
       default:
-        throw damaged(`it is compressed in a way that is not known here (${compression})`);
+        throw damaged(`its compression is unknown (${compression})`);
     }
   };
 
@@ -182,7 +182,7 @@ async function factsOf(
   const format = formatOfExtension(extension.slice(1));
   if (format === undefined) throw damaged(`its header names a type of tiles that is not known, ${header.tileType}`);
   if (!areLevels(minZoom, maxZoom)) throw damaged(`its levels are ${minZoom} to ${maxZoom}`);
-  if (Number(tileCompression) > 3) throw damaged("its tiles are compressed in a way that is not known here");
+  if (Number(tileCompression) > 3) throw damaged("the compression of its tiles is unknown");
   const metadata = await read.metadata();
   const attribution = attributionOf(isMap(metadata) ? metadata["attribution"] : undefined);
   const sample = format.kind === "image" ? await read.tile() : undefined;

@@ -153,7 +153,7 @@ function startReader(): NonNullable<typeof reader> {
     const [culprit, ...others] = pending.values();
     pending.clear();
     if (culprit === undefined) return;
-    // The reader answers requests in order, so the oldest pending request is the one that took too long.
+    // The reader answers requests in order, so the oldest pending request took too long.
     refusedUntil.set(culprit.request.url, machineClock.monotonicNow() + REFUSE_MS);
     culprit.reject(tooLong(culprit.request));
     for (const { request, resolve, reject } of others) {

@@ -29,7 +29,7 @@ export function createDemoSource(options: DemoSourceOptions): Source {
     async query(question: Question, signal: AbortSignal): Promise<UpstreamDocument> {
       return inWords(async () => {
         if (question.kind !== "legend" || options.dataset !== "states")
-          throw new SourceError("exception", "the demo layers answer legends of the states only");
+          throw new SourceError("exception", "the demo layers only have legends of the states");
         if (question.format !== "image/png")
           throw new SourceError("exception", `FORMAT: expected image/png, got ${question.format}`);
         const picture = await pictureOf(legendSvg(question.style), signal);

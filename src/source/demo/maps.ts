@@ -17,11 +17,11 @@ const TINTS = ["#f5edd9", "#e7ecd3", "#f6e3d0", "#ece4ea", "#f3e9bd", "#dde9e0"]
 const FILLS = ["#fbeed2", "#f6cf94", "#ec9a61", "#cf5f45", "#94303a"];
 const PERSONS = [1_500_000, 4_000_000, 8_000_000, 14_000_000, Number.POSITIVE_INFINITY];
 
-type Area = d3.ExtendedFeature<d3.GeoGeometryObjects | null, { name: string }>;
-const atlases = new Map<string, readonly Area[]>();
+type MapFeature = d3.ExtendedFeature<d3.GeoGeometryObjects | null, { name: string }>;
+const atlases = new Map<string, readonly MapFeature[]>();
 
 /** Reads areas in degrees: data of the US Census Bureau (`us-atlas`), or of Natural Earth (`world-atlas`). */
-function atlasOf(name: string, inPackage: string, object: string): readonly Area[] {
+function atlasOf(name: string, inPackage: string, object: string): readonly MapFeature[] {
   const known = atlases.get(name);
   if (known !== undefined) return known;
   const file = dataFile(`${name}.json`, () => createRequire(import.meta.url).resolve(inPackage));
@@ -34,9 +34,9 @@ function atlasOf(name: string, inPackage: string, object: string): readonly Area
   atlases.set(name, features);
   return features;
 }
-export const states = (): readonly Area[] => atlasOf("states", "us-atlas/states-10m.json", "states");
+export const states = (): readonly MapFeature[] => atlasOf("states", "us-atlas/states-10m.json", "states");
 
-/** Projections whose units are those of the CRS. */
+/** Projections in the units of the CRS. */
 const PROJECTIONS: ReadonlyMap<number, () => d3.GeoProjection> = new Map([
   [4326, () => d3.geoEquirectangular().scale(180 / Math.PI)],
   [3857, () => d3.geoMercator().scale(6_378_137)],
@@ -59,7 +59,7 @@ export function projectionOf({ gridSet: { srs }, extent, width, height }: Place)
 }
 
 /** Writes areas with their lines. */
-function shapes(path: d3.GeoPath, areas: readonly Area[], fillOf: (name: string, n: number) => string): string {
+function shapes(path: d3.GeoPath, areas: readonly MapFeature[], fillOf: (name: string, n: number) => string): string {
   const shown = areas.map((area, n) => [path(area), fillOf(area.properties.name, n)]).filter(([d]) => d);
   return shown.map(([d, fill]) => `<path d="${d}" fill="${fill}" ${LINE}/>`).join("");
 }
@@ -104,7 +104,7 @@ function hatching([left, top]: readonly [number, number]): string {
   );
 }
 
-/** Writes the colours of a style of the states, that of the fewest persons first. */
+/** Writes the colours of a style of the states, beginning with the colour of the fewest persons. */
 export function legendSvg(style: string): string {
   const size = legendSize(style);
   const rows = FILLS.slice(0, size.height / ROW_PIXELS).map((_, n) => {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type GridSet, matrixOf, type TileIndex } from "../../grid/grid-set.ts";
+import { type GridSet, matrixOf, type TileIndex, type TileX, type Zoom } from "../../grid/grid-set.ts";
 import type { DiskLayout, TilesOnDisk } from "../../layer/tiles-on-disk.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { openToRead } from "../local-file.ts";
@@ -28,22 +28,22 @@ export function diskTilePath(
   return join(path, layoutPath(layout, z, x, rows === "top" ? fromTop : fromBottom, extension));
 }
 
-function layoutPath(layout: DiskLayout, z: number, x: number, y: number, extension: string): string {
+function layoutPath(layout: DiskLayout, z: Zoom, x: TileX, row: number, extension: string): string {
   switch (layout) {
     case "tc":
-      return `${tileCachePath(z, x, y)}.${extension}`;
+      return `${tileCachePath(z, x, row)}.${extension}`;
     case "mp":
-      return `${padded(z, 2)}/${pathParts(x, 2, 4)}/${pathParts(y, 2, 4)}.${extension}`;
+      return `${padded(z, 2)}/${pathParts(x, 2, 4)}/${pathParts(row, 2, 4)}.${extension}`;
     case "tms":
-      return `${z}/${x}/${y}.${extension}`;
+      return `${z}/${x}/${row}.${extension}`;
     case "reverse_tms":
-      return `${y}/${x}/${z}.${extension}`;
+      return `${row}/${x}/${z}.${extension}`;
     case "quadkey":
-      return `${quadkey(x, y, z)}.${extension}`;
+      return `${quadkey(x, row, z)}.${extension}`;
     case "arcgis":
-      return `${arcgisPath(z, x, y)}.${extension}`;
+      return `${arcgisPath(z, x, row)}.${extension}`;
     case "worldwind":
-      return `${z}/${padded(y, 4)}/${padded(y, 4)}_${padded(x, 4)}.${extension}`;
+      return `${z}/${padded(row, 4)}/${padded(row, 4)}_${padded(x, 4)}.${extension}`;
   }
 }
 
@@ -75,7 +75,7 @@ export async function readTileFile(path: string, sinceMs: number): Promise<Uint8
     if (error instanceof SourceError) throw error;
     const code = codeOf(error);
     if (["ENOENT", "ENOTDIR", "EISDIR"].includes(code)) return undefined;
-    // Messages of renders reach users, so this one omits the path.
+    // Messages of renders reach users, so this message omits the path.
     throw new SourceError("refused", `a tile on the disk cannot be read: ${code}`, { cause: error });
   }
 }

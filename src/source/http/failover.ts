@@ -70,7 +70,7 @@ export class Failover {
         if (isLast || !(error instanceof SourceError) || !isDown(error)) throw error;
       }
     }
-    throw last ?? new SourceError("refused", "no address to ask");
+    throw last ?? new SourceError("refused", "no address is configured");
   }
 
   #choose(tried: ReadonlySet<Mirror>): Mirror | undefined {

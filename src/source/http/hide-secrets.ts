@@ -1,7 +1,7 @@
 import type { UpstreamOptions } from "../../layer/layer.ts";
 import { escapeXml } from "../../lib/text/escape.ts";
 import type { UpstreamAnswer } from "./image-response.ts";
-import { textOf } from "./response-text.ts";
+import { decodeText } from "./response-text.ts";
 
 /** The fewest characters of a parameter that may be a key. A shorter value is a word that messages need. */
 const SHORTEST_KEY = 8;
@@ -69,14 +69,14 @@ export function hiding(values: readonly string[]): SecretHider {
     .sort((a, b) => b.length - a.length)
     .map((form) => {
       const literal = escapeRegExp(form);
-      // A short form may be part of a word, so it must stand alone.
+      // A short form may be part of a word, so it is hidden only as a whole word.
       return new RegExp(isKey(form) ? literal : `(?<![\\w.-])${literal}(?![\\w-])`, "gi");
     });
   const hide = (text: string): string => patterns.reduce((left, pattern) => left.replace(pattern, "…"), text);
   return {
     hide,
     hideIn: (answer) => {
-      const text = textOf(answer.body.subarray(0, LONGEST_TEXT), answer.contentType);
+      const text = decodeText(answer.body.subarray(0, LONGEST_TEXT), answer.contentType);
       const hidden = hide(text);
       if (hidden === text) return answer;
       return { ...answer, body: Buffer.from(hidden), contentType: withUtf8(answer.contentType) };

@@ -45,10 +45,10 @@ export const isPermanentException = (body: Uint8Array, contentType: string): boo
   exceptionCodes(body, contentType).some((code) => PERMANENT_CODES.has(code));
 
 /**
- * Decodes a text. Valid UTF-8 is decoded as such, whatever charset is declared, because many servers declare one
- * charset for all answers. Any other text is decoded by its mark, the Content-Type or its XML declaration.
+ * Decodes a text. Valid UTF-8 is decoded as UTF-8, with any declared charset, because many servers declare one charset
+ * for all answers. Any other text is decoded by its mark, the Content-Type or its XML declaration.
  */
-export function textOf(bytes: Uint8Array, contentType: string): string {
+export function decodeText(bytes: Uint8Array, contentType: string): string {
   const text = Buffer.from(bytes).toString("utf8");
   return /[\0\ufffd]/.test(text) ? answerText(bytes, contentType) : text;
 }
@@ -58,11 +58,11 @@ const MOST_TELLING = 2048;
 
 /** Returns the beginning of a body as text, without leading blanks. */
 export const beginningOf = (body: Uint8Array, contentType: string): string =>
-  textOf(body.subarray(0, MOST_TELLING), contentType).trimStart();
+  decodeText(body.subarray(0, MOST_TELLING), contentType).trimStart();
 
 /** Returns the messages of the exceptions in a document, their codes, and all texts of the document. */
 function readExceptions(body: Uint8Array, contentType: string) {
-  const text = textOf(body.subarray(0, MOST_BYTES), contentType);
+  const text = decodeText(body.subarray(0, MOST_BYTES), contentType);
   const said: string[] = [];
   const codes: string[] = [];
   const all: string[] = [];

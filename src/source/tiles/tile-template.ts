@@ -1,4 +1,4 @@
-import { matrixOf } from "../../grid/grid-set.ts";
+import { matrixOf, type TileX, type Zoom } from "../../grid/grid-set.ts";
 import { type RenderRequest, SourceError } from "../source.ts";
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
@@ -19,8 +19,8 @@ export const fillTemplate = (template: string, valueFor: (name: string) => strin
 
 /** A tile in the numbering of upstreams, with both orders of rows. */
 export interface UpstreamTile {
-  readonly z: number;
-  readonly x: number;
+  readonly z: Zoom;
+  readonly x: TileX;
   readonly fromTop: number;
   readonly fromBottom: number;
 }
@@ -30,7 +30,7 @@ export interface UpstreamTile {
  * @throws SourceError if the picture is not a single tile, which the configuration rules out
  */
 export function tileOf({ tile, gridSet }: RenderRequest): UpstreamTile {
-  if (tile === undefined) throw new SourceError("exception", "this upstream has single tiles only");
+  if (tile === undefined) throw new SourceError("exception", "this upstream only has single tiles");
   const { x, y, z } = tile;
   return { z, x, fromTop: matrixOf(gridSet, z).matrixHeight - 1 - y, fromBottom: y };
 }

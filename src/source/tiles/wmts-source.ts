@@ -36,7 +36,6 @@ export function wmtsUrl(address: string, options: WmtsSourceOptions, request: Re
       parameters,
     );
   const requested = { SERVICE: "WMTS", REQUEST: "GetTile", VERSION: "1.0.0", ...tile };
-  // The tile's keys come last, so that a filter named TILEROW cannot request a different tile than the one that is
-  // stored.
+  // The tile's keys come last, so that a filter named TILEROW cannot request a tile other than the stored tile.
   return withQuery(address, options.vendorParameters, parameters, requested);
 }

@@ -56,9 +56,9 @@ export interface WmsLegend {
   readonly url: string;
 }
 
-const textOf = (element: XmlElement | undefined): string => element?.text.trim() ?? "";
+const trimmedText = (element: XmlElement | undefined): string => element?.text.trim() ?? "";
 const numberOf = (element: XmlElement | undefined): number | undefined => {
-  const value = Number(textOf(element) || Number.NaN);
+  const value = Number(trimmedText(element) || Number.NaN);
   return Number.isFinite(value) ? value : undefined;
 };
 
@@ -88,8 +88,8 @@ export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
   for (const layer of childrenNamed(firstAt(root, "Capability"), "Layer")) collect(layer, NOTHING, layers);
   return ok({
     version: root.attributes["version"]?.startsWith("1.3") === true ? "1.3.0" : "1.1.1",
-    title: textOf(firstAt(service, "Title")),
-    formats: childrenNamed(firstAt(root, "Capability", "Request", "GetMap"), "Format").map(textOf),
+    title: trimmedText(firstAt(service, "Title")),
+    formats: childrenNamed(firstAt(root, "Capability", "Request", "GetMap"), "Format").map(trimmedText),
     maxWidth: numberOf(firstAt(service, "MaxWidth")),
     maxHeight: numberOf(firstAt(service, "MaxHeight")),
     layerLimit: numberOf(firstAt(service, "LayerLimit")),
@@ -112,7 +112,7 @@ function collect(element: XmlElement, around: Inherited, into: WmsCatalogueLayer
   // 1.1.1 allows several CRSs in one element.
   const own = ["CRS", "SRS"]
     .flatMap((name) => childrenNamed(element, name))
-    .flatMap((e) => textOf(e).toUpperCase().split(/\s+/));
+    .flatMap((e) => trimmedText(e).toUpperCase().split(/\s+/));
   const styles = childrenNamed(element, "Style");
   const dimensions = new Map(around.dimensions.map((dimension) => [dimension.name, dimension]));
   for (const dimension of dimensionsOf(element)) dimensions.set(dimension.name, dimension);
@@ -120,16 +120,16 @@ function collect(element: XmlElement, around: Inherited, into: WmsCatalogueLayer
     crs: new Set([...around.crs, ...own.filter((code) => code !== "")]),
     box: boxOf(element) ?? around.box,
     boxes: new Map([...around.boxes, ...childrenNamed(element, "BoundingBox").flatMap(boxInCrs)]),
-    styles: [...new Set([...around.styles, ...styles.map((style) => textOf(firstAt(style, "Name")))])],
+    styles: [...new Set([...around.styles, ...styles.map((style) => trimmedText(firstAt(style, "Name")))])],
     legends: new Map([...around.legends, ...styles.flatMap(legendOf)]),
     dimensions: [...dimensions.values()],
   };
-  const name = textOf(firstAt(element, "Name"));
+  const name = trimmedText(firstAt(element, "Name"));
   if (name !== "") {
     into.push({
       name,
-      title: textOf(firstAt(element, "Title")) || name,
-      abstract: textOf(firstAt(element, "Abstract")),
+      title: trimmedText(firstAt(element, "Title")) || name,
+      abstract: trimmedText(firstAt(element, "Abstract")),
       queryable: element.attributes["queryable"] === "1" || element.attributes["queryable"] === "true",
       ...here,
     });
@@ -145,8 +145,8 @@ function legendOf(style: XmlElement): (readonly [string, WmsLegend])[] {
   const url = online.find(([key]) => localName(key) === "href")?.[1].trim() ?? "";
   const isWhole = [width, height].every((n) => Number.isSafeInteger(n) && n > 0 && n < 10_000);
   if (!isWhole || !URL.canParse(url)) return [];
-  const format = textOf(firstAt(legend, "Format")) || "image/png";
-  return [[textOf(firstAt(style, "Name")), { width, height, format, url }]];
+  const format = trimmedText(firstAt(legend, "Format")) || "image/png";
+  return [[trimmedText(firstAt(style, "Name")), { width, height, format, url }]];
 }
 
 function boxOf(element: XmlElement): WmsCatalogueLayer["box"] {
@@ -181,8 +181,8 @@ function dimensionsOf(element: XmlElement): WmsDimension[] {
   );
   return childrenNamed(element, "Dimension").flatMap((dimension) => {
     const name = dimension.attributes["name"]?.toUpperCase() ?? "";
-    const stated = textOf(dimension) === "" ? (extents.get(name) ?? dimension) : dimension;
-    const values = textOf(stated)
+    const stated = trimmedText(dimension) === "" ? (extents.get(name) ?? dimension) : dimension;
+    const values = trimmedText(stated)
       .split(",")
       .map((value) => value.trim())
       .filter((value) => value !== "");

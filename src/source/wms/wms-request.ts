@@ -9,7 +9,7 @@ const BOX_MARK = "nuthatch-bbox-0-6021-4c1e";
 
 /**
  * Writes the GetMap requests of a source. Successive requests mostly differ only in their BBOX. The other parts of the
- * address take longer to write than a small tile takes to send, so they are reused until one of them changes.
+ * address take longer to write than a small tile takes to send, so they are reused until they change.
  */
 export class WmsAddresses {
   readonly #options: WmsSourceOptions;

@@ -5,7 +5,7 @@ import { sleep } from "../../lib/time/sleep.ts";
 import { newClient, type PostgresClient, runQuery } from "./client.ts";
 import { faultOfConnection, faultOfStatement, isLoss, unavailable } from "./faults.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
-import type { Answer, Batch, Fault, Query, QueryResult } from "./protocol.ts";
+import type { Batch, BatchResult, Fault, Query, QueryResult } from "./protocol.ts";
 import { beginSession, connectionName, lastCommit, NUMBER_COMMIT, own, type SessionUse } from "./session.ts";
 
 /**
@@ -144,7 +144,7 @@ export class PostgresConnection {
       this.#diverged = {
         kind: "diverged",
         code: "",
-        message: `the state database in PostgreSQL (${this.#target.name}) is not as this server has left it: another server has changed it, it has lost commits, or it has made one that this server took for lost`,
+        message: `the state database in PostgreSQL (${this.#target.name}) is not as this server has left it: another server has changed it, it has lost commits, or it has a commit that this server took for lost`,
       };
       destroy(new Error("not used"));
       return false;
@@ -184,7 +184,7 @@ export class PostgresConnection {
     return error === undefined ? undefined : faultOfStatement(error, this.#target);
   }
 
-  async run(batch: Batch): Promise<Answer> {
+  async run(batch: Batch): Promise<BatchResult> {
     const beganMs = machineClock.monotonicNow();
     for (let attempt = 1; ; attempt++) {
       const open = batch.transaction === "continue" ? this.#inTransaction : await this.#opened(RECONNECT_WAIT_MS);
@@ -211,7 +211,7 @@ export class PostgresConnection {
     }
   }
 
-  async #answered(open: Open, { commit, queries }: Batch, { results, error }: Sent): Promise<Answer> {
+  async #answered(open: Open, { commit, queries }: Batch, { results, error }: Sent): Promise<BatchResult> {
     if (commit !== undefined) {
       this.#doubted = undefined;
       this.#inTransaction = undefined;
@@ -289,7 +289,7 @@ export class PostgresConnection {
 
 const command = (text: string): Query => ({ text, name: undefined, values: [] });
 
-/** Returns the statements of a batch, including those that begin and end its transaction. */
+/** Returns the statements of a batch, including the statements that begin and end its transaction. */
 const statementsOf = ({ transaction, commit, queries }: Batch): readonly Query[] => [
   ...(transaction === "begin" ? [command("BEGIN")] : []),
   ...queries,

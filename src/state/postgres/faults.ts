@@ -34,9 +34,10 @@ export function faultOfConnection(error: unknown, target: PostgresTarget): Fault
     return refused(
       code,
       target,
-      "PostgreSQL asks for a password, and neither state.url nor PGPASSWORD nor the password file (~/.pgpass, PGPASSFILE) has one",
+      "PostgreSQL requires a password, and neither state.url nor PGPASSWORD nor the password file (~/.pgpass, PGPASSFILE) has one",
     );
-  if (NO_TLS.test(message)) return refused(code, target, `${message}: sslmode=disable in state.url does without`);
+  if (NO_TLS.test(message))
+    return refused(code, target, `${message}: sslmode=disable in state.url connects without TLS`);
   if (CERTIFICATE.test(code)) return refused(code, target, `its certificate is not accepted: ${message}`);
   if (code === "ENOENT" && message.includes("open")) return refused(code, target, message);
   if (REFUSED.test(code)) return refused(code, target, message);

@@ -1,7 +1,7 @@
 import { BlockingCalls } from "../../lib/process/blocking-calls.ts";
 import { StateError } from "../data-directory.ts";
 import type { PostgresThreadOptions } from "./postgres-thread.ts";
-import type { Answer, QueryResult, Request } from "./protocol.ts";
+import type { BatchResult, QueryResult, Request } from "./protocol.ts";
 
 /** An error of a statement, with the code of PostgreSQL. */
 class StatementError extends Error {
@@ -30,7 +30,7 @@ export class PostgresBridge {
   /** @throws StateError, or the error of a statement */
   call(request: Request): readonly (QueryResult | undefined)[] {
     if (this.#isClosed) throw new TypeError("The database connection is not open");
-    const answer = this.#calls.call<Answer>(request);
+    const answer = this.#calls.call<BatchResult>(request);
     if (answer === undefined) throw new Error("a call without a limit has ended without an answer");
     if (answer.ok) return answer.results;
     const { kind, code, message } = answer.fault;

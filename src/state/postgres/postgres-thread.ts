@@ -2,7 +2,7 @@ import { workerData } from "node:worker_threads";
 import { answerCalls, type CalledThread } from "../../lib/process/blocking-calls.ts";
 import { PostgresConnection } from "./connection.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
-import type { Answer, Fault, Request } from "./protocol.ts";
+import type { BatchResult, Fault, Request } from "./protocol.ts";
 import type { SessionUse } from "./session.ts";
 
 /** The parameters of the connection's thread. */
@@ -14,7 +14,7 @@ export interface PostgresThreadOptions {
 function start(thread: CalledThread<PostgresThreadOptions>): void {
   const { target, use } = thread.options;
   const connection = new PostgresConnection(target, use);
-  const failed = (error: unknown): Answer => ({
+  const failed = (error: unknown): BatchResult => ({
     ok: false,
     fault: {
       kind: "unavailable",
@@ -22,13 +22,13 @@ function start(thread: CalledThread<PostgresThreadOptions>): void {
       message: `the thread of the state database has failed: ${String(error)}`,
     },
   });
-  // The coordinator's thread ends this one after the answer to "close".
+  // The coordinator's thread ends this thread after the answer to "close".
   const answerLast = answerCalls(thread, (request: Request) => carryOut(connection, request).catch(failed));
-  // Every error must become an answer, because the coordinator's thread sleeps until one comes.
+  // Every error must become an answer, because the coordinator's thread sleeps until an answer arrives.
   process.on("uncaughtException", (error) => answerLast(failed(error)));
 }
 
-async function carryOut(connection: PostgresConnection, request: Request): Promise<Answer> {
+async function carryOut(connection: PostgresConnection, request: Request): Promise<BatchResult> {
   switch (request.kind) {
     case "open":
       return answerOf(await connection.open());
@@ -45,7 +45,7 @@ async function carryOut(connection: PostgresConnection, request: Request): Promi
   }
 }
 
-const answerOf = (fault: Fault | undefined): Answer =>
+const answerOf = (fault: Fault | undefined): BatchResult =>
   fault === undefined ? { ok: true, results: [] } : { ok: false, fault };
 
 start(workerData);

@@ -50,6 +50,6 @@ export interface Fault {
 }
 
 /** The results of a batch. A result is undefined if the statement was carried out but its result was lost. */
-export type Answer =
+export type BatchResult =
   | { readonly ok: true; readonly results: readonly (QueryResult | undefined)[] }
   | { readonly ok: false; readonly fault: Fault };

@@ -36,7 +36,7 @@ export function findService(name: string, env: Readonly<NodeJS.ProcessEnv>): Res
     join(env["PGSYSCONFDIR"] ?? SYSTEM_DIRECTORY, "pg_service.conf"),
   ];
   for (const file of files) {
-    const text = textOf(file);
+    const text = readText(file);
     if (!text.ok) {
       if (text.error === "ENOENT" && file !== own) continue;
       return refuse(`the service file ${file} cannot be read (${text.error})`);
@@ -50,7 +50,7 @@ export function findService(name: string, env: Readonly<NodeJS.ProcessEnv>): Res
   );
 }
 
-function textOf(file: string): Result<string, string> {
+function readText(file: string): Result<string, string> {
   try {
     return ok(readFileSync(file, "utf8"));
   } catch (error) {

@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { createMemoryStore } from "../../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../../test/support/memory-store.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import type { LocalStore } from "../store.ts";
 import type { TruncationScope } from "../truncation-store.ts";
@@ -27,6 +27,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 let made = 0;
 const root = (): string => join(directory, String(made++));
 const yes = (): boolean => true;
+const never = new AbortController().signal;
 
 /**
  * A grid set whose matrices have these heights. Bundles and blocks begin together only if a height is a multiple of
@@ -59,18 +60,18 @@ const bundlesIn = (at: string): string[] =>
 test("rows count from the top of the level, in bundles of 128 x 128", async () => {
   const at = root();
   const store = open(at);
-  await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), yes);
-  await store.put({ tileSet, x: 200, y: 199, z: 2 }, new Uint8Array(1), yes);
-  await store.put({ tileSet, x: 0, y: 0, z: 2 }, new Uint8Array(1), yes);
+  await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), ...unconditionally);
+  await store.put({ tileSet, x: 200, y: 199, z: 2 }, new Uint8Array(1), ...unconditionally);
+  await store.put({ tileSet, x: 0, y: 0, z: 2 }, new Uint8Array(1), ...unconditionally);
   expect(bundlesIn(at).sort()).toEqual([
     "a/g/png/_alllayers/L00/R0000C0000.bundle",
     "a/g/png/_alllayers/L02/R0000C0080.bundle",
     "a/g/png/_alllayers/L02/R0080C0000.bundle",
   ]);
-  await expect(store.put({ tileSet, x: 0, y: 200, z: 2 }, new Uint8Array(1), yes)).rejects.toThrow(
+  await expect(store.put({ tileSet, x: 0, y: 200, z: 2 }, new Uint8Array(1), ...unconditionally)).rejects.toThrow(
     "has no tile 2/0/200",
   );
-  const large = store.put({ tileSet, x: 0, y: 0, z: 2 }, new Uint8Array(2 ** 24), yes);
+  const large = store.put({ tileSet, x: 0, y: 0, z: 2 }, new Uint8Array(2 ** 24), ...unconditionally);
   await expect(large).rejects.toThrow("a bundle has no place for a tile of 16777216 bytes");
 });
 
@@ -124,7 +125,7 @@ test("it holds what a store in memory holds, whatever was done, in a level of an
           switch (one.do) {
             case "put": {
               const at = { tileSet: { ...tileSet, format: one.tile.format }, ...one.tile };
-              outcomes.push(await store.put(at, new Uint8Array(one.size).fill(n), yes));
+              outcomes.push(await store.put(at, new Uint8Array(one.size).fill(n), ...unconditionally));
               break;
             }
             case "delete":
@@ -189,7 +190,7 @@ test("a sweep writes a bundle without its unused bytes, and loses nothing that i
   const place = (x: number) => ({ tileSet, x, y: 5, z: 2 });
   const size = (): number => statSync(join(at, bundlesIn(at)[0] ?? "")).size;
   for (let round = 0; round < 4; round++)
-    for (let x = 0; x < 60; x++) await store.put(place(x), new Uint8Array(10_000).fill(round + x), yes);
+    for (let x = 0; x < 60; x++) await store.put(place(x), new Uint8Array(10_000).fill(round + x), ...unconditionally);
   const times = [...Array(60).keys()].map((x) => store.stat(place(x))?.modifiedMs);
   expect(size()).toBeGreaterThan(2_400_000);
   // The writer records it at the end of its turn.
@@ -198,10 +199,10 @@ test("a sweep writes a bundle without its unused bytes, and loses nothing that i
   const sweep = store.sweep(new AbortController().signal);
   // The sweep copies in several turns; these puts happen in between.
   await new Promise(setImmediate);
-  await store.put(place(3), new Uint8Array(20).fill(7), yes);
+  await store.put(place(3), new Uint8Array(20).fill(7), ...unconditionally);
   store.delete(place(4));
-  expect(store.confirm(place(5), new Uint8Array(10_000).fill(8), "renew", yes)).toBe(true);
-  await store.put(place(100), new Uint8Array(30).fill(9), yes);
+  expect(store.confirm(place(5), new Uint8Array(10_000).fill(8), { time: "renew", guard: yes }, never)).toBe(true);
+  await store.put(place(100), new Uint8Array(30).fill(9), ...unconditionally);
   const renewed = store.stat(place(5));
   await sweep;
   expect(size()).toBeLessThan(131_136 + 61 * 10_100);
@@ -223,7 +224,8 @@ test("after a reboot a recount removes tiles whose bytes the loss of power has l
   const at = root();
   const store = open(at);
   const cell = { z: 2, minX: 0, minY: 0, maxX: 15, maxY: 15 };
-  for (let x = 0; x < 3; x++) await store.put({ tileSet, x, y: 0, z: 2 }, new Uint8Array(100).fill(x), yes);
+  for (let x = 0; x < 3; x++)
+    await store.put({ tileSet, x, y: 0, z: 2 }, new Uint8Array(100).fill(x), ...unconditionally);
   const bundle = join(at, bundlesIn(at)[0] ?? "");
   const bytes = readFileSync(bundle);
   bytes.fill(0, bytes.length - 200, bytes.length - 150);
@@ -233,15 +235,17 @@ test("after a reboot a recount removes tiles whose bytes the loss of power has l
   expect(store.recount(tileSet, cell, false).map(({ x }) => x)).toEqual([0, 1, 2]);
   expect(store.recount(tileSet, cell, true).map(({ x }) => x)).toEqual([0]);
   expect(store.recount(tileSet, cell, false).map(({ x }) => x)).toEqual([0]);
-  expect(await store.put({ tileSet, x: 2, y: 0, z: 2 }, new Uint8Array(5), yes)).toMatchObject({ replaced: undefined });
+  expect(await store.put({ tileSet, x: 2, y: 0, z: 2 }, new Uint8Array(5), ...unconditionally)).toMatchObject({
+    replaced: undefined,
+  });
 });
 
 test("tiles of a grid set that has left the configuration can be counted and deleted; none can be stored", async () => {
   const at = root();
-  await open(at).put({ tileSet, x: 7, y: 3, z: 2 }, new Uint8Array(9), yes);
+  await open(at).put({ tileSet, x: 7, y: 3, z: 2 }, new Uint8Array(9), ...unconditionally);
   const store = createCompactStore({ root: at, fsync: false, instance: "test", gridSets: () => undefined });
   expect(store.recount(tileSet, { z: 2, minX: 0, minY: 0, maxX: 15, maxY: 15 }, false)).toMatchObject([{ x: 7, y: 3 }]);
-  await expect(store.put({ tileSet, x: 7, y: 3, z: 1 }, new Uint8Array(9), yes)).rejects.toMatchObject({
+  await expect(store.put({ tileSet, x: 7, y: 3, z: 1 }, new Uint8Array(9), ...unconditionally)).rejects.toMatchObject({
     code: "corrupt",
   });
   expect(store.delete({ tileSet, x: 7, y: 3, z: 2 })).toBe(9);
@@ -250,13 +254,13 @@ test("tiles of a grid set that has left the configuration can be counted and del
 test("what others changed in a store while no server had it is found by the times of bundles and directories", async () => {
   const at = root();
   const store = open(at);
-  for (const x of [0, 140]) await store.put({ tileSet, x, y: 100, z: 3 }, new Uint8Array(9), yes);
+  for (const x of [0, 140]) await store.put({ tileSet, x, y: 100, z: 3 }, new Uint8Array(9), ...unconditionally);
   await store.noteAlive();
   await new Promise((resolve) => setTimeout(resolve, 20));
   const pyramid = { layer: "a", gridSet: "g", parametersId: "" };
   const before = Date.now();
   expect(store.changes(pyramid, 3, before).hasLost).toBe(false);
-  await open(at).put({ tileSet, x: 1, y: 100, z: 3 }, new Uint8Array(9), yes);
+  await open(at).put({ tileSet, x: 1, y: 100, z: 3 }, new Uint8Array(9), ...unconditionally);
   const changed: number[] = [];
   for await (const region of store.changes(pyramid, 3, before - 1).regions()) changed.push(region.rect.minX);
   expect(new Set(changed)).toEqual(new Set([0]));
@@ -276,11 +280,12 @@ const [, , root, first] = process.argv;
 const grid = ${JSON.stringify(gridSet(1, 128, 200, 300))};
 const store = createCompactStore({ root, fsync: false, instance: String(process.pid), gridSets: () => grid });
 const tileSet = ${JSON.stringify(tileSet)};
+const { signal } = new AbortController();
 for (let n = Number(first); ; n++) {
   const size = 4 + ((n * 7919) % 60000);
   const bytes = Buffer.alloc(size, n % 251);
   bytes.writeUInt32LE(n, 0);
-  await store.put({ tileSet, x: n % 40, y: 60 + (n % 30), z: 2 }, bytes, () => true);
+  await store.put({ tileSet, x: n % 40, y: 60 + (n % 30), z: 2 }, bytes, { guard: () => true }, signal);
   process.stdout.write(n + "\\n");
   if (n % 50 === 49) await store.sweep(new AbortController().signal);
 }

@@ -1,5 +1,14 @@
-import type { GridSetId, TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
-import type { ParametersId } from "../../layer/tile-set.ts";
+import {
+  asTileX,
+  asTileY,
+  asZoom,
+  type GridSetName,
+  type TileRect,
+  type TileX,
+  type TileY,
+  type Zoom,
+} from "../../grid/grid-set.ts";
+import { asParametersId, type ParametersId } from "../../layer/tile-set.ts";
 import type { StoredPyramid } from "../inventory-store.ts";
 
 /*
@@ -27,12 +36,12 @@ export function pad(n: number, order: number): string {
 }
 
 /** Returns the tiles per side of a bucket directory at a zoom, and the number of digits in the directory's name. */
-export function bucketOf(z: number): { readonly half: number; readonly digits: number } {
+export function bucketOf(z: Zoom): { readonly half: number; readonly digits: number } {
   const half = 2 * 2 ** Math.floor(z / 2);
   return { half, digits: half > 10 ? Math.floor(Math.log10(half)) + 1 : 1 };
 }
 
-export const zoomDirectory = (gridSet: GridSetId, z: Zoom, parametersId: ParametersId): string =>
+export const zoomDirectory = (gridSet: GridSetName, z: Zoom, parametersId: ParametersId): string =>
   `${directoryName(gridSet)}_${pad(z, 2)}${parametersId === "" ? "" : `_${parametersId}`}`;
 
 export function bucketDirectory(x: TileX, y: TileY, z: Zoom): string {
@@ -43,8 +52,8 @@ export function bucketDirectory(x: TileX, y: TileY, z: Zoom): string {
 /** Yields the names of the bucket directories that a rectangle of tiles overlaps. */
 export function* bucketsOfRect({ z, minX, minY, maxX, maxY }: TileRect): Generator<string> {
   const { half } = bucketOf(z);
-  for (let y = minY; y <= maxY; y = (Math.floor(y / half) + 1) * half)
-    for (let x = minX; x <= maxX; x = (Math.floor(x / half) + 1) * half) yield bucketDirectory(x, y, z);
+  for (let y = minY; y <= maxY; y = asTileY((Math.floor(y / half) + 1) * half))
+    for (let x = minX; x <= maxX; x = asTileX((Math.floor(x / half) + 1) * half)) yield bucketDirectory(x, y, z);
 }
 
 export function tileFile(x: TileX, y: TileY, z: Zoom, extension: string): string {
@@ -55,9 +64,11 @@ export function tileFile(x: TileX, y: TileY, z: Zoom, extension: string): string
 /** Returns the numbers and the extension in a tile's or bucket's name. Undefined if the name has a different form. */
 export function parsePair(
   name: string,
-): { readonly x: number; readonly y: number; readonly extension: string } | undefined {
+): { readonly x: TileX; readonly y: TileY; readonly extension: string } | undefined {
   const found = /^(\d+)_(\d+)(?:\.([\w-]+))?$/.exec(name);
-  return found === null ? undefined : { x: Number(found[1]), y: Number(found[2]), extension: found[3] ?? "" };
+  return found === null
+    ? undefined
+    : { x: asTileX(Number(found[1])), y: asTileY(Number(found[2])), extension: found[3] ?? "" };
 }
 
 /**
@@ -66,18 +77,18 @@ export function parsePair(
  */
 export function parseZoomDirectory(
   name: string,
-): { readonly gridSetDirectory: string; readonly z: number; readonly parametersId: string } | undefined {
+): { readonly gridSetDirectory: string; readonly z: Zoom; readonly parametersId: ParametersId } | undefined {
   const found = /^(.+)_(\d{2,})_([0-9a-f]{40})$/.exec(name) ?? /^(.+)_(\d{2,})$/.exec(name);
   const [, gridSetDirectory, z, parametersId] = found ?? [];
   return gridSetDirectory === undefined
     ? undefined
-    : { gridSetDirectory, z: Number(z), parametersId: parametersId ?? "" };
+    : { gridSetDirectory, z: asZoom(Number(z)), parametersId: asParametersId(parametersId ?? "") };
 }
 
 /** Returns a key of the pyramid that a zoom directory belongs to. */
 export const directoryPyramid = (parsed: {
   readonly gridSetDirectory: string;
-  readonly parametersId: string;
+  readonly parametersId: ParametersId;
 }): string => `${parsed.gridSetDirectory}\n${parsed.parametersId}`;
 
 /**

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
+import { unconditionally } from "../../../test/support/memory-store.ts";
 import { builtInGridSet } from "../../grid/built-in.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
 import type { TileSet } from "../../layer/tile-set.ts";
@@ -21,7 +22,6 @@ const open = (at: string, layout: Layout, gridSets = builtInGridSet): LocalStore
 const tileSet: TileSet = { layer: "topp:states", gridSet: "EPSG:4326", format: "image/png8", parametersId: "" };
 const pyramid = { layer: "topp:states", gridSet: "EPSG:4326", parametersId: "" };
 const ID = "6b25e88136a7ba06f5ed4dcb753540ea86259e64";
-const yes = (): boolean => true;
 const rect = (z: number, minX: number, minY: number, maxX: number, maxY: number): TileRect => ({
   z,
   minX,
@@ -91,7 +91,7 @@ describe.each(LAYOUTS)("the layout %s", (layout) => {
   test("skips files that no reader looks for", async () => {
     const at = root();
     const store = open(at, layout);
-    await store.put({ tileSet, x: 1, y: 1, z: 3 }, new Uint8Array(1), yes);
+    await store.put({ tileSet, x: 1, y: 1, z: 3 }, new Uint8Array(1), ...unconditionally);
     const column = join(at, "topp_states/EPSG_4326/3/1");
     for (const name of ["01.png8", "x.png8", "99999999.png8", "2.tiff8", "3"]) writeFileSync(join(column, name), "x");
     mkdirSync(join(column, "../007"));
@@ -117,7 +117,7 @@ describe.each(LAYOUTS)("the layout %s", (layout) => {
       [0, 200],
       [130, 0],
     ] as const)
-      await store.put({ tileSet, x, y, z: 8 }, new Uint8Array(1), yes);
+      await store.put({ tileSet, x, y, z: 8 }, new Uint8Array(1), ...unconditionally);
     const before = Date.now() + 60_000;
     const unchanged = store.changes(pyramid, 8, before);
     expect(await changed(unchanged)).toEqual([]);
@@ -136,8 +136,8 @@ describe.each(LAYOUTS)("the layout %s", (layout) => {
     const store = open(at, layout);
     const described = { ...tileSet, parametersId: ID };
     for (const z of [3, 4]) {
-      await store.put({ tileSet, x: 1, y: 1, z }, new Uint8Array(1), yes);
-      await store.put({ tileSet: described, x: 1, y: 1, z }, new Uint8Array(1), yes);
+      await store.put({ tileSet, x: 1, y: 1, z }, new Uint8Array(1), ...unconditionally);
+      await store.put({ tileSet: described, x: 1, y: 1, z }, new Uint8Array(1), ...unconditionally);
     }
     const scope = { kind: "pyramid", layer: "topp:states", gridSet: "EPSG:4326", parametersId: ID } as const;
     const names = store.plan({ ...scope, zooms: { first: 4, last: 9 } });
@@ -153,7 +153,7 @@ describe.each(LAYOUTS)("the layout %s", (layout) => {
   test("leaves no directory of a pyramid behind its last tile, but foreign files stay", async () => {
     const at = root();
     const store = open(at, layout);
-    await store.put({ tileSet, x: 1, y: 1, z: 9 }, new Uint8Array(1), yes);
+    await store.put({ tileSet, x: 1, y: 1, z: 9 }, new Uint8Array(1), ...unconditionally);
     store.delete({ tileSet, x: 1, y: 1, z: 9 });
     writeFileSync(join(at, "topp_states/EPSG_4326/notes.txt"), "x");
     expect(store.removeEmptyPyramids("topp:states", [pyramid])).toEqual(["tiles"]);
@@ -165,7 +165,7 @@ describe.each(LAYOUTS)("the layout %s", (layout) => {
 
 test("tiles whose grid set has left the configuration are found by the rows that their first writer has noted", async () => {
   const at = root();
-  await open(at, "slippy").put({ tileSet, x: 1, y: 2, z: 4 }, new Uint8Array(3), yes);
+  await open(at, "slippy").put({ tileSet, x: 1, y: 2, z: 4 }, new Uint8Array(3), ...unconditionally);
   const later = open(at, "slippy", () => undefined);
   expect(later.recount(tileSet, rect(4, 0, 0, 15, 15), false)).toMatchObject([{ x: 1, y: 2, bytes: 3 }]);
   expect(later.delete({ tileSet, x: 1, y: 2, z: 4 })).toBe(3);
@@ -173,7 +173,7 @@ test("tiles whose grid set has left the configuration are found by the rows that
 
 test("no tile is stored where the rows of its level are not known", async () => {
   const store = open(root(), "slippy", () => undefined);
-  const put = store.put({ tileSet, x: 1, y: 2, z: 4 }, new Uint8Array(3), yes);
+  const put = store.put({ tileSet, x: 1, y: 2, z: 4 }, new Uint8Array(3), ...unconditionally);
   await expect(put).rejects.toMatchObject({ name: "StoreError", code: "corrupt" });
   expect(store.get({ tileSet, x: 1, y: 2, z: 4 })).toBeUndefined();
 });

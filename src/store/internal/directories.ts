@@ -1,6 +1,7 @@
 import { constants, lstatSync, readdirSync, rmdirSync, type Stats, statSync } from "node:fs";
 import { access, mkdir, statfs } from "node:fs/promises";
 import { relative } from "node:path";
+import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { directoryName } from "../file/file-layout.ts";
 import { type DiskSpace, StoreError } from "../tile-store.ts";
@@ -25,8 +26,8 @@ export function namesIn(directory: string): string[] {
  */
 export function layersIn(
   { root, expectRoot }: { readonly root: string; readonly expectRoot: () => void },
-  layers: readonly string[],
-): readonly string[] {
+  layers: readonly LayerName[],
+): readonly LayerName[] {
   expectRoot();
   const names = new Set(namesIn(root));
   return layers.filter((layer) => names.has(directoryName(layer)));

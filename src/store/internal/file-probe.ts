@@ -14,7 +14,7 @@ const LOOK_MS = 1_000;
 
 const SILENT = "the file system does not answer";
 /** The reason if something else, such as the mount point of a volume, has the name of the directory. */
-export const REPLACED = "another one is in its place since the start; put it back, or restart the server";
+export const REPLACED = "another file is in its place since the start; put the original back, or restart the server";
 
 export interface FileProbeParts {
   readonly root: string;

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { unconditionally } from "../../../test/support/memory-store.ts";
 import { builtInGridSet } from "../../grid/built-in.ts";
 import { createCompactStore } from "../compact/compact-store.ts";
 import { createFileStore } from "../file/file-store.ts";
@@ -14,7 +15,6 @@ const root = (): string => join(directory, String(made++));
 
 const ID = "6b25e88136a7ba06f5ed4dcb753540ea86259e64";
 const LAYER = { kind: "layer", layer: "photos" } as const;
-const yes = (): boolean => true;
 const file = (layout: "gwc" | "tms" | "slippy") => (at: string) =>
   createFileStore({ root: at, fsync: false, instance: "test", layout, gridSets: builtInGridSet });
 
@@ -35,7 +35,7 @@ describe.each<[string, (at: string) => LocalStore]>([
     for (const parametersId of ["", ID])
       for (const z of [0, 3]) {
         const tileSet = { layer: "photos", gridSet: "EPSG:4326", format: "image/png", parametersId };
-        await store.put({ tileSet, x: 0, y: 0, z }, new Uint8Array(9), yes);
+        await store.put({ tileSet, x: 0, y: 0, z }, new Uint8Array(9), ...unconditionally);
       }
     await store.describeParameters("photos", ID, { STYLES: "a" });
     return { at, store };

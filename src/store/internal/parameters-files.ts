@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { LayerName, ParametersId } from "../../layer/tile-set.ts";
 import { decodeParametersFile, encodeParametersFile, parametersFileName } from "../file/parameters-file.ts";
 import type { TileStore } from "../tile-store.ts";
 import { isAbsent, storeError } from "./faults.ts";
@@ -7,7 +8,7 @@ import { readRegular } from "./regular-file.ts";
 
 /** The paths of a store that describes parameters ids in its layers' directories, as GWC does. */
 export interface DescribedPaths {
-  layerPath(layer: string): string;
+  layerPath(layer: LayerName): string;
   /** Returns the name of a new temporary file. */
   temporaryName(): string;
 }
@@ -44,7 +45,7 @@ export function parametersFilesOf(paths: DescribedPaths): Pick<TileStore, "descr
 /** Removes the files of parameters ids that no tile of a layer uses any more. @throws StoreError */
 export function removeParametersFiles(
   layerPath: string,
-  pyramids: readonly { readonly parametersId: string }[],
+  pyramids: readonly { readonly parametersId: ParametersId }[],
   described: ReadonlySet<string>,
 ): void {
   for (const { parametersId } of pyramids) {

@@ -1,3 +1,4 @@
+import { asParametersId, type ParametersId } from "../../layer/tile-set.ts";
 import { directoryName } from "../file/file-layout.ts";
 import type { StoredPyramid } from "../inventory-store.ts";
 
@@ -5,11 +6,11 @@ import type { StoredPyramid } from "../inventory-store.ts";
 export const pyramidDirectory = ({ gridSet, parametersId }: Pick<StoredPyramid, "gridSet" | "parametersId">): string =>
   `${directoryName(gridSet)}${parametersId === "" ? "" : `_${parametersId}`}`;
 
-/** Parses the name of a pyramid's directory. Undefined if the name is that of another file of the layer. */
+/** Parses the name of a pyramid's directory. Undefined if the name belongs to another file of the layer. */
 export function parsePyramidDirectory(
   name: string,
-): { readonly gridSetDirectory: string; readonly parametersId: string } | undefined {
+): { readonly gridSetDirectory: string; readonly parametersId: ParametersId } | undefined {
   if (/^parameters-.*\.properties$/.test(name) || name.startsWith(".")) return undefined;
   const [, gridSetDirectory = name, parametersId = ""] = /^(.+)_([0-9a-f]{40})$/.exec(name) ?? [];
-  return { gridSetDirectory, parametersId };
+  return { gridSetDirectory, parametersId: asParametersId(parametersId) };
 }

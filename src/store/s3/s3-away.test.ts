@@ -153,3 +153,54 @@ test("operations of a client that does not wait fail as soon as the service is f
   expect(performance.now() - beganMs).toBeLessThan(15_000);
   expect(client.away).toBeDefined();
 });
+
+/** Returns the answer that the service has held back, when it has received a request. */
+async function heldAnswer(held: readonly ServerResponse[]): Promise<ServerResponse> {
+  await expect.poll(() => held.length).toBeGreaterThan(0);
+  const [answer] = held;
+  if (answer === undefined) throw new Error("the service holds no answer");
+  return answer;
+}
+
+test("an aborted put ends within about a second though the service hangs, and the client does not take it for away", async () => {
+  const { service, client: open } = await startService();
+  await using client = open(30_000);
+  service.hangs = true;
+  const ending = new AbortController();
+  const put = client.put("k", Buffer.from("tile"), { contentType: "image/png", signal: ending.signal });
+  const outcome = put.catch((error: unknown) => error);
+  await heldAnswer(service.held);
+  const beganMs = performance.now();
+  ending.abort(new Error("killed"));
+  expect(await outcome, "the service may have stored the object").toMatchObject({ status: 0 });
+  expect(performance.now() - beganMs).toBeLessThan(5_000);
+  expect(client.away).toBeUndefined();
+});
+
+test("the outcome of an aborted put is known if the service answers soon", async () => {
+  const { service, client: open } = await startService();
+  await using client = open(30_000);
+  service.hangs = true;
+  const ending = new AbortController();
+  const put = client.put("k", Buffer.from("tile"), { contentType: "image/png", signal: ending.signal });
+  const answer = await heldAnswer(service.held);
+  ending.abort(new Error("killed"));
+  answer.writeHead(200, { etag: '"e"' }).end();
+  expect(await put).toEqual({ kind: "stored", etag: '"e"' });
+});
+
+test("an aborted put is not sent again, and one that was never sent has ended", async () => {
+  const { service, client: open } = await startService();
+  await using client = open(30_000);
+  service.hangs = true;
+  const ending = new AbortController();
+  const terms = { contentType: "image/png", signal: ending.signal };
+  const put = client.put("k", Buffer.from("tile"), terms).catch((error: unknown) => error);
+  const answer = await heldAnswer(service.held);
+  ending.abort(new Error("killed"));
+  answer.writeHead(503).end();
+  expect(await put).toMatchObject({ status: 503 });
+  expect(service.held).toHaveLength(1);
+  expect(await client.put("k", Buffer.from("tile"), terms)).toEqual({ kind: "ended" });
+  expect(service.held).toHaveLength(1);
+});

@@ -6,10 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AUTHORITY, SERVER_CERTIFICATE } from "../../../test/support/certificates.ts";
+import { unconditionally } from "../../../test/support/memory-store.ts";
 import { Names } from "./internal/names.ts";
 import { S3Tiles } from "./internal/s3-tiles.ts";
 import { S3Client } from "./s3-client.ts";
 import type { S3Options } from "./s3-options.ts";
+
+const never = new AbortController().signal;
 
 interface Seen {
   readonly method: string;
@@ -112,7 +115,7 @@ test("where the service encrypts, a tile is confirmed by its own MD5, as the ETa
   const tiles = new S3Tiles({ id: "main", client, names, hasOwnEtags: true });
   const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
   const at = { tileSet, x: 1, y: 2, z: 3 };
-  expect(await tiles.put(at, bytes, () => true)).toEqual({ stored: true, replaced: undefined });
+  expect(await tiles.put(at, bytes, ...unconditionally)).toEqual({ stored: true, replaced: undefined });
   const stored = seen[0]?.headers ?? {};
   expect(stored["x-amz-meta-nuthatch-md5"]).toBe(createHash("md5").update(bytes).digest("hex"));
   answer = () => ({
@@ -123,8 +126,8 @@ test("where the service encrypts, a tile is confirmed by its own MD5, as the ETa
     },
     body: bytes.toString(),
   });
-  expect(await tiles.confirm(at, bytes, "keep", () => true)).toBe(true);
-  expect(await tiles.confirm(at, Buffer.from("b tile"), "keep", () => true)).toBe(false);
+  expect(await tiles.confirm(at, bytes, { time: "keep", guard: () => true }, never)).toBe(true);
+  expect(await tiles.confirm(at, Buffer.from("b tile"), { time: "keep", guard: () => true }, never)).toBe(false);
 });
 
 describe("a deletion of many objects", () => {
@@ -173,4 +176,14 @@ describe("a deletion of many objects", () => {
       code: "the answer to a deletion is no list of results",
     });
   });
+});
+
+test("the time of a service whose clock differs is a whole number of milliseconds", async () => {
+  await using client = new S3Client(options);
+  answer = () => ({ status: 200, headers: { Date: new Date(Date.now() - 3_600_000).toUTCString() } });
+  for (let n = 0; n < 4; n++) {
+    await client.get("k");
+    expect(client.now()).toSatisfy(Number.isInteger);
+    expect(Math.abs(client.now() + 3_600_000 - Date.now())).toBeLessThan(60_000);
+  }
 });

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { defined } from "../../lib/defined.ts";
 import { pagesOf } from "../../lib/pages.ts";
 import { machineRandom } from "../../lib/random/machine-random.ts";
 import { type BackOff, jittered, pauseAfter } from "../../lib/time/back-off.ts";
@@ -6,14 +7,14 @@ import { machineClock } from "../../lib/time/machine-clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import {
   errorOf,
-  GuardedOff,
   mayPass,
+  NotSent,
   type PendingOperations,
   S3Requests,
-  type TriedAnswer,
+  type TriedS3Response,
 } from "./internal/s3-requests.ts";
 import { deleteBody, parseDeleted, parseErrorCode, parsePage, type S3Page } from "./internal/s3-xml.ts";
-import type { Answer } from "./internal/transport.ts";
+import type { S3Response } from "./internal/transport.ts";
 import { S3Error, s3Failure } from "./s3-error.ts";
 import type { S3Options } from "./s3-options.ts";
 
@@ -41,18 +42,24 @@ export interface PutOptions {
   readonly condition?: PutCondition;
   /** Called right before each attempt. If it returns false, the attempt is not sent. */
   readonly guard?: () => boolean;
+  /** Ends the put. Absent for a put that must finish once begun, such as the names of a truncation. */
+  readonly signal?: AbortSignal;
 }
 
-/** `changed`: the condition does not hold. `refused`: the guard returned false before the first attempt. */
+/**
+ * `changed`: the condition does not hold. `refused`: the guard returned false before the first attempt. `ended`: the
+ * signal fired before the first attempt.
+ */
 export type PutResult =
   | { readonly kind: "stored"; readonly etag: string | undefined }
   | { readonly kind: "changed" }
-  | { readonly kind: "refused" };
+  | { readonly kind: "refused" }
+  | { readonly kind: "ended" };
 
 export interface ListQuery {
   readonly prefix: string;
   readonly delimiter?: "/";
-  /** Only keys after this one are listed. */
+  /** Only keys after this key are listed. */
   readonly startAfter?: string;
   readonly limit?: number;
 }
@@ -116,9 +123,13 @@ export class S3Client implements AsyncDisposable {
     return isAbsent(answer) ? undefined : headOf(answer);
   }
 
-  /** Stores an object. The service refuses the put if it arrives later than `putSeconds` after its beginning. */
+  /**
+   * Stores an object. The service refuses the put if it arrives later than `putSeconds` after its beginning. After the
+   * signal no attempt is sent, and the last attempt has a second for its answer.
+   * @throws S3Error
+   */
   async put(key: string, body: Uint8Array, options: PutOptions): Promise<PutResult> {
-    const { contentType, metadata = {}, condition, guard } = options;
+    const { contentType, metadata = {}, condition, guard, signal } = options;
     const { serverSideEncryption: encryption, storageClass, putSeconds } = this.#options;
     const headers: Record<string, string> = {
       "content-type": contentType,
@@ -135,12 +146,12 @@ export class S3Client implements AsyncDisposable {
     }
     // 404 means that the object of `if-match` was deleted.
     const expected = condition === undefined ? [] : condition.kind === "same" ? [412, 404] : [412];
-    const terms = { ...(guard === undefined ? {} : { guard }), seconds: putSeconds };
-    let answer: TriedAnswer;
+    const terms = { ...defined({ guard, signal }), seconds: putSeconds };
+    let answer: TriedS3Response;
     try {
       answer = await this.#requests.run({ method: "PUT", key, headers, body, expected, ...terms });
     } catch (error) {
-      if (error instanceof GuardedOff) return { kind: "refused" };
+      if (error instanceof NotSent) return { kind: error.why };
       throw error;
     }
     if (answer.status < 300) return { kind: "stored", etag: answer.headers["etag"] };
@@ -189,9 +200,9 @@ export class S3Client implements AsyncDisposable {
     const request = { method: "POST", key: undefined, query: { delete: "" }, headers, body } as const;
     const { status, body: text } = await this.#requests.run(request);
     const cut = this.#requests.keyOf("").length;
-    const refused = parseErrorCode(textOf(text));
+    const refused = parseErrorCode(utf8Text(text));
     if (refused !== undefined) throw new S3Error(status, refused);
-    const failed = parsed(() => parseDeleted(textOf(text)), status, "the answer to a deletion is no list of results");
+    const failed = parsed(() => parseDeleted(utf8Text(text)), status, "the answer to a deletion is no list of results");
     return new Map(failed.map(({ key, code }) => [key.slice(cut), new S3Error(status, code)]));
   }
 
@@ -212,7 +223,7 @@ export class S3Client implements AsyncDisposable {
             : { "start-after": this.#requests.keyOf(startAfter) }),
       };
       const { body, status } = await this.#requests.run({ method: "GET", key: undefined, query });
-      const page = parsed(() => parsePage(textOf(body)), status, "the answer is no list");
+      const page = parsed(() => parsePage(utf8Text(body)), status, "the answer is no list");
       const cut = this.#requests.keyOf("").length;
       yield {
         objects: page.objects.map((object) => ({ ...object, key: object.key.slice(cut) })),
@@ -233,7 +244,7 @@ export class S3Client implements AsyncDisposable {
   }
 }
 
-const textOf = (body: Uint8Array): string => Buffer.from(body).toString("utf8");
+const utf8Text = (body: Uint8Array): string => Buffer.from(body).toString("utf8");
 
 /** @throws S3Error when the document cannot be parsed */
 function parsed<T>(parse: () => T, status: number, what: string): T {
@@ -245,14 +256,14 @@ function parsed<T>(parse: () => T, status: number, what: string): T {
 }
 
 /** Returns whether the object does not exist. @throws S3Error when the bucket does not exist */
-function isAbsent(answer: Answer): boolean {
+function isAbsent(answer: S3Response): boolean {
   if (answer.status !== 404) return false;
-  const code = parseErrorCode(textOf(answer.body));
+  const code = parseErrorCode(utf8Text(answer.body));
   if (code !== undefined && code !== "NoSuchKey") throw new S3Error(404, code);
   return true;
 }
 
-function headOf({ headers }: Answer): S3Head {
+function headOf({ headers }: S3Response): S3Head {
   const metadata: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers))
     if (name.startsWith("x-amz-meta-") && value !== undefined) metadata[name.slice("x-amz-meta-".length)] = value;

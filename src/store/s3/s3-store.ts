@@ -1,3 +1,4 @@
+import { asTileRect } from "../../grid/grid-set.ts";
 import { CELL_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { InventoryStore, LevelChanges } from "../inventory-store.ts";
@@ -107,8 +108,8 @@ export function createS3Store(
     get: (at) => tiles.get(at),
     stat: (at) => tiles.stat(at),
     keyOf: (at) => tiles.keyOf(at),
-    put: (at, bytes, guard, modifiedMs) => tiles.put(at, bytes, guard, modifiedMs),
-    confirm: (at, bytes, time, guard) => tiles.confirm(at, bytes, time, guard),
+    put: (...call) => tiles.put(...call),
+    confirm: (...call) => tiles.confirm(...call),
     putsAtOnce: () => PUTS_AT_ONCE,
     check: () => tiles.check(),
     allocated: (bytes) => bytes,
@@ -184,7 +185,7 @@ function cellTimes(bridge: SyncBridge<Owned>): (at: TileAddress) => TileStatus |
     const key = `${tileSetKey(tileSet)}\n${z}/${minX}/${minY}`;
     if (cell?.key !== key || machineClock.monotonicNow() > cell.untilMs) {
       const rect = { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
-      const found = bridge.call("recount", tileSet, rect);
+      const found = bridge.call("recount", tileSet, asTileRect(rect));
       const tiles = new Map(
         found.map((tile) => [`${tile.x}/${tile.y}`, { ...tile, confirmedMs: tile.modifiedMs }] as const),
       );

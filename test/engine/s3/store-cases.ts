@@ -8,13 +8,13 @@ import type { S3StoreOptions } from "../../../src/store/s3/s3-options.ts";
 import { createS3Store } from "../../../src/store/s3/s3-store.ts";
 import { storeConformance } from "../../../src/store/store.conformance.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { unconditionally } from "../../support/memory-store.ts";
 import type { S3Server } from "../../support/s3-server.ts";
 
 const THREAD = new URL("../../../dist/bridge-thread.cjs", import.meta.url);
 const tileSet = { layer: "ws:a", gridSet: "EPSG:4326", format: "image/png8", parametersId: "" };
 const at = (x: number, y: number, z: number): TileAddress => ({ tileSet, x, y, z });
 const of = (size: number): Uint8Array => new Uint8Array(size).fill(size);
-const yes = (): boolean => true;
 const everything = { kind: "layer", layer: "ws:a" } as const;
 
 export function storeCases(started: () => S3Server): void {
@@ -72,22 +72,21 @@ export function storeCases(started: () => S3Server): void {
     const options = optionsOf("processes");
     const owner = open(options);
     const other = open({ ...options, isOwner: false });
-    expect(await other.put(at(1, 1, 3), of(1), yes)).toEqual({ stored: true, replaced: undefined });
+    expect(await other.put(at(1, 1, 3), of(1), ...unconditionally)).toEqual({ stored: true, replaced: undefined });
     owner.truncate("1", owner.plan(everything), "reclaim");
     expect(await other.get(at(1, 1, 3))).toBeUndefined();
     let asked = 0;
-    const late = await other.put(at(2, 1, 3), of(2), () => {
+    const { signal } = new AbortController();
+    const truncating = (id: string) => () => {
       // Right before the put is sent.
-      if (++asked === 2) owner.truncate("2", owner.plan({ ...everything, layer: "ws:a" }), "reclaim");
+      if (++asked === 2) owner.truncate(id, owner.plan(everything), "reclaim");
       return true;
-    });
+    };
+    const late = await other.put(at(2, 1, 3), of(2), { guard: truncating("2") }, signal);
     // Nothing was stored under the new name, so the second truncation had nothing to do.
     expect(late).toEqual({ stored: true, replaced: undefined });
     asked = 0;
-    const later = await other.put(at(3, 1, 3), of(2), () => {
-      if (++asked === 2) owner.truncate("3", owner.plan(everything), "reclaim");
-      return true;
-    });
+    const later = await other.put(at(3, 1, 3), of(2), { guard: truncating("3") }, signal);
     expect(later).toEqual({ stored: false });
     expect(await other.get(at(3, 1, 3))).toBeUndefined();
     expect(() => other.truncate("4", ['["ws:a"]'], "reclaim")).toThrow("only the coordinator changes it");
@@ -96,12 +95,12 @@ export function storeCases(started: () => S3Server): void {
   test("a sweep deletes what was truncated, nothing else, and again after an hour what came late", async () => {
     const options = optionsOf("sweep");
     const store = open(options);
-    for (let x = 0; x < 30; x++) await store.put(at(x, 1, 6), of(3), yes);
-    await store.put(at(1, 1, 5), of(3), yes);
-    await store.put({ ...at(1, 1, 3), tileSet: { ...tileSet, layer: "ws:b" } }, of(3), yes);
+    for (let x = 0; x < 30; x++) await store.put(at(x, 1, 6), of(3), ...unconditionally);
+    await store.put(at(1, 1, 5), of(3), ...unconditionally);
+    await store.put({ ...at(1, 1, 3), tileSet: { ...tileSet, layer: "ws:b" } }, of(3), ...unconditionally);
     const old = store.keyOf(at(0, 1, 6));
     store.truncate("1", store.plan({ kind: "pyramid", ...tileSet, zooms: { first: 6, last: 6 } }), "reclaim");
-    await store.put(at(7, 1, 6), of(7), yes);
+    await store.put(at(7, 1, 6), of(7), ...unconditionally);
     expect(store.needsSweep()).toBe(true);
     await store.sweepRemote(new AbortController().signal);
     expect(store.needsSweep()).toBe(false);
@@ -116,7 +115,7 @@ export function storeCases(started: () => S3Server): void {
     expect(await store.get(at(0, 1, 6))).toBeUndefined();
     const real = Date.now;
     const later = real() + 3_700_000;
-    // Only the sweep's own clock matters; the bridge thread judges by what it is told.
+    // Only the sweep's clock matters; the bridge thread uses the times that it is given.
     Date.now = () => later;
     try {
       await store.sweepRemote(new AbortController().signal);
@@ -129,12 +128,12 @@ export function storeCases(started: () => S3Server): void {
   test("what a truncation keeps for its undo is never swept", async () => {
     const options = optionsOf("aside");
     const store = open(options);
-    await store.put(at(1, 1, 3), of(1), yes);
+    await store.put(at(1, 1, 3), of(1), ...unconditionally);
     const names = store.plan(everything);
     store.truncate("1", names, "keep");
-    await store.put(at(1, 1, 3), of(2), yes);
+    await store.put(at(1, 1, 3), of(2), ...unconditionally);
     store.truncate("2", store.plan(everything), "reclaim");
-    await store.put(at(1, 1, 3), of(4), yes);
+    await store.put(at(1, 1, 3), of(4), ...unconditionally);
     await store.sweepRemote(new AbortController().signal);
     store.restore("1", names);
     await store.sweepRemote(new AbortController().signal);
@@ -145,12 +144,12 @@ export function storeCases(started: () => S3Server): void {
   test("a server that has lost its data directory takes the names of the bucket", async () => {
     const options = optionsOf("lost");
     const store = open(options);
-    await store.put(at(1, 1, 3), of(1), yes);
+    await store.put(at(1, 1, 3), of(1), ...unconditionally);
     store.truncate("1", store.plan(everything), "reclaim");
-    await store.put(at(1, 1, 3), of(2), yes);
+    await store.put(at(1, 1, 3), of(2), ...unconditionally);
     const next = open({ ...options, namesFile: join(directory, "lost-2.json") });
     expect((await next.stat(at(1, 1, 3)))?.bytes).toBe(2);
-    // Both change the names: none of the changes is lost.
+    // Both change the names, and no change is lost.
     next.truncate("2", next.plan(everything), "keep");
     store.truncate("3", store.plan(everything), "reclaim");
     expect(store.asideIds()).toEqual(["2"]);
@@ -159,7 +158,7 @@ export function storeCases(started: () => S3Server): void {
   test("a cell is counted wherever its numbers get another digit, and regions list every tile once", async () => {
     const store = open(optionsOf("digits"));
     const rows = [0, 9, 10, 15, 16, 95, 96, 99, 100, 111, 112, 992, 999, 1000, 1007, 1008];
-    await Promise.all(rows.flatMap((y) => [5, 1003].map((x) => store.put(at(x, y, 12), of(4), yes))));
+    await Promise.all(rows.flatMap((y) => [5, 1003].map((x) => store.put(at(x, y, 12), of(4), ...unconditionally))));
     for (const minY of [0, 96, 992, 1008]) {
       const found = store.recount(tileSet, { z: 12, minX: 992, minY, maxX: 1007, maxY: minY + 15 }, false);
       const expected = rows.filter((y) => y >= minY && y <= minY + 15);

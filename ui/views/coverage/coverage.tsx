@@ -11,7 +11,7 @@ import { type TileAddress, tileAt, tileBox } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
 import { type MapSurface, stateOf } from "../../map/map-surface.ts";
 import { parseTile, TileField, tileName } from "../../map/tile-field.tsx";
-import { type TileSet, tileSetOf, tileSetQuery } from "../../map/tile-set.ts";
+import { type TileSet, tileSetOfQuery, tileSetQuery } from "../../map/tile-set.ts";
 import { TileSetChoice } from "../../map/tile-set-choice.tsx";
 import { intersection, useCoverage } from "../../map/use-coverage.ts";
 import { useTileOfMap } from "../../map/use-tile-of-map.ts";
@@ -25,7 +25,7 @@ import { TilePanel } from "./tile-panel.tsx";
  * renders no tiles.
  */
 export function Coverage({ layer }: { readonly layer: Doc<"Layer"> }) {
-  const tileSet = tileSetOf(layer, place.value.query);
+  const tileSet = tileSetOfQuery(layer, place.value.query);
   if (tileSet === undefined) return <Empty>{t("coverage.noGridSets")}</Empty>;
   return <OfTileSet key={tileSet.subset.gridSet} layer={layer} tileSet={tileSet} />;
 }

@@ -7,7 +7,7 @@ import { hasEnded, type Job } from "../../core/jobs.ts";
 import { useNow } from "../../core/now.ts";
 import { type Loaded, useDocument } from "../../core/resource.ts";
 import { reasonText } from "./outcome.ts";
-import { hiddenOf, isStandstill, type LastingMoment, lasting } from "./timeline.ts";
+import { hiddenOf, isStandstill, type LastingEntry, lasting } from "./timeline.ts";
 
 /** Reads the timeline of a job, and reads it again when the job starts, waits, is paused, is resumed or ends. */
 export function useTimeline(job: Job): Loaded<Doc<"JobTimeline">> {
@@ -26,7 +26,7 @@ export function JobTimeline({ job, loaded }: { readonly job: Job; readonly loade
   );
 }
 
-function Moments({ moments, job }: { readonly moments: readonly LastingMoment[]; readonly job: Job }) {
+function Moments({ moments, job }: { readonly moments: readonly LastingEntry[]; readonly job: Job }) {
   const isWhole = useSignal(false);
   const hidden = new Set(isWhole.value ? [] : hiddenOf(moments));
   const isLive = !hasEnded(job);
@@ -51,7 +51,7 @@ function Moments({ moments, job }: { readonly moments: readonly LastingMoment[];
   );
 }
 
-function ShownMoment({ moment, isLive }: { readonly moment: LastingMoment; readonly isLive: boolean }) {
+function ShownMoment({ moment, isLive }: { readonly moment: LastingEntry; readonly isLive: boolean }) {
   const { at, event, by, seconds } = moment;
   const reason = reasonText(moment.reason);
   const isStill = isStandstill(moment);

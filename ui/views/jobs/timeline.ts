@@ -1,27 +1,31 @@
 import type { Doc } from "../../core/api.ts";
 import type { Job } from "../../core/jobs.ts";
 
-type Moment = Doc<"JobTimeline">["timeline"][number];
+type TimelineEntry = Doc<"JobTimeline">["timeline"][number];
 
-/** A moment of a timeline, and the time until the next one. */
-export interface LastingMoment extends Moment {
-  /** Undefined for the last moment. */
+/** An entry of a timeline, and the time until the next one. */
+export interface LastingEntry extends TimelineEntry {
+  /** Undefined for the last entry. */
   readonly seconds: number | undefined;
 }
 
-/** Returns the moments, each with its duration. */
-export const lasting = (timeline: readonly Moment[]): readonly LastingMoment[] =>
+/** Returns the entries, each with its duration. */
+export const lasting = (timeline: readonly TimelineEntry[]): readonly LastingEntry[] =>
   timeline.map((moment, n) => {
     const next = timeline[n + 1];
     return { ...moment, seconds: next && (Date.parse(next.at) - Date.parse(moment.at)) / 1000 };
   });
 
-export const isStandstill = ({ event }: Pick<Moment, "event">): boolean => event === "waiting" || event === "paused";
+export const isStandstill = ({ event }: Pick<TimelineEntry, "event">): boolean =>
+  event === "waiting" || event === "paused";
 
 /**
  * Returns since when a job waits or is paused, even if the reason has changed since. Undefined if the job does neither.
  */
-export function standstillSince({ outcome }: Pick<Job, "outcome">, timeline: readonly Moment[]): string | undefined {
+export function standstillSince(
+  { outcome }: Pick<Job, "outcome">,
+  timeline: readonly TimelineEntry[],
+): string | undefined {
   const last = timeline.at(-1);
   if (outcome !== null || last === undefined || !isStandstill(last)) return undefined;
   const before = timeline.findLastIndex(({ event }) => event !== last.event);

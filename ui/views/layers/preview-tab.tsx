@@ -16,11 +16,11 @@ import { ParameterField } from "./parameter-field.tsx";
 import { TryRender } from "./try-render.tsx";
 
 /** The answer to a click: a text, or a problem. `isLoading` until the answer arrives. */
-type Answer = { readonly text: string } | { readonly problem: Problem } | { readonly isLoading: true };
+type FeatureInfoState = { readonly text: string } | { readonly problem: Problem } | { readonly isLoading: true };
 
 /** A map of the layer. The grid set, the format, the parameters and the map's position are in the address. */
 export function PreviewTab({ layer }: TabProps) {
-  const answer = useSignal<Answer | undefined>(undefined);
+  const answer = useSignal<FeatureInfoState | undefined>(undefined);
   const [surface, setSurface] = useState<MapSurface>();
   const { query } = place.value;
   const subset = findSubset(layer, query.get("gridSet") ?? undefined) ?? layer.gridSubsets[0];
@@ -114,7 +114,7 @@ function Legend({ layer, legend }: LegendProps) {
   );
 }
 
-function FeatureInfo({ answer }: { readonly answer: Answer | undefined }) {
+function FeatureInfo({ answer }: { readonly answer: FeatureInfoState | undefined }) {
   if (answer === undefined) return <p class="soft">{t("layers.clickMap")}</p>;
   if ("isLoading" in answer) return <p class="soft">{t("loading")}</p>;
   if ("problem" in answer) return <ProblemBox problem={answer.problem} />;

@@ -10,7 +10,7 @@ import { place } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
 import { boxPolygons, type MapSurface } from "../../map/map-surface.ts";
-import { type TileSet, tileSetOf } from "../../map/tile-set.ts";
+import { type TileSet, tileSetOfQuery } from "../../map/tile-set.ts";
 import { bodyOf, type Draft, draftOf } from "./draft.ts";
 import { EstimatePanel } from "./estimate-panel.tsx";
 import { How } from "./how.tsx";
@@ -44,7 +44,7 @@ export function View() {
 
 function OfLayer({ layer }: { readonly layer: Doc<"Layer"> }) {
   const { query } = place.value;
-  const tileSet = tileSetOf(layer, query);
+  const tileSet = tileSetOfQuery(layer, query);
   if (tileSet === undefined) return <Empty>{t("coverage.noGridSets")}</Empty>;
   return <Form key={tileSet.subset.gridSet} layer={layer} tileSet={tileSet} draft={draftOf(query, tileSet.subset)} />;
 }

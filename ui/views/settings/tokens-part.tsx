@@ -10,7 +10,7 @@ import { MakeToken } from "./token-form.tsx";
 
 type Token = Doc<"Tokens">["tokens"][number];
 
-/** The API tokens of the account, or for an administrator those of all accounts. */
+/** The API tokens of the account, or for an administrator the tokens of all accounts. */
 export function TokensPart() {
   const loaded = useDocument("Tokens", "tokens");
   if (session.value.kind === "open")
@@ -44,17 +44,17 @@ const columnsOf = (reload: () => void): readonly Column<Token>[] => [
   { key: "name", label: t("field.name"), cell: ({ name }) => name },
   ...(may("administer") ? [{ key: "user", label: t("tokens.user"), cell: ({ user }: Token) => user }] : []),
   { key: "role", label: t("settings.role"), cell: ({ role }) => t(`settings.role.${role}`) },
-  { key: "made", label: t("field.made"), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { key: "made", label: t("field.made"), cell: ({ createdAt }) => <TimeCell at={createdAt} /> },
   { key: "ends", label: t("tokens.ends"), cell: ({ expiresAt }) => <End at={expiresAt} /> },
   {
     key: "used",
     label: t("tokens.used"),
-    cell: ({ lastUsedAt }) => (lastUsedAt === null ? t("tokens.unused") : <Moment at={lastUsedAt} />),
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? t("tokens.unused") : <TimeCell at={lastUsedAt} />),
   },
   { key: "act", label: t("field.actions"), cell: (token) => <Revoke token={token} reload={reload} /> },
 ];
 
-const Moment = ({ at }: { readonly at: string }) => (
+const TimeCell = ({ at }: { readonly at: string }) => (
   <time dateTime={at} title={dateTime(at)}>
     {relative(at)}
   </time>
@@ -62,7 +62,7 @@ const Moment = ({ at }: { readonly at: string }) => (
 
 function End({ at }: { readonly at: string | null }) {
   if (at === null) return <>{t("tokens.noEnd")}</>;
-  return Date.parse(at) <= Date.now() ? <Chip tone="warn">{t("tokens.ended")}</Chip> : <Moment at={at} />;
+  return Date.parse(at) <= Date.now() ? <Chip tone="warn">{t("tokens.ended")}</Chip> : <TimeCell at={at} />;
 }
 
 function Revoke({

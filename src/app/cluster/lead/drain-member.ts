@@ -6,7 +6,7 @@ import type { Member } from "./member.ts";
 export interface DrainParts {
   readonly members: ReadonlySet<Member>;
   readonly hosts: Pick<RendererHosts, "add" | "remove">;
-  /** Whether a node is the one beside the lead. The lead uses that node's renderers as its own. */
+  /** Whether the lead runs beside this node. The lead uses the renderers of this node as its own. */
   readonly isOwn: (hello: Member["hello"]) => boolean;
   /**
    * Resolves to true when a node has joined, or the leases of all absent nodes have ended. False if no node is absent.
@@ -49,7 +49,7 @@ async function change(member: Member, drained: boolean, { hosts, isOwn, log }: D
     member.isDraining = drained;
     if (drained) void hosts.remove(renderers);
     else if (!isOwn(hello) && hello.renderers > 0) hosts.add(renderers);
-    log.info(drained ? "a node is drained" : "a node is not drained any more", { node: hello.name });
+    log.info(drained ? "a node is drained" : "a node is no longer drained", { node: hello.name });
   }
   // Sent even without a change, because the node may not have applied an earlier equal request yet.
   await channel.call("drain", drained);

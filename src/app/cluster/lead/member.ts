@@ -39,7 +39,7 @@ export const newMember = (joining: Pick<Member, "hello" | "channel" | "socket" |
 export interface ViewParts {
   readonly hosts: Pick<RendererHosts, "workOf">;
   readonly leases: Pick<GrantedLeases, "leftMs">;
-  /** Whether a node is the one beside the lead. */
+  /** Whether the lead runs beside this node. */
   readonly isOwn: (hello: NodeHello) => boolean;
 }
 

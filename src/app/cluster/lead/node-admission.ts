@@ -18,7 +18,7 @@ export function whyNotAdmitted(
   if ([...joined].some(({ name }) => name === hello.name))
     return {
       kind: "not_now",
-      reason: `another node is called ${JSON.stringify(hello.name)}: cluster.node names each differently`,
+      reason: `another node has the name ${JSON.stringify(hello.name)}: cluster.node must be different on each node`,
     };
   return undefined;
 }

@@ -1,12 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startServing } from "../../../../test/support/serving.ts";
 import { silentLog } from "../../../../test/support/silent-log.ts";
 import { loadConfiguration } from "../../../configuration/load.ts";
 import { TileTimes } from "../../../http/tiles/tile-times.ts";
-import { Channel } from "../../../lib/process/channel.ts";
+import { Channel, localMethods } from "../../../lib/process/channel.ts";
 import { ok } from "../../../lib/result.ts";
 import { storeLocationsById } from "../../process/configured-stores.ts";
+import { SERVING_PROCESSES, type ServingProcesses } from "../../process/process-methods.ts";
+import { servingProcessesConformance } from "../../process/serving-processes.conformance.ts";
 import type { RendererHost } from "../../server/renderers/renderer-host.ts";
+import type { MemberMethods } from "../../server/serving-members.ts";
 import { connectToNode } from "../link/connections.ts";
 import { FramedPort } from "../link/framed-port.ts";
 import { LINK_VERSION, ownLinkVersion } from "../link/link-version.ts";
@@ -28,7 +32,7 @@ function held(): { readonly promise: Promise<void>; readonly release: () => void
 }
 
 /** Starts a lead that nodes can join. The nodes are clients of real connections. */
-async function startPool() {
+async function startPool(nodeLeaseMs = LONG_MS) {
   const loaded = await loadConfiguration({ env: {}, flags: {}, cwd: "/" });
   if (!loaded.ok) expect.fail("the default configuration is valid");
   const configuration = loaded.value;
@@ -42,7 +46,7 @@ async function startPool() {
       advertise: undefined,
       secret: undefined,
       cutOff: "refuse",
-      nodeLeaseMs: LONG_MS,
+      nodeLeaseMs,
       leadLeaseMs: LONG_MS,
     },
     instance: OWN,
@@ -77,10 +81,11 @@ async function startPool() {
     name: string,
     drain: (drained: boolean) => void | Promise<void> = () => {},
     more: Partial<NodeHello> = {},
+    served: Partial<MemberMethods> = {},
   ) => {
     const socket = await connectToNode({ host: "127.0.0.1", port }, undefined);
     onTestFinished(() => void socket.destroy());
-    const methods: Pick<NodeMethods, "begin" | "closing" | "drain" | "metrics"> = {
+    const methods: Pick<NodeMethods, "begin" | "closing" | "drain" | "metrics"> & Partial<MemberMethods> = {
       begin: () => {},
       closing: () => {},
       drain,
@@ -94,6 +99,7 @@ async function startPool() {
         failedChanges: 0,
         listeners: 0,
       }),
+      ...served,
     };
     const lead = new Channel<typeof methods, LeadMethods>(new FramedPort(socket), methods);
     const hello: NodeHello = {
@@ -112,7 +118,7 @@ async function startPool() {
     expect(welcome).toMatchObject({ kind: "joined" });
     return joined;
   };
-  return { ask, join, close, warnings, rendering: () => [...hosts].map(({ node }) => node) };
+  return { pool, configuration, ask, join, close, warnings, rendering: () => [...hosts].map(({ node }) => node) };
 }
 
 const ALREADY = "the lead has begun to close";
@@ -220,3 +226,22 @@ test("a node with another version of the messages is refused, and the lead logs 
   expect(warnings).toEqual([{ ...welcome, kind: undefined, node: "c", sentence: "a node cannot join the cluster" }]);
   await join("c", undefined, { program: "99.0.0" });
 });
+
+/** A change waits for the leases of the previous lead, which this lead does not know. */
+const SHORT_LEASE_MS = 1_000;
+
+describe("nodes that answer HTTP", () =>
+  servingProcessesConformance(async () => {
+    const { pool, configuration, join } = await startPool(SHORT_LEASE_MS);
+    const origins: string[] = [];
+    for (const name of ["b", "c"]) {
+      const { serving, origin } = await startServing(configuration);
+      const applied = () => undefined;
+      const served = { ...localMethods<ServingProcesses>(() => serving, SERVING_PROCESSES), applied };
+      const { lead, socket } = await join(name, undefined, {}, served);
+      const beats = setInterval(() => void lead.call("beat"), SHORT_LEASE_MS / 10);
+      socket.once("close", () => clearInterval(beats));
+      origins.push(origin);
+    }
+    return { processes: pool, origins, configuration };
+  }));

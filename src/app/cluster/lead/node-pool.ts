@@ -8,6 +8,7 @@ import type { LayerUpdate } from "../../../configuration/layer-update.ts";
 import type { DrainOutcome, NodeView } from "../../../http/api/nodes/node-documents.ts";
 import type { LeadView } from "../../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../../http/readiness.ts";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import { codeOf, errorMessage } from "../../../lib/error-code.ts";
 import { aroundMethods, Channel, MALFORMED, UNKNOWN_METHOD } from "../../../lib/process/channel.ts";
 import { listenOn } from "../../../lib/process/listen-on.ts";
@@ -52,7 +53,7 @@ export interface NodePoolParts {
   readonly log: Logger;
 }
 
-/** How often in the time of a lease the pool looks for nodes whose lease has ended. */
+/** How often in the time of a lease the pool checks for ended leases. */
 const LOOKS_PER_LEASE = 10;
 
 /**
@@ -121,7 +122,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     const checked = new CheckedStores();
     const whyNot = (hello: NodeHello): NotAdmitted | undefined => {
       if (this.#closedTo !== undefined || member !== undefined)
-        return { kind: "not_now", reason: this.#closedTo ?? "the node has joined already" };
+        return { kind: "not_now", reason: this.#closedTo ?? "the node has already joined" };
       if (!lease.isValid) return { kind: "not_now", reason: "the lead has lost its lease" };
       if (socket.destroyed) return { kind: "not_now", reason: "the connection has ended" };
       const joined = [...this.#members].map((one) => one.hello);
@@ -310,7 +311,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   }
 
   /**
-   * Whether a node is the one that started this lead. In its data directory the coordinator replaces the names itself.
+   * Whether this node started the lead. In the data directory of this node the coordinator itself replaces the names.
    */
   #isOwn({ instance }: NodeHello): boolean {
     return instance === this.#parts.instance;
@@ -353,13 +354,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     super.setAccounts(accounts);
   }
 
-  override clear(layer: string): void {
+  override clear(layer: LayerName): void {
     this.#changed();
     this.#sendNames();
     super.clear(layer);
   }
 
-  override expireBefore(layer: string, beforeMs: number): void {
+  override expireBefore(layer: LayerName, beforeMs: number): void {
     this.#changed();
     super.expireBefore(layer, beforeMs);
   }

@@ -4,7 +4,7 @@ import { ownVersion } from "../../../lib/process/version.ts";
  * The version of the messages between nodes. Raise it if a method of `NodeMethods` or `LeadMethods`, or one of its
  * parameters, changes so that another program would misread a message. All nodes of a cluster need the same version.
  */
-export const LINK_VERSION = 5;
+export const LINK_VERSION = 6;
 
 /** The versions that a node sends when it joins. */
 export interface LinkVersion {

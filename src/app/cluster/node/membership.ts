@@ -209,7 +209,7 @@ export class Membership {
       if (welcome.kind === "refused")
         this.#report?.({
           kind: "refused",
-          message: `the cluster does not take this node: ${welcome.reason}`,
+          message: `the cluster refuses this node: ${welcome.reason}`,
           isConfiguration: true,
         });
       return { kind: "waiting" };
@@ -331,7 +331,7 @@ export class Membership {
     await atMost(machineClock, graceMs, this.#retire?.() ?? Promise.resolve());
   }
 
-  /** Gives the lease back: the node serves no more. Ends the lead in order if this node has it. */
+  /** Gives the lease back: the node no longer serves. Ends the lead in order if this node has it. */
   async close(): Promise<void> {
     this.#isClosing = true;
     // If no lead acknowledges the leave, the next lead would record this node as lost.

@@ -12,6 +12,7 @@ import {
 import type { CheckedLayer, LayerUpdate } from "../../../configuration/layer-update.ts";
 import { type ConfigurationProblem, problemText } from "../../../configuration/problem.ts";
 import type { Layer } from "../../../layer/layer.ts";
+import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
@@ -21,7 +22,7 @@ import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 
 /**
- * Merges a reloaded configuration into that of the running server.
+ * Merges a reloaded configuration into the configuration of the running server.
  * @returns the merged configuration, and the keys whose change needs a restart
  */
 export function mergeReloaded(
@@ -86,7 +87,7 @@ function inPresentStores(layers: readonly Layer[], { layers: present, stores }: 
 export interface ChangedParts {
   /** Returns the objects in force that were made over HTTP. */
   readonly objects: () => readonly ConfiguredObject[];
-  /** Reads the configuration file, and adds objects: the given ones, else those of the configuration itself. */
+  /** Reads the configuration file, and adds objects: the given objects, else the objects of the configuration. */
   readonly load: (
     more: Pick<ConfigurationInput, "objects" | "changed">,
   ) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
@@ -110,7 +111,7 @@ export interface ChangedParts {
   /** Stores changes of objects. If a layer is removed, also records that its tiles must be truncated. */
   readonly store: (changes: readonly ObjectChange[]) => Promise<Result<null, Refusal>>;
   /** Truncates the tiles of a removed layer. `by` is the account. */
-  readonly truncateRemoved: (layer: string, by: string | null) => Promise<void>;
+  readonly truncateRemoved: (layer: LayerName, by: string | null) => Promise<void>;
   /** Returns warnings of settings of the file that settings made over HTTP overrule. */
   readonly overruled: () => Promise<readonly string[]>;
   readonly log: Logger;
@@ -142,7 +143,8 @@ const NOT_PREPARED: Refusal = {
 
 const CHANGED: Refusal = {
   code: "precondition_failed",
-  message: "It has changed since it was read, or is new: read it again, and decide whether the change is still meant.",
+  message:
+    "Another request has changed or created it since you read it: read it again, and repeat the change if you still want it.",
 };
 
 /**
@@ -185,7 +187,7 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
       if ("made" in next) await applyLayer(next);
       else await apply(next);
       // In the same turn, because a later change may make a layer with this name, whose tiles must stay.
-      if (kind === "layer" && document === undefined) await parts.truncateRemoved(name, by);
+      if (kind === "layer" && document === undefined) await parts.truncateRemoved(asLayerName(name), by);
     } catch (fault) {
       return refuse(notCompleted("The change is recorded and in force", fault));
     } finally {
@@ -199,7 +201,7 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
     log.error("a change of the configuration could not be completed", { error: String(fault) });
     return {
       code: "unavailable",
-      message: `${done}, but a fault has kept the server from completing what follows from it: ${errorMessage(fault)}. The same request, or the next start, completes it.`,
+      message: `${done}, but a fault has kept the server from completing its effects: ${errorMessage(fault)}. The same request, or the next start, completes it.`,
     };
   };
   const reload = async (): Promise<Result<readonly string[], Refusal>> => {

@@ -17,6 +17,9 @@ const MOST = 16;
  */
 const YOUNG_MIB = 2;
 
+/** The program of a renderer, beside the bundle of the server. */
+const PROGRAM = fileURLToPath(new URL("./renderer-process.cjs", import.meta.url));
+
 /** Starts renderers as children of this process. */
 export class LocalRenderers implements RendererHost {
   readonly node: string | undefined;
@@ -24,6 +27,7 @@ export class LocalRenderers implements RendererHost {
   readonly #ports = new Set<Port>();
   readonly #log: Logger;
   readonly #news: NewsMember;
+  readonly #program: string;
   #owner: RendererOwner;
   #mayLower = true;
 
@@ -32,15 +36,17 @@ export class LocalRenderers implements RendererHost {
     node: string | undefined,
     storeNews: StoreNewsExchange,
     log: Logger,
+    program = PROGRAM,
   ) {
     this.#log = log;
+    this.#program = program;
     this.#owner = { ...owner, parentPid: process.pid, storesAway: [] };
     this.#news = storeNews.join((news) => this.#tellStores(news, undefined));
     this.node = node;
   }
 
   start(nice: number, ended: (end: RendererEnd) => void): RendererProcess {
-    const child = fork(fileURLToPath(new URL("./renderer-process.cjs", import.meta.url)), {
+    const child = fork(this.#program, {
       serialization: "advanced",
       execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MIB}`],
       // The renderer reports over the channel. stderr is for a crash.
@@ -52,7 +58,7 @@ export class LocalRenderers implements RendererHost {
       this.#tellStores(news, port);
       this.#news.found(news);
     };
-    // The news concern this machine, but the pool of the renderer may be on another one.
+    // The news concern this machine, but the pool of the renderer may be on another machine.
     const port: Port = withoutNotes<RendererNews, "storeNews">(portOfProcess(child), "storeNews", found);
     this.#ports.add(port);
     noteTo<RendererMethods>(port, "own", [this.#owner]);

@@ -26,14 +26,14 @@ export class MapQueue {
 
   /**
    * Runs `work` when the map's turn comes. `work` must end when its signal fires.
-   * @throws the signal's reason if the client has gone, and errors of `work`
+   * @throws the signal's reason if the client has disconnected, and errors of `work`
    */
   async add<T>(work: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T | MapRefused> {
     const refused: MapRefused = { kind: "refused", retryAfterSeconds: 5 };
     if (this.#queue.size >= MOST_WAITING) return refused;
     const beganMs = machineClock.monotonicNow();
     return this.#queue.add(async () => {
-      // If the client has gone, the turn goes to the next map at once.
+      // If the client has disconnected, the turn goes to the next map at once.
       gone.throwIfAborted();
       if (machineClock.monotonicNow() - beganMs > this.#waitMs) return refused;
       const late = new AbortController();

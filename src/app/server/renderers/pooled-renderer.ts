@@ -1,4 +1,5 @@
 import type { Layer } from "../../../layer/layer.ts";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import type { Timer } from "../../../lib/time/clock.ts";
@@ -11,8 +12,9 @@ import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host
 /** A renderer ends after this time without work, which frees all its memory. */
 const IDLE_MS = 60_000;
 /**
- * The time in ms for which a renderer counts as new after its code is loaded. For jobs: about the processor time that V8
- * needs to compile the code, as a job that ends within this time needs no other renderer. A user waits for each render.
+ * The time in ms for which a renderer counts as new after its code is loaded. For jobs: about the processor time that
+ * V8 needs to compile the code, because a job that ends within this time needs no second renderer. For users: 0,
+ * because a user waits for each render.
  */
 const NEW_MS = { user: 0, map: 0, job: 2_000 } as const;
 /** A renderer that does not end within this time after a request to end is killed. */
@@ -25,16 +27,16 @@ const PING_MS = 1_000;
 const SILENT_MS = 3_000;
 
 /**
- * Nice values. Hits come first: a hit takes microseconds, a render milliseconds. A process with 5 gets a third, and one
- * with 10 a ninth, of the processor time of a process with 0.
+ * Nice values. Hits come first: a hit takes microseconds, a render milliseconds. A process with the value 5 gets a
+ * third, and a process with 10 a ninth, of the processor time of a process with 0.
  */
 const NICE = { user: 5, map: 10, job: 10 } as const;
 
-/** The work of a renderer: tiles that users missed, maps composed from tiles, or jobs. */
-export type Work = keyof typeof NICE;
+/** The renders of a renderer: tiles that users missed, maps composed of tiles, or metatiles of jobs. */
+export type RendererRole = keyof typeof NICE;
 
 export interface PooledRendererParts {
-  readonly who: Work;
+  readonly who: RendererRole;
   readonly host: RendererHost;
   readonly layers: readonly Layer[];
   readonly reserve: RendererNotes["reserve"];
@@ -48,7 +50,7 @@ export interface PooledRendererParts {
 
 /** A renderer process that the pool has started. */
 export class PooledRenderer {
-  readonly who: Work;
+  readonly who: RendererRole;
   readonly host: RendererHost;
   readonly channel: Channel<RendererNotes, RendererMethods>;
   /** Origins of servers that this renderer has found down. */
@@ -105,7 +107,7 @@ export class PooledRenderer {
       ping: () => this.channel.call("alive"),
       hung: (ms) => {
         parts.hung();
-        log.error("a renderer does not answer and is ended; its renders are given up", {
+        log.error("a renderer does not answer and is ended; its renders fail", {
           ...this.place,
           seconds: ms / 1000,
           renders: this.renders,
@@ -157,7 +159,7 @@ export class PooledRenderer {
   }
 
   /** Returns whether work in progress may store tiles of a layer. */
-  rendersIn(layer: string): boolean {
+  rendersIn(layer: LayerName): boolean {
     return [...this.#lost.values()].includes(layer);
   }
 
@@ -178,7 +180,7 @@ export class PooledRenderer {
    * Runs work in the renderer, and starts its idle timer when no work is left. `layer` is the layer whose tiles the
    * work stores; absent if it stores none.
    */
-  async work<T>(work: (renderer: this, died: Promise<void>) => Promise<T>, layer?: string): Promise<T> {
+  async work<T>(work: (renderer: this, died: Promise<void>) => Promise<T>, layer?: LayerName): Promise<T> {
     this.#idleTimer?.cancel();
     let report = () => {};
     const died = new Promise<void>((resolve) => {

@@ -16,18 +16,19 @@ export interface RendererProcess {
   readonly port: Port;
   /** Undefined if the process is on another machine, or was not started. */
   readonly pid: number | undefined;
-  /** Ends the process at once. */
+  /** Ends the process at once. Does nothing if the process has ended. */
   kill(): void;
 }
 
-/** A machine that runs renderers. */
+/** A machine that runs renderers. Every implementation passes `renderer-host.conformance.ts`. */
 export interface RendererHost {
   /** The name of the node. Undefined without a cluster. */
   readonly node: string | undefined;
   /** The most renderers that the machine runs at once for users. It runs as many for jobs. */
   readonly most: number;
   /**
-   * Starts a renderer, which opens the stores of its machine. The caller then sends it the layers.
+   * Starts a renderer, which opens the stores of its machine. The caller then sends it the layers. Messages arrive in
+   * the order in which they are sent.
    * @param ended called once
    */
   start(nice: number, ended: (end: RendererEnd) => void): RendererProcess;

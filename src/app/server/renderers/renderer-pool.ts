@@ -1,5 +1,6 @@
 import type { Composed, Composition } from "../../../image/compose.ts";
 import type { Layer } from "../../../layer/layer.ts";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { turn } from "../../../lib/time/sleep.ts";
@@ -20,7 +21,7 @@ import type {
 import type { Question } from "../../../source/source.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import { MapQueue } from "./map-queue.ts";
-import { PooledRenderer, type Work } from "./pooled-renderer.ts";
+import { PooledRenderer, type RendererRole } from "./pooled-renderer.ts";
 import { chooseRenderer } from "./renderer-choice.ts";
 import type { RendererEnd, RendererHost } from "./renderer-host.ts";
 
@@ -59,9 +60,9 @@ export interface RendererHosts {
 
 /**
  * Starts and ends the renderer processes. The first render starts them; they end after an idle minute. On each machine
- * users have at most one renderer per core, jobs have as many, and composed maps have half as many, so that none of the
- * three waits for another. While users read tiles, jobs use one renderer less: if all cores were rendering, every hit
- * would wait for the scheduler, whatever the priorities.
+ * users have at most one renderer per core, jobs have as many, and composed maps have half as many, so that users, jobs
+ * and maps do not wait for each other's renderers. While users read tiles, jobs use one renderer less: if all cores
+ * were rendering, every hit would wait for the scheduler, with any priorities.
  */
 export class RendererPool implements Renderers, RendererHosts {
   readonly #parts: RendererPoolParts;
@@ -116,7 +117,7 @@ export class RendererPool implements Renderers, RendererHosts {
     return [...this.#hosts].map(({ most }) => most);
   }
 
-  #start(who: Work, host: RendererHost): PooledRenderer {
+  #start(who: RendererRole, host: RendererHost): PooledRenderer {
     const { reserve, log } = this.#parts;
     const renderer = new PooledRenderer({
       who,
@@ -162,7 +163,7 @@ export class RendererPool implements Renderers, RendererHosts {
     if (this.#renderers.size === 0) atRest();
   }
 
-  #choose(who: Work, near?: string): PooledRenderer {
+  #choose(who: RendererRole, near?: string): PooledRenderer {
     const { local, usersActive } = this.#parts;
     const most = (host: RendererHost): number =>
       who === "map" ? halfOf(host) : who === "job" && usersActive() ? Math.max(1, host.most - 1) : host.most;
@@ -209,7 +210,7 @@ export class RendererPool implements Renderers, RendererHosts {
     return this.#render(this.#choose("job"), first, lost, ({ channel, reports }) => {
       for (const i of orders.keys()) reports.set(firstId + i, (tiles) => report(i, tiles));
       whenUserJoins((i, tile) => channel.note("join", [firstId + i, tile]));
-      return channel.callUntil(signal, "renderBatch", orders, generation, firstId).finally(() => {
+      return channel.callUntil(signal, "renderBatch", orders, { generation, firstId }).finally(() => {
         for (const i of orders.keys()) reports.delete(firstId + i);
       });
     });
@@ -236,31 +237,34 @@ export class RendererPool implements Renderers, RendererHosts {
     }, tileSet.layer);
   }
 
-  query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
-    return this.#choose("user").work(({ channel }) =>
-      channel.callUntil(signal, "query", layer, question).catch((error: unknown) => {
-        this.#parts.log.error("a question to an upstream failed by a fault", { layer, error: String(error) });
-        return { kind: "lost" } as const;
-      }),
+  query(layer: LayerName, question: Question, signal: AbortSignal): Promise<InfoResult> {
+    return this.#ask(layer, "a query to an upstream", (renderer) =>
+      renderer.callUntil(signal, "query", layer, question),
     );
   }
 
-  probe(layer: string, signal: AbortSignal): Promise<ProbeResult> {
-    return this.#choose("user").work(({ channel }) =>
-      channel.callUntil(signal, "probe", layer).catch((error: unknown) => {
-        this.#parts.log.error("a probe of an upstream failed by a fault", { layer, error: String(error) });
-        return { kind: "lost" } as const;
-      }),
-    );
+  probe(layer: LayerName, signal: AbortSignal): Promise<ProbeResult> {
+    return this.#ask(layer, "a probe of an upstream", (renderer) => renderer.callUntil(signal, "probe", layer));
   }
 
   test(order: TestOrder, signal: AbortSignal): Promise<TestResult> {
-    return this.#choose("user").work(({ channel }) =>
-      channel.callUntil(signal, "test", order).catch((error: unknown) => {
-        this.#parts.log.error("a test of a layer failed by a fault", { layer: order.layer, error: String(error) });
-        return { kind: "lost" } as const;
-      }),
-    );
+    return this.#ask(order.layer, "a test of a layer", (renderer) => renderer.callUntil(signal, "test", order));
+  }
+
+  /** Runs a call that stores nothing in a renderer for users. Returns `lost` if the call failed by a fault. */
+  #ask<T>(
+    layer: LayerName,
+    what: string,
+    call: (channel: PooledRenderer["channel"]) => Promise<T>,
+  ): Promise<T | { readonly kind: "lost" }> {
+    return this.#choose("user").work(async ({ channel }) => {
+      try {
+        return await call(channel);
+      } catch (error) {
+        this.#parts.log.error(`${what} failed by a fault`, { layer, error: String(error) });
+        return { kind: "lost" };
+      }
+    });
   }
 
   sweep(signal: AbortSignal): Promise<void> {
@@ -283,7 +287,7 @@ export class RendererPool implements Renderers, RendererHosts {
     );
   }
 
-  async raiseGeneration(layer: string, generation: number): Promise<void> {
+  async raiseGeneration(layer: LayerName, generation: number): Promise<void> {
     // A renderer without work in the layer writes nothing there, and its next render has this generation or a later
     // one.
     const atWork = [...this.#renderers].filter((one) => one.rendersIn(layer));
@@ -293,7 +297,7 @@ export class RendererPool implements Renderers, RendererHosts {
       } catch (error) {
         if (renderer.hasEnded) return;
         // The renderer may store tiles of the older generation.
-        this.#parts.log.error("a renderer does not take a generation and is ended", {
+        this.#parts.log.error("a renderer does not acknowledge a generation and is ended", {
           ...renderer.place,
           layer,
           error: String(error),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { hashPassword } from "../../../account/password.ts";
+import type { PasswordHash } from "../../../account/user.ts";
 import { LEAST_PASSWORD } from "../../../account/user.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { ask } from "./ask.ts";
@@ -17,7 +18,7 @@ export const addPasswordFlag = (command: Command): Command =>
  * new account must not get.
  * @throws CommandFailure for a password that is too short, and without a terminal and `--password-stdin`
  */
-export async function hashNewPassword(flags: PasswordFlags): Promise<string> {
+export async function hashNewPassword(flags: PasswordFlags): Promise<PasswordHash> {
   const password = flags.passwordStdin === true ? readInput() : await askPassword();
   const length = [...password].length;
   if (length < LEAST_PASSWORD)

@@ -110,11 +110,11 @@ export function userCommand(): Command {
       .option("--config <file>", "the configuration file; without it the command prints the line for the file")
       .option(
         "--role <roles>",
-        `${ROLES.join(", ")}; several with commas (a new user: ${DEFAULT_ROLES.join(", ")}; others keep theirs)`,
+        `${ROLES.join(", ")}; several with commas (default for a new user: ${DEFAULT_ROLES.join(", ")}; an existing user keeps the roles)`,
         parseRoles,
       ),
   )
-    .option(FORCE, "also if no administrator is left")
+    .option(FORCE, "even if no administrator is left")
     .action(async (name: string, flags: AddFlags) => {
       const { config: file, role: roles, force } = flags;
       const before = file === undefined ? undefined : readText(file);
@@ -143,14 +143,14 @@ export function userCommand(): Command {
     .description("removes a user from a configuration file")
     .argument("<name>")
     .requiredOption("--config <file>", "the configuration file")
-    .option(FORCE, "also if no administrator is left")
+    .option(FORCE, "even if no administrator is left")
     .action((name: string, { config: file, force }: { config: string; force?: boolean }) => {
       const before = readText(file);
       const after = unwrap(removeUser(before, name), file);
       if (after === undefined)
         throw new CommandFailure(`there is no user ${JSON.stringify(name)} in ${file}`, EXIT.failure);
       replaceUsers(file, { before, after }, { name, force });
-      process.stdout.write(`${name} is gone after the next start or reload.\n`);
+      process.stdout.write(`${name} is removed by the next start or reload.\n`);
     });
   return user;
 }

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { type Answer, type AnswerFlags, requestAndPrint, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, type Received, requestAndPrint, serverCommand } from "../../client/answer.ts";
 import { textTable } from "../../output/text-table.ts";
 
-const showUsers = ({ users }: Answer<"Users">): string =>
+const showUsers = ({ users }: Received<"Users">): string =>
   users.length === 0
-    ? "The server has no accounts: everybody on its machine can manage it.\n"
+    ? "The server has no accounts: every program on its machine can manage it.\n"
     : textTable(
         ["user", "roles"],
         users.map(({ name, roles }) => [name, roles.join(", ")]),

@@ -47,8 +47,8 @@ export function exportCommand(): Command {
         LAYOUTS,
       ),
     )
-    .option("--resume", "continue an export that was interrupted, and keep what is unfinished for the next time")
-    .option("--force", "write over the file, or into a directory that is not empty")
+    .option("--resume", "continue an interrupted export, and keep an unfinished archive for the next attempt")
+    .option("--force", "overwrite an existing file, or write into a directory that is not empty")
     .addHelpText("after", EXAMPLES)
     .action(runExport);
 }
@@ -62,9 +62,9 @@ async function runExport(name: string, flags: ExportFlags): Promise<void> {
   const { to } = flags;
   const kind = kindOf(to);
   if (kind !== "directory" && flags.layout !== undefined)
-    throw new CommandFailure("--layout is of a directory; an archive has a layout of its own", EXIT.usage);
+    throw new CommandFailure("--layout applies only to a directory; an archive has a fixed layout", EXIT.usage);
   if (kind !== "directory" && flags.force !== true && existsSync(to))
-    throw new CommandFailure(`${to} is there already: --force writes over it`, EXIT.failure);
+    throw new CommandFailure(`${to} already exists: --force overwrites it`, EXIT.failure);
   if (kind !== "directory") requireDirectoryOf(to);
   using interruption = new Interruption();
   const client = new ServerClient(flags, { signal: interruption.signal });
@@ -95,8 +95,10 @@ async function runExport(name: string, flags: ExportFlags): Promise<void> {
   } catch (error) {
     line.close();
     if (!interruption.signal.aborted) throw error;
-    const rest = flags.resume === true ? "the same command continues it" : "nothing unfinished is left";
-    process.stderr.write(`The export was interrupted; ${kind === "directory" ? "files are whole" : rest}.\n`);
+    const rest = flags.resume === true ? "the same command continues it" : "no unfinished file is left";
+    process.stderr.write(
+      `The export was interrupted; ${kind === "directory" ? "all written files are complete" : rest}.\n`,
+    );
   }
 }
 
@@ -176,6 +178,6 @@ function report({ tiles, bytes, missing, complete }: ExportProgress, layer: stri
     const lost = missing === 0 ? "" : `; ${missing} were missing in the store`;
     print(`${to}: ${tiles} tiles of ${layer}, ${bytesText(bytes)}${lost}\n`);
   }
-  if (!complete) process.stderr.write(`warning: the server is still counting ${layer}: tiles may be lacking\n`);
+  if (!complete) process.stderr.write(`warning: the server is still counting ${layer}: some tiles may be missing\n`);
   if (missing > 0 || !complete) process.exitCode = EXIT.failedTiles;
 }

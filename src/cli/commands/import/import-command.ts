@@ -39,13 +39,13 @@ interface ImportFlags extends Omit<ImportSettings, "url">, OutputFlags {
 export function importCommand(): Command {
   const wms = new Command("wms")
     .description("writes the layers of a WMS as configuration, from its capabilities")
-    .argument("<url>", "the address of the WMS, with what it always needs (such as ?map=…)")
+    .argument("<url>", "the address of the WMS, with the parameters that each request needs (such as ?map=…)")
     .option("--layer <name...>", "only these layers")
     .option("--prefix <prefix>", "put before each name, such as ws:")
     .option("--username <name>", "HTTP Basic or Digest authentication at the WMS")
     .option("--password-variable <variable>", "the environment variable that holds the password")
     .option("-o, --output <file>", "write to a file instead of printing")
-    .option("--force", "write over the file if it is there already")
+    .option("--force", "overwrite an existing file")
     .action(async (url: string, flags: ImportFlags) => {
       expectFree(flags);
       const { document, warnings } = await imported(url, flags);
@@ -61,7 +61,7 @@ export function importCommand(): Command {
   for (const foreign of importForeignCommands()) command.addCommand(foreign);
   return addOneTileSetFlags(command)
     .optionsGroup(GROUPS.how)
-    .option("--keep", "leave tiles that are stored already as they are: continues an import that was interrupted")
+    .option("--keep", "do not replace stored tiles: continues an interrupted import")
     .addHelpText("after", EXAMPLES)
     .action(async (file: string, layer: string | undefined, flags: ImportTilesFlags) => {
       const { importTiles, importTileSets } = await import("./import-tiles.ts");
@@ -82,7 +82,7 @@ interface Imported {
 /** @throws CommandFailure */
 async function imported(url: string, flags: ImportFlags): Promise<Imported> {
   const read = readWmsCatalogue(await capabilities(url, flags));
-  if (!read.ok) throw new CommandFailure(`${url} answered something else: ${read.error}`, EXIT.failure);
+  if (!read.ok) throw new CommandFailure(`the answer of ${url} cannot be used: ${read.error}`, EXIT.failure);
   const known = read.value.layers.map(({ name }) => name);
   const unknown = flags.layer?.filter((name) => !known.includes(name)) ?? [];
   if (unknown.length > 0)
@@ -91,7 +91,7 @@ async function imported(url: string, flags: ImportFlags): Promise<Imported> {
   const isFirst = ({ name }: { readonly name: string }, i: number): boolean =>
     chosen.findIndex((other) => other.name === name) === i;
   const layers = chosen.filter(isFirst);
-  if (layers.length === 0) throw new CommandFailure(`the WMS at ${url} offers no layer that has a name`, EXIT.failure);
+  if (layers.length === 0) throw new CommandFailure(`the WMS at ${url} offers no layer with a name`, EXIT.failure);
   const placed = layers.map((layer) => ({ layer, grids: importedGrids(layer) }));
   const twice = chosen
     .filter((layer, i) => !isFirst(layer, i))
@@ -100,7 +100,7 @@ async function imported(url: string, flags: ImportFlags): Promise<Imported> {
     .filter(({ grids }) => grids === undefined)
     .map(
       ({ layer }) =>
-        `layer ${layer.name} is left out: the WMS renders it only in ${[...layer.crs].join(", ")}, and does not say where it lies there`,
+        `layer ${layer.name} is left out: the WMS renders it only in ${[...layer.crs].join(", ")}, and gives no extent in these`,
     );
   const warnings = [...twice, ...nowhere];
   const cacheable = placed.flatMap(({ layer, grids }) => (grids === undefined ? [] : [{ layer, grids }]));

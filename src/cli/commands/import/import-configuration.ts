@@ -43,7 +43,7 @@ export function expectFree({ output, force }: OutputFlags): void {
   if (output !== undefined) requireDirectoryOf(output);
   if (output !== undefined && force !== true && existsSync(output))
     throw new CommandFailure(
-      `${output} is there already: --force writes over it, or name another file with -o`,
+      `${output} already exists: --force overwrites it, or name another file with -o`,
       EXIT.failure,
     );
 }
@@ -65,6 +65,6 @@ export async function reportProblems(text: string, variables: readonly string[])
   const problems = await problemsOfText(text, Object.fromEntries(variables.map((name) => [name, "secret"])));
   if (problems.length === 0) return;
   const lines = problems.map(({ message }) => `  ${message}\n`).join("");
-  process.stderr.write(`What is written needs changes before a server takes it:\n${lines}`);
+  process.stderr.write(`The written file needs changes before a server accepts it:\n${lines}`);
   process.exitCode = EXIT.configuration;
 }

@@ -14,7 +14,7 @@ const GUTTER = 32;
 const LAST_SCALE_DENOMINATOR = 2000;
 /** The most levels of a grid set around the layers, of which the last one to use is chosen. */
 const MOST_LEVELS = 31;
-/** Formats that browsers can show. An imported layer gets those that the WMS offers. */
+/** Formats that browsers can show. An imported layer gets the formats in this list that the WMS offers. */
 const FORMATS = ["image/png", "image/jpeg", "image/webp"];
 
 /** The options of the command line for all imported layers. */
@@ -48,7 +48,7 @@ export function importedDocument(
         const builtIn = gridSets.some(({ id }) => id === subset.gridSet) ? undefined : builtInGridSet(subset.gridSet);
         return builtIn === undefined ? subset : { ...subset, zoomStop: lastLevel(builtIn) };
       });
-      return layerDocument(layer, gridSubsets, catalogue, settings);
+      return importedLayer(layer, gridSubsets, catalogue, settings);
     }),
   };
 }
@@ -75,7 +75,7 @@ const lastLevel = ({ matrices }: GridSet): number =>
 
 const listOrNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
-function layerDocument(
+function importedLayer(
   layer: WmsCatalogueLayer,
   gridSubsets: readonly GridSubsetDocument[],
   { version, formats, maxWidth, maxHeight }: WmsCatalogue,

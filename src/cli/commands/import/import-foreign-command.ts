@@ -37,9 +37,9 @@ const importForeign = ({ command, name, file, read }: Program): Command =>
   new Command(command)
     .description(`writes ${name}'s configuration as a configuration file, and reports each element`)
     .argument("<file>", `a ${file}`)
-    .option("--check", "only report what is taken over, and how")
+    .option("--check", "only print the report of elements")
     .option("-o, --output <file>", "write to a file instead of printing")
-    .option("--force", "write over the file if it is there already")
+    .option("--force", "overwrite an existing file")
     .action((given: string, flags: ImportFlags) =>
       importConfiguration(flags, async () => {
         const [{ foreignYaml }, { withoutRefused }, { reportText }] = await Promise.all([

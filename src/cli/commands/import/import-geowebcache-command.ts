@@ -10,10 +10,10 @@ export const importGeoWebCacheCommand = (): Command =>
   new Command("geowebcache")
     .description("writes GeoWebCache's configuration as a configuration file, and reports each element")
     .argument("<file>", "geowebcache.xml, its directory, or the address of a running GeoWebCache")
-    .option("--check", "only report what is taken over, and how")
+    .option("--check", "only print the report of elements")
     .option("--user <name>", "the account at the address; NUTHATCH_PASSWORD has its password")
     .option("-o, --output <file>", "write to a file instead of printing")
-    .option("--force", "write over the file if it is there already")
+    .option("--force", "overwrite an existing file")
     .action((source: string, flags: Flags) =>
       importConfiguration(flags, async () => {
         const [

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { asTileY } from "../../../grid/grid-set.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../../layer/format.ts";
 import { defined } from "../../../lib/defined.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
@@ -86,7 +87,7 @@ export async function importTiles(
     line.close();
   }
   const { stored = 0 } = batches?.result ?? {};
-  const message = `${why}; ${stored} tiles were stored before, and the same command with --keep stores the others`;
+  const message = `${why}; ${stored} tiles were stored before, and the same command with --keep stores the remaining tiles`;
   if (!signal.aborted) throw new CommandFailure(message, EXIT.failure);
   // The program ends when this function returns.
   process.stderr.write(`nuthatch: ${message}\n`);
@@ -112,7 +113,7 @@ async function take(
   read.bytes += bytes?.byteLength ?? 0;
   const height = subset.gridSet.matrices[z]?.matrixHeight ?? 0;
   const tile = `${z}/${x}/${height - 1 - row}`;
-  if (!range.holds(z, x, row)) read.outside++;
+  if (!range.holds(z, x, asTileY(row))) read.outside++;
   else if (bytes === undefined) batches.refuse(tile, "the tile has no bytes, or too many");
   else await batches.add({ name: tile, bytes });
 }
@@ -160,7 +161,7 @@ function filesAt(path: string, { layer, subset, format }: RemoteTileSet, { reque
   // GeoWebCache counts rows from the bottom in any grid set. Other programs use only web mercator.
   if (files[0] === path && !isWebGrid(gridSet, subset.zoomStop))
     throw new CommandFailure(
-      `MBTiles has only web mercator in tiles of 256 x 256, and the grid set ${gridSet.id} is another: name another with --grid-set, or a directory of GeoWebCache`,
+      `MBTiles has only web mercator in tiles of 256 x 256, unlike the grid set ${gridSet.id}: name another grid set with --grid-set, or a directory of GeoWebCache`,
       EXIT.usage,
     );
   return files;

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { defined } from "../../../lib/defined.ts";
-import { type Answer, type AnswerFlags, type Count, requestAndPrint, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, type Count, type Received, requestAndPrint, serverCommand } from "../../client/answer.ts";
 import { selectionText } from "../../output/job-text.ts";
 import { bytesText, durationText, factList, textTable } from "../../output/text-table.ts";
 import {
@@ -20,7 +20,7 @@ const fitText = (fits: boolean | null): string | undefined =>
 const bytesOf = (bytes: Count | null): string =>
   bytes === null ? `${UNKNOWN}: no stored tile to estimate it from` : `about ${bytesText(bytes)}`;
 
-type Sum = Omit<Answer<"Estimates">, "jobs">;
+type Sum = Omit<Received<"Estimates">, "jobs">;
 
 const sumText = (
   { tiles, kept, missing, bytes, bytesOnDisk, inodes, seconds, fitsQuota, fitsDisk, fitsInodes }: Sum,
@@ -38,7 +38,7 @@ const sumText = (
   ]);
 
 /** Formats the tiles and bytes that a truncate would free. */
-function showFreed(answer: Answer<"Estimate"> | Answer<"Estimates">): string {
+function showFreed(answer: Received<"Estimate"> | Received<"Estimates">): string {
   const { tiles, kept, bytes, bytesOnDisk } = answer;
   const counted = kept === null ? " so far: the layer is still being counted" : "";
   const freed = factList([
@@ -51,13 +51,13 @@ function showFreed(answer: Answer<"Estimate"> | Answer<"Estimates">): string {
   return `${freed}\n${textTable(["zoom", "tiles"], rows)}`;
 }
 
-function showEstimate(answer: Answer<"Estimate"> | Answer<"Estimates">): string {
+function showEstimate(answer: Received<"Estimate"> | Received<"Estimates">): string {
   if ("jobs" in answer) return showEstimates(answer);
   const rows = answer.zooms.map((zoom) => [zoom.z, zoom.tiles, zoom.kept ?? "", zoom.missing ?? ""].map(String));
   return `${sumText(answer, ` at ${answer.tilesPerSecond} tiles/s`)}\n${textTable(["zoom", "tiles", "kept", "missing"], rows)}`;
 }
 
-function showEstimates(answer: Answer<"Estimates">): string {
+function showEstimates(answer: Received<"Estimates">): string {
   const rows = answer.jobs.map((job) => [
     job.layer,
     job.gridSet ?? "",

@@ -2,10 +2,10 @@ import { type Command, Option } from "commander";
 import { defined } from "../../../lib/defined.ts";
 import { JOB_OUTCOMES, JOB_STATES } from "../../../plan/job/job-request.ts";
 import {
-  type Answer,
   type AnswerFlags,
   parseAnswer,
   printAnswer,
+  type Received,
   requestAndPrint,
   serverCommand,
 } from "../../client/answer.ts";
@@ -46,14 +46,18 @@ export function jobsCommand(): Command {
   return serverCommand("jobs", "lists the jobs of a running server with their ids and outcomes, newest first")
     .addOption(layerOption())
     .addOption(
-      new Option("--state <state>", "only those in one state; paused: those that wait to be resumed").choices([
+      new Option("--state <state>", "only jobs in one state; paused: jobs that wait to be resumed").choices([
         ...JOB_STATES,
         PAUSED,
       ]),
     )
-    .addOption(new Option("--outcome <outcome>", "only ended ones with one outcome").choices(JOB_OUTCOMES))
+    .addOption(new Option("--outcome <outcome>", "only ended jobs with one outcome").choices(JOB_OUTCOMES))
     .addOption(requestedWithOption("the jobs that one request created together with this job"))
-    .option("--limit <n>", "the most jobs to list (20; with --requested-with all)", parseWhole(1, MOST_JOBS))
+    .option(
+      "--limit <n>",
+      "the largest number of jobs to list (20; with --requested-with all)",
+      parseWhole(1, MOST_JOBS),
+    )
     .addOption(waitOption("these jobs have", "the worst outcome"))
     .action(async (flags: JobsFlags) => {
       const { layer, outcome, requestedWith } = flags;
@@ -63,7 +67,7 @@ export function jobsCommand(): Command {
       const text = await client.request("GET", "/api/v1/jobs", {
         query: { limit, layer, ...state, outcome, requestedWith },
       });
-      if (flags.wait === true) await printEndedJobs(parseAnswer<Answer<"Jobs">>(text), flags, client);
+      if (flags.wait === true) await printEndedJobs(parseAnswer<Received<"Jobs">>(text), flags, client);
       else printAnswer(text, flags, showJobs);
     });
 }
@@ -86,7 +90,7 @@ export function jobCommand(): Command {
 
 /** `nuthatch pause ID | --requested-with ID`, `nuthatch resume …`. */
 export function pauseOrResumeCommand(action: "pause" | "resume"): Command {
-  const what = action === "pause" ? "stops a job until it is resumed, also over a restart" : "lets a paused job go on";
+  const what = action === "pause" ? "stops a job until it is resumed, also over a restart" : "resumes a paused job";
   return serverCommand(action, what)
     .argument("[job]", JOB_ID, parseJobId)
     .addOption(requestedWithOption())

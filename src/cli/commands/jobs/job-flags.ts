@@ -117,9 +117,9 @@ const addWhereFlags = (command: Command): Command =>
     .optionsGroup(GROUPS.where)
     .option("--zoom <levels>", "one level or a range, such as 0-6", parseZoom)
     .option("--bounds <minx,miny,maxx,maxy>", "a box, in the units of the grid set", parseBounds)
-    .option("--bounds-crs <code>", "the CRS of the box if it is another, such as EPSG:4326")
+    .option("--bounds-crs <code>", "the CRS of the box if it is not that of the grid set, such as EPSG:4326")
     .option("--area <file>", "polygons instead of a box: a file with GeoJSON or WKT", parseArea)
-    .option("--area-crs <code>", "the CRS of the polygons if the file does not say it, such as EPSG:4326")
+    .option("--area-crs <code>", "the CRS of the polygons if the file does not name it, such as EPSG:4326")
     .option("--tiles <file>", "a list of tiles instead of levels and a box: z/x/y, y from the top", parseTiles);
 
 /** Adds the flags of the fields in `jobFields`. */
@@ -147,12 +147,8 @@ export const addRenderFlags = (command: Command): Command => addFieldFlags(comma
 export const addRateFlags = (command: Command): Command =>
   command
     .optionsGroup(GROUPS.how)
-    .option(
-      "--priority <priority>",
-      "the share of a job beside others: 1 to 100, or low, normal (10), high",
-      parsePriority,
-    )
-    .option("--rate-limit <rate>", "render at most so many tiles per second; none: no limit", orNone(parseRate))
+    .option("--priority <priority>", "the job's share of turns: 1 to 100, or low, normal (10), high", parsePriority)
+    .option("--rate-limit <rate>", "render at most this number of tiles per second; none: no limit", orNone(parseRate))
     .option(
       "--run-window <from-to>",
       "work only in these hours, such as 22:00-06:00; none: at any time",

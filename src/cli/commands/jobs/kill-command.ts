@@ -25,7 +25,7 @@ interface KillFlags extends AnswerFlags {
 export function killCommand(): Command {
   return serverCommand(
     "kill",
-    "ends one job, the jobs of a layer, or all jobs; nothing more is rendered for them when the command returns",
+    "ends one job, the jobs of a layer, or all jobs; when the command returns, no more tiles are rendered for them",
   )
     .argument("[job]", JOB_ID, parseJobId)
     .addOption(requestedWithOption())
@@ -54,7 +54,7 @@ export function killCommand(): Command {
 function explainUnknown(error: unknown): never {
   if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
   throw new CommandFailure(
-    `${error.message} (expected the id of a job, as nuthatch jobs lists it; the ids in /rest/seed.json are those of tasks)`,
+    `${error.message} (expected the id of a job, as nuthatch jobs lists it; /rest/seed.json lists ids of tasks)`,
     error.exitCode,
   );
 }

@@ -20,7 +20,7 @@ test("a schedule is added, listed, paused, resumed, run, replaced and removed", 
   ]);
   expect(added.stdout).toMatch(/^next run: +\d{4}-01-01 02:00:00Z$/m);
   const twice = await run(["add", "New Year", "topp:states", "--cron", "@daily", "--zoom", "0"]);
-  expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("409 Schedule New Year is there already")]);
+  expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("409 Schedule New Year already exists")]);
   expect((await run(["list"])).stdout).toMatch(
     /^New Year +0 3 1 1 \* +Europe\/Zurich +seed of topp:states +\d{4}-01-01 02:00:00Z$/m,
   );

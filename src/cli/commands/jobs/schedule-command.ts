@@ -39,7 +39,7 @@ export function scheduleCommand(): Command {
         : requestAndPrint(flags, showSchedule, "GET", pathOf(name)),
     );
 
-  const adding = serverCommand("add", "creates a schedule: the same jobs again and again")
+  const adding = serverCommand("add", "creates a schedule, which makes the same jobs at given times")
     .argument("<name>", "the name of the schedule")
     .argument("<layer...>", LAYERS);
   const add = addConfirmFlag(addRateFlags(addRenderFlags(addFieldFlags(addRangeFlags(adding), "reseeds"))))
@@ -50,7 +50,7 @@ export function scheduleCommand(): Command {
     .addOption(threadsOption("a job"))
     .addOption(supersedeOption("a job"))
     .addOption(
-      new Option("--missed <rule>", "what to do about times that passed while the server was down (run_once)").choices([
+      new Option("--missed <rule>", "how to handle times that passed while the server was down (run_once)").choices([
         "skip",
         "run_once",
       ]),
@@ -86,12 +86,12 @@ export function scheduleCommand(): Command {
     });
 
   return new Command("schedule")
-    .description("manages jobs that a running server creates again and again")
+    .description("manages the schedules of a running server, which make jobs at given times")
     .addCommand(list)
     .addCommand(add)
     .addCommand(remove)
     .addCommand(pauseOrResumeCommand("pause", "stops a schedule until it is resumed, also over a restart"))
-    .addCommand(pauseOrResumeCommand("resume", "lets a paused schedule go on with its next time"))
+    .addCommand(pauseOrResumeCommand("resume", "resumes a paused schedule at its next time"))
     .addCommand(run);
 }
 

@@ -16,7 +16,7 @@ interface TruncateFlags extends RangeFlags, FollowFlags, KeyFlags {
 }
 
 const EXAMPLES = `
-Without options of parameters a job removes the tiles of the default parameters only.
+Without options of parameters a job removes only the tiles of the default parameters.
 
 Examples:
   nuthatch truncate ws:roads
@@ -38,7 +38,7 @@ export function truncateCommand(): Command {
     .helpGroup(GROUPS.what);
   const command = serverCommand(
     "truncate",
-    "removes the tiles of a layer at once; with several layers, or with options of what and where, as jobs",
+    "removes the tiles of a layer at once; with several layers, or with options that limit the tiles, by jobs",
   ).argument("<layer...>", LAYERS);
   return addKeyFlag(addRangeFlags(command).addOption(orphans).addOption(soft))
     .addHelpText("after", EXAMPLES)
@@ -59,7 +59,7 @@ export function truncateCommand(): Command {
       }
       if (flags.idempotencyKey !== undefined)
         throw new CommandFailure(
-          "--idempotency-key goes with a range, or with several layers: those are jobs",
+          "--idempotency-key goes with a range or with several layers, which make jobs",
           EXIT.usage,
         );
       // The server answers when no reader can see the tiles any more.

@@ -1,20 +1,20 @@
 import { type Command, Option } from "commander";
-import { type Answer, type AnswerFlags, requestAndPrint, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, type Received, requestAndPrint, serverCommand } from "../../client/answer.ts";
 import { bytesText, parametersText, textTable, timeText } from "../../output/text-table.ts";
 import { layerOption, parseJobId, parseWhole } from "../shared-options.ts";
 
-const countText = ({ tiles, bytes }: Answer<"Truncation">): string =>
+const countText = ({ tiles, bytes }: Received<"Truncation">): string =>
   tiles === null || bytes === null ? "not counted" : `${tiles} tiles, ${bytesText(bytes)}`;
 
 /** Formats a new truncation. */
-export function showTruncated(truncation: Answer<"Truncation">): string {
+export function showTruncated(truncation: Received<"Truncation">): string {
   const { id, layer, type, mode, undoUntil } = truncation;
   const isWhole = type === "truncateLayer";
   if (truncation.tiles === 0)
     return `Nothing was removed: ${layer} had no ${isWhole ? "stored tiles" : "such tiles"}.\n`;
   const undo = `nuthatch undo ${id}`;
   if (mode === "soft")
-    return `${layer} is stale (${countText(truncation)}), until it is rendered anew; ${undo} makes it fresh again.\n`;
+    return `${layer} is stale (${countText(truncation)}), until it is rendered again; ${undo} makes it fresh again.\n`;
   const until = timeText(undoUntil);
   const removed = isWhole
     ? `${layer} is empty.`
@@ -22,13 +22,13 @@ export function showTruncated(truncation: Answer<"Truncation">): string {
   return `${removed}${until === undefined ? "" : ` ${countText(truncation)} can be restored until ${until}: ${undo}.`}\n`;
 }
 
-function showUndone(truncation: Answer<"Truncation">): string {
+function showUndone(truncation: Received<"Truncation">): string {
   const { id, layer, mode, discarded } = truncation;
   const since = mode === "soft" ? "" : `; ${discarded ?? "uncounted"} tiles stored since are discarded`;
   return `Truncation ${id} of ${layer} is undone: ${countText(truncation)}${since}.\n`;
 }
 
-const showTruncations = ({ truncations }: Answer<"Truncations">): string =>
+const showTruncations = ({ truncations }: Received<"Truncations">): string =>
   truncations.length === 0
     ? "There are no truncations.\n"
     : textTable(
@@ -50,7 +50,7 @@ const showTruncations = ({ truncations }: Answer<"Truncations">): string =>
 
 /** `nuthatch truncations`: lists mass truncations, and whether each can be undone. */
 export function truncationsCommand(): Command {
-  return serverCommand("truncations", "lists mass truncations, newest first, and which of them can be undone")
+  return serverCommand("truncations", "lists mass truncations, newest first, and says which can be undone")
     .addOption(layerOption())
     .addOption(
       new Option("--state <state>", "only those in one state").choices(["kept", "undoing", "undone", "reclaimed"]),
@@ -66,7 +66,7 @@ export function truncationsCommand(): Command {
 export function undoCommand(): Command {
   return serverCommand(
     "undo",
-    "undoes a mass truncation: its tiles are back, and tiles stored since then are discarded",
+    "undoes a mass truncation: restores its tiles, and discards tiles that were stored since",
   )
     .argument("<truncation>", "the id of the truncation, as nuthatch truncations lists it", parseJobId)
     .action((id: number, flags: AnswerFlags) =>

@@ -18,7 +18,7 @@ export function backupCommand(): Command {
     new Command("backup")
       .description("copies the state database to a file, also while the server runs")
       .argument("<file>", "the copy; only its owner can read it")
-      .option("--force", "write over the file if it is there already"),
+      .option("--force", "overwrite an existing file"),
   ).action(async (target: string, flags: BackupFlags) => {
     const configuration = await loadOrPrint(flags);
     if (configuration === undefined) return;

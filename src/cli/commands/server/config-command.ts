@@ -51,7 +51,7 @@ export function configCommand(): Command {
   });
   const schema = new Command("schema")
     .description("prints the JSON Schema of configuration files, for editors")
-    .option("--included", "prints that of the files that a configuration includes")
+    .option("--included", "prints the JSON Schema of included files")
     .action(({ included }: { readonly included?: boolean }) => {
       const printed = included === true ? includedJsonSchema() : configurationJsonSchema();
       process.stdout.write(`${JSON.stringify(printed, null, 2)}\n`);
@@ -65,8 +65,8 @@ export function configCommand(): Command {
 }
 
 /**
- * Warns if the running server has a disk quota that was set over HTTP and overrules the file's quota. The server is
- * that of NUTHATCH_URL, else the one that the configuration would start.
+ * Warns if the running server has a disk quota that was set over HTTP and overrules the file's quota. The server is at
+ * NUTHATCH_URL, else at the address in the configuration.
  */
 async function warnOfOverruledQuota({ diskQuota, server }: Configuration): Promise<void> {
   if (isDeepStrictEqual(diskQuota, DEFAULT_QUOTA)) return;
@@ -80,11 +80,11 @@ async function warnOfOverruledQuota({ diskQuota, server }: Configuration): Promi
     note(
       quota.overrules === undefined
         ? `the disk quota of the file is not in force yet at ${url}: nuthatch reload applies it`
-        : `the disk quota of the file does not count at ${url}. ${showQuota(quota).trim().replaceAll("\n", " ")}`,
+        : `the disk quota of the file is not in force at ${url}. ${showQuota(quota).trim().replaceAll("\n", " ")}`,
     );
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
-    note(`the disk quota of the file was not compared with that of a running server: ${error.message}`);
+    note(`the disk quota of the file was not compared with the disk quota of a running server: ${error.message}`);
   }
 }
 
@@ -103,7 +103,7 @@ interface ExportFlags extends ServerFlags {
  * HTTP.
  */
 const exportCommand = (): Command =>
-  serverCommand("export", "prints the layers, grid sets and stores of a running server, those made over HTTP too")
+  serverCommand("export", "prints the layers, grid sets and stores of a running server, including those made over HTTP")
     .addOption(new Option("--format <format>", "the form").choices(["yaml", "geowebcache"]).default("yaml"))
     .action(async ({ format, ...flags }: ExportFlags) => {
       const [{ readServer }, { validYamlOf }, { geoWebCacheFileOf }] = await Promise.all([

@@ -34,17 +34,17 @@ export async function printOnlineCheck(layers: readonly Layer[], asJson = false)
 
 /** @throws CommandFailure for a name that no layer has */
 function named(layers: readonly Layer[], names: readonly string[]): readonly Layer[] {
-  const known = layers.map(({ name }) => name);
+  const known = layers.map(({ name }): string => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new CommandFailure(unknownLayer(unknown, known), EXIT.usage);
   return names.length === 0 ? layers : layers.filter(({ name }) => names.includes(name));
 }
 
-/** `nuthatch doctor`: checks that the upstreams can render what the configuration requests. */
+/** `nuthatch doctor`: checks that the upstreams can render the layers of the configuration. */
 export function doctorCommand(): Command {
   return addConfigurationFlags(
     new Command("doctor")
-      .description("checks whether each upstream can render its layers, and lists what is missing")
+      .description("checks whether each upstream can render its layers, and lists the problems")
       .argument("[layer...]", "the layers to check; absent: all of the configuration")
       .option("--json", "print the problems as JSON"),
   ).action(async (names: readonly string[], { json, ...flags }: DoctorFlags) => {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { isoTime } from "../../../lib/time/iso-time.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
-import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../../client/answer.ts";
 import { retryWhileBusy } from "../../client/retry-wait.ts";
 import { ServerClient, ServerUnreachable } from "../../client/server-client.ts";
 import type { ServerEvent } from "../../client/server-events.ts";
@@ -80,7 +80,7 @@ function eventLines({ event, data }: GivenEvent): readonly string[] {
   const now = timeText(isoTime(machineClock.now()));
   switch (event) {
     case "snapshot":
-      return parseAnswer<Answer<"Jobs">>(data).jobs.map((job) => `${now} ${jobLine(job)}`);
+      return parseAnswer<Received<"Jobs">>(data).jobs.map((job) => `${now} ${jobLine(job)}`);
     case "job":
       return [`${now} ${jobLine(parseAnswer(data))}`];
     case "forgotten":

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { sleep } from "../../../lib/time/sleep.ts";
-import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../../client/answer.ts";
 import { retryWhileBusy } from "../../client/retry-wait.ts";
 import { ServerClient } from "../../client/server-client.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
@@ -26,7 +26,7 @@ export function nodeCommand(): Command {
     .option("--no-wait", "do not wait until the node has no renders and does not lead")
     .addHelpText(
       "after",
-      "\nThe node serves on until it is ended, and is not drained any more when it is started again.",
+      "\nThe node continues to serve until it is stopped, and is no longer drained after its next start.",
     )
     .action(drainNode);
   const remove = serverCommand("remove", "removes a lost node from the list: it is not expected back")
@@ -43,7 +43,7 @@ async function drainNode(name: string, flags: DrainFlags): Promise<void> {
   const method = flags.undo === true ? "DELETE" : "POST";
   let text = await client.request(method, `/api/v1/nodes/${encodeURIComponent(name)}/drain`);
   if (flags.undo !== true && flags.wait) text = await drained(client, name);
-  print(flags.json === true ? `${text.trim()}\n` : `${name}: ${parseAnswer<Answer<"Node">>(text).state}\n`);
+  print(flags.json === true ? `${text.trim()}\n` : `${name}: ${parseAnswer<Received<"Node">>(text).state}\n`);
 }
 
 /** Waits until the node has no renders and has joined a lead on another node. */
@@ -53,7 +53,7 @@ async function drained(client: ServerClient, name: string): Promise<string> {
   let listedMs = machineClock.monotonicNow();
   for (;;) {
     // The answer is 503 while no node leads.
-    const { nodes }: Answer<"Nodes"> = parseAnswer(await retryWhileBusy(list, report));
+    const { nodes }: Received<"Nodes"> = parseAnswer(await retryWhileBusy(list, report));
     const node = nodes.find((one) => one.name === name);
     if (node !== undefined) listedMs = machineClock.monotonicNow();
     else if (machineClock.monotonicNow() - listedMs > ABSENT_MS)

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../../client/answer.ts";
 import { ServerClient } from "../../client/server-client.ts";
 import { EXIT } from "../../exit.ts";
 import { textTable, timeText } from "../../output/text-table.ts";
 
 /** Formats a line per node. */
-function showNodes({ nodes }: Answer<"Nodes">): string {
+function showNodes({ nodes }: Received<"Nodes">): string {
   const rows = nodes.map(({ name, lead, state, since, lag, work }) => [
     name,
     lead ? "leads" : "",
@@ -23,10 +23,10 @@ function showNodes({ nodes }: Answer<"Nodes">): string {
 export function nodesCommand(): Command {
   return serverCommand(
     "nodes",
-    "lists the nodes of a cluster: which one leads, when each was heard last, and which are lost",
+    "lists the nodes of a cluster: the leading node, the last message of each node, and lost nodes",
   ).action(async (flags: AnswerFlags) => {
     const text = await new ServerClient(flags).request("GET", "/api/v1/nodes");
-    const known: Answer<"Nodes"> = parseAnswer(text);
+    const known: Received<"Nodes"> = parseAnswer(text);
     print(flags.json === true ? `${text.trim()}\n` : showNodes(known));
     if (known.nodes.some(({ state }) => state === "lost")) process.exitCode = EXIT.failure;
   });

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { type Answer, type AnswerFlags, printAnswer, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, printAnswer, type Received, serverCommand } from "../../client/answer.ts";
 import { ServerClient, ServerRefusal } from "../../client/server-client.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 
-const showReload = ({ warnings }: Answer<"Reload">): string =>
+const showReload = ({ warnings }: Received<"Reload">): string =>
   ["The configuration has been reloaded.", ...warnings.map((warning) => `warning: ${warning}`), ""].join("\n");
 
 /** `nuthatch reload`: makes a running server read its configuration file again. */

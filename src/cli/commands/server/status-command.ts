@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { type Answer, type AnswerFlags, printAnswer, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, printAnswer, type Received, serverCommand } from "../../client/answer.ts";
 import { ServerClient } from "../../client/server-client.ts";
 import { EXIT } from "../../exit.ts";
 import { bytesText, factList, timeText } from "../../output/text-table.ts";
 
-function showStatus({ version, ready, reason, layers, jobs, usage, disk, attention }: Answer<"Status">): string {
+function showStatus({ version, ready, reason, layers, jobs, usage, disk, attention }: Received<"Status">): string {
   const { tiles, bytes, bytesOnDisk, quota } = usage;
   const quotaText = quota === null ? "" : `; the quota is ${bytesText(quota)}`;
   const filesText = disk.freeInodes === null ? "" : `, room for ${disk.freeInodes} files`;
@@ -29,13 +29,12 @@ function showStatus({ version, ready, reason, layers, jobs, usage, disk, attenti
  * is 1 if the server is not ready.
  */
 export function statusCommand(): Command {
-  return serverCommand(
-    "status",
-    "shows version, readiness, jobs, usage and what needs attention of a running server",
-  ).action(async (flags: AnswerFlags) => {
-    const text = await new ServerClient(flags).request("GET", "/api/v1/status");
-    printAnswer(text, flags, showStatus);
-    const { ready }: Answer<"Status"> = JSON.parse(text);
-    if (!ready) process.exitCode = EXIT.failure;
-  });
+  return serverCommand("status", "shows version, readiness, jobs, usage and the problems of a running server").action(
+    async (flags: AnswerFlags) => {
+      const text = await new ServerClient(flags).request("GET", "/api/v1/status");
+      printAnswer(text, flags, showStatus);
+      const { ready }: Received<"Status"> = JSON.parse(text);
+      if (!ready) process.exitCode = EXIT.failure;
+    },
+  );
 }

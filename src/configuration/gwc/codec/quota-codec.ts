@@ -2,6 +2,7 @@ import { placeOf } from "../../../body/body-text.ts";
 import { type DocumentFormat, readDocument } from "../../../body/document.ts";
 import { expanded, type Field, isEmpty, scalarOf } from "../../../body/field.ts";
 import { checkCase, Fields, Problems, parseInteger } from "../../../body/fields.ts";
+import { asLayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import { type Refusal, shown, unknownLayer } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
@@ -179,7 +180,7 @@ function readQuota(from: Reading, parent: Fields, name: string): Partial<Quota> 
   const known = from.words === "interface" ? STORAGE_UNITS : [...STORAGE_UNITS, ...LARGE_UNITS.keys()];
   const named = isBytes && value !== undefined ? "B" : readEnum(from, fields, "units", "StorageUnit", known, same);
   if (from.words === "geowebcache file" && value !== undefined && named !== undefined)
-    return quotaFromFile(value, named);
+    return quotaFromFile({ value, units: named });
   const units = STORAGE_UNITS.find((unit) => unit === named);
   const tooLarge = value === undefined ? undefined : checkQuotaSize(path, { value, units: units ?? "B" });
   if (tooLarge !== undefined) from.problems.at(field, tooLarge.message);
@@ -228,7 +229,7 @@ function readLayerQuota(from: Reading, entry: Field, path: string): LayerQuota |
   const expirationPolicyName = readPolicy(from, fields, "expirationPolicyName");
   const { value, units } = readQuota(from, fields, "quota") ?? {};
   if (layer !== undefined && expirationPolicyName !== undefined && value !== undefined && units !== undefined)
-    return { layer, expirationPolicyName, quota: { value, units } };
+    return { layer: asLayerName(layer), expirationPolicyName, quota: { value, units } };
   const needed = { layer, expirationPolicyName, "quota.value": value, "quota.units": units };
   const missing = Object.entries(needed).flatMap(([name, given]) => (given === undefined ? [name] : []));
   return from.problems.at(
@@ -270,7 +271,7 @@ export function encodeQuota(
   return format === "xml" ? xmlElement(root, document) : jsonText({ [root]: document });
 }
 
-/** Returns a value as an XML element. The only list is that of the layers' quotas. */
+/** Returns a value as an XML element. The only list is the list of the layers' quotas. */
 function xmlElement(name: string, value: unknown): string {
   const isObject = typeof value === "object" && value !== null;
   const content = Array.isArray(value)

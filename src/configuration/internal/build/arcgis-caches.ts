@@ -1,7 +1,8 @@
 import { stat } from "node:fs/promises";
-import { type GridSet, sameSrs, topLeftCorner } from "../../../grid/grid-set.ts";
+import { type GridSet, sameSrs, topLeftCorner, type Zoom } from "../../../grid/grid-set.ts";
 import { corners } from "../../../grid/grid-set-document.ts";
 import type { GridSubset } from "../../../layer/layer.ts";
+import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { fileFault } from "../../../lib/file/file-fault.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { cacheGridSet, readTilingScheme, type TilingScheme } from "../../../source/arcgis/tiling-scheme.ts";
@@ -37,13 +38,13 @@ export async function readArcgisCaches(
     const fileAt = (key: "path" | "tilesPath", file: string) => problems.fileAt(["layers", i, "source", key], file);
     caches.set(
       document,
-      await readCache(document.name, fileAt("path", path), tilesPath && fileAt("tilesPath", tilesPath)),
+      await readCache(asLayerName(document.name), fileAt("path", path), tilesPath && fileAt("tilesPath", tilesPath)),
     );
   }
   return caches;
 }
 
-async function readCache(layer: string, path: string, tiles: string | undefined): Promise<NamedCache> {
+async function readCache(layer: LayerName, path: string, tiles: string | undefined): Promise<NamedCache> {
   const read = await readTilingScheme(path);
   if (!read.ok) return { path, tilesPath: undefined, report: read, tilesFault: undefined };
   const scheme = read.value;
@@ -102,7 +103,7 @@ export function checkCacheGrids(
 /** The relative difference that equal resolutions may have, because programs write them with different digits. */
 const RESOLUTION_TOLERANCE = 1e-6;
 
-function hasSameLevel(a: GridSet, b: GridSet, z: number): boolean {
+function hasSameLevel(a: GridSet, b: GridSet, z: Zoom): boolean {
   const [one, other] = [a.matrices[z], b.matrices[z]];
   if (one === undefined || other === undefined) return false;
   const [from, to] = [topLeftCorner(a, z), topLeftCorner(b, z)];

@@ -1,6 +1,7 @@
 import { canonicalSrs, type Extent, type GridSet } from "../../../grid/grid-set.ts";
 import { toWebMercator } from "../../../grid/web-mercator.ts";
 import type { GridSubset } from "../../../layer/layer.ts";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { ArchiveFacts } from "../../../source/archive/archive.ts";
 import { type ArchiveReport, inspectArchive } from "../../../source/archive/open-archive.ts";
@@ -71,7 +72,7 @@ export function checkTileSize(
 }
 
 export function warnOfLevels(
-  layer: string,
+  layer: LayerName,
   subsets: readonly GridSubset[],
   { minZoom, maxZoom }: ArchiveFacts,
   warnings: string[],

@@ -1,6 +1,7 @@
 import type { GridSet } from "../../../grid/grid-set.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { withDigest } from "../../../layer/layer-digest.ts";
+import { asLayerName } from "../../../layer/tile-set.ts";
 import { unknownLayer } from "../../../lib/text/nearest.ts";
 import { tilesDirectory } from "../../../store/open-store.ts";
 import type { Configuration, GeoWebCacheOptions } from "../../configuration.ts";
@@ -136,7 +137,10 @@ export async function build(content: unknown, building: Building): Promise<Confi
     ...(cluster === undefined ? {} : { cluster }),
     store,
     stores,
-    diskQuota,
+    diskQuota: {
+      ...diskQuota,
+      layerQuotas: diskQuota.layerQuotas.map((quota) => ({ ...quota, layer: asLayerName(quota.layer) })),
+    },
     eviction: buildEviction(document.eviction, count, hasAllLayers ? layers : [], problems),
     webhooks: buildWebhooks(document.webhooks, problems),
     warnings,
@@ -191,7 +195,7 @@ function checkLayerNames(
   layers: readonly Layer[],
   problems: Problems,
 ): void {
-  const known = new Set(layers.map(({ name }) => name));
+  const known: ReadonlySet<string> = new Set(layers.map(({ name }) => name));
   const check = (path: Path, name: string): void => {
     if (!known.has(name)) problems.add(path, () => unknownLayer(name, known));
   };

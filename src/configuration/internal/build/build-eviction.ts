@@ -1,5 +1,6 @@
-import { intersectRects, rectOf } from "../../../grid/grid-set.ts";
+import { asZoom, intersectRects, rectOf } from "../../../grid/grid-set.ts";
 import { coverageAt, type Layer } from "../../../layer/layer.ts";
+import { asLayerName } from "../../../layer/tile-set.ts";
 import type { EvictionOptions, Pin } from "../../../quota/eviction-options.ts";
 import type { QuotaCount } from "../../../quota/quota-count.ts";
 import type { EvictionDocument } from "../../fields/quota-schema.ts";
@@ -18,6 +19,7 @@ export function buildEviction(
     highWaterPercent,
     lowWaterPercent,
     ...plain,
+    floors: plain.floors.map(({ layer, bytes }) => ({ layer: asLayerName(layer), bytes })),
     pins: plain.pins.flatMap((pin, i) => {
       const layer = layers.find(({ name }) => name === pin.layer);
       return layer === undefined ? [] : pinsOf(pin, layer, ["eviction", "pins", i], problems);
@@ -37,9 +39,10 @@ function pinsOf(pin: EvictionDocument["pins"][number], layer: Layer, path: Path,
     layer: layer.name,
     gridSet: gridSet.id,
     extent,
-    zoomStart: pin.zoomStart ?? 0,
-    zoomStop: pin.zoomStop ?? gridSet.matrices.length - 1,
-    rects: gridSet.matrices.flatMap((_, z) => {
+    zoomStart: asZoom(pin.zoomStart ?? 0),
+    zoomStop: asZoom(pin.zoomStop ?? gridSet.matrices.length - 1),
+    rects: gridSet.matrices.flatMap((_, level) => {
+      const z = asZoom(level);
       if (z < (pin.zoomStart ?? 0) || z > (pin.zoomStop ?? Number.POSITIVE_INFINITY)) return [];
       const coverage = coverageAt({ gridSet, ...subset }, z);
       const area = extent === undefined ? coverage : rectOf(gridSet, z, extent);

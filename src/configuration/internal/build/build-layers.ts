@@ -1,5 +1,5 @@
 import { builtInGridSet, builtInGridSetIds } from "../../../grid/built-in.ts";
-import { type Extent, extentsOverlap, type GridSet } from "../../../grid/grid-set.ts";
+import { asGridSetName, asZoom, type Extent, extentsOverlap, type GridSet, type Zoom } from "../../../grid/grid-set.ts";
 import { gridSetHint } from "../../../grid/grid-set-hint.ts";
 import { formatNames, formatOf, type TileFormat } from "../../../layer/format.ts";
 import {
@@ -12,6 +12,8 @@ import {
 } from "../../../layer/layer.ts";
 import { styleName } from "../../../layer/legend.ts";
 import { stylesFilter } from "../../../layer/parameter-filter.ts";
+import type { RequestFilter } from "../../../layer/request-filter.ts";
+import { asFormatName, asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import { directoryName } from "../../../store/file/file-layout.ts";
 import { hasControlCharacter } from "../../fields/fields.ts";
@@ -69,7 +71,7 @@ export async function buildLayers(
 /** The names of layers by directory. */
 export interface Directories {
   get(directory: string): string | undefined;
-  set(directory: string, layer: string): void;
+  set(directory: string, layer: LayerName): void;
 }
 
 /**
@@ -82,11 +84,11 @@ export function buildOneLayer(
   directories: Directories,
   context: LayerContext,
 ): Promise<Layer> {
-  checkName(document.name, [...path, "name"], directories, context.problems);
+  checkName(asLayerName(document.name), [...path, "name"], directories, context.problems);
   return buildLayer(document, path, context);
 }
 
-function checkName(name: string, path: Path, directories: Directories, problems: Problems): void {
+function checkName(name: LayerName, path: Path, directories: Directories, problems: Problems): void {
   const directory = directoryName(name);
   const other = directories.get(directory);
   if (name.trim() === "" || hasControlCharacter(name))
@@ -112,7 +114,8 @@ function checkName(name: string, path: Path, directories: Directories, problems:
 }
 
 async function buildLayer(document: LayerDocument, path: Path, context: LayerContext): Promise<Layer> {
-  const { name, source: given } = document;
+  const { source: given } = document;
+  const name = asLayerName(document.name);
   const { problems, inspectArchive } = context;
   const isArchive = given.type === "mbtiles" || given.type === "pmtiles";
   const named = isArchive ? await inspectArchive?.(given, [...path, "source"]) : undefined;
@@ -139,15 +142,14 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
     checkTileSize(gridSubsets, archive, (gridSet) => subsetPath(document, gridSet, path), problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
   const { gridSubsets: _, formats: __, updateSources: feeds, title = name, metatile, legends, ...others } = document;
-  const { requestFilters: filters, ...plain } = others;
-  const requestFilters = filters?.map((filter, i) =>
-    filter.type === "file"
-      ? {
-          ...filter,
-          directory: problems.fileAt([...path, "requestFilters", i, "directory"], filter.directory),
-        }
-      : filter,
-  );
+  const { requestFilters: filters, tilesOnDisk, ...plain } = others;
+  const requestFilters = filters?.map((filter, i): RequestFilter => {
+    if (filter.type === "circle") return filter;
+    const levels = { zoomStart: asZoom(filter.zoomStart), zoomStop: asZoom(filter.zoomStop) };
+    if (filter.type === "wms") return { ...filter, ...levels };
+    const directory = problems.fileAt([...path, "requestFilters", i, "directory"], filter.directory);
+    return { ...filter, ...levels, directory };
+  });
   for (const key of ["legends", "metadataUrls", "updateSources"] as const)
     for (const [i, { url }] of (document[key] ?? []).entries()) warnOfEscapes(url, [...path, key, i, "url"], problems);
   const styles = stylesFilter(document.parameterFilters);
@@ -161,11 +163,20 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
   const updateSources = buildUpdateSources(feeds, { gridSubsets, formats }, [...path, "updateSources"], problems);
   return {
     ...plain,
+    name,
     title,
     source,
     gridSubsets,
     formats,
-    ...defined({ updateSources, requestFilters }),
+    ...defined({
+      updateSources,
+      requestFilters,
+      tilesOnDisk: tilesOnDisk?.map(({ gridSet, format, ...tiles }) => ({
+        ...tiles,
+        gridSet: asGridSetName(gridSet),
+        ...defined({ format: format === undefined ? undefined : asFormatName(format) }),
+      })),
+    }),
     ...defined({ attribution: document.attribution ?? archive?.attribution }),
     ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
     metatile: metatile ?? (ofTiles ? [1, 1] : [4, 4]),
@@ -195,7 +206,7 @@ function buildSubsets(
   documents: readonly GridSubsetDocument[],
   { given, file }: MeasuredSubsets,
   at: Path,
-  layer: string,
+  layer: LayerName,
   context: LayerContext,
 ): readonly GridSubset[] {
   const directories = new Map<string, string>();
@@ -218,7 +229,7 @@ function buildSubset(
   document: GridSubsetDocument,
   measuredBy: Path | undefined,
   path: Path,
-  layer: string,
+  layer: LayerName,
   context: LayerContext,
 ): GridSubset | undefined {
   const { gridSets, declared, problems, warnings } = context;
@@ -229,8 +240,8 @@ function buildSubset(
     problems.add([...path, "gridSet"], () => unknownGridSet(document.gridSet, gridSets));
     return undefined;
   }
-  const { zoomStart = 0, zoomStop, minCachedLevel, maxCachedLevel } = document;
-  const last = gridSet.matrices.length - 1;
+  const { zoomStart, zoomStop, minCachedLevel, maxCachedLevel } = levelsOf(document);
+  const last = asZoom(gridSet.matrices.length - 1);
   const areLevels = checkLevels({ zoomStart, zoomStop, last }, path, gridSet, problems);
   if (zoomStop !== undefined && zoomStop > last)
     warnings.push(`layer ${layer}: zoomStop ${zoomStop} is reduced to ${last}, the last level of ${gridSet.id}`);
@@ -250,9 +261,20 @@ function buildSubset(
   return gridSubset(gridSet, defined({ zoomStart, zoomStop, extent, minCachedLevel, maxCachedLevel }));
 }
 
+/** Returns the levels of a subset as zooms. The caller checks whether the grid set has them. */
+function levelsOf({ zoomStart = 0, zoomStop, minCachedLevel, maxCachedLevel }: GridSubsetDocument) {
+  const zoom = (level: number | undefined): Zoom | undefined => (level === undefined ? undefined : asZoom(level));
+  return {
+    zoomStart: asZoom(zoomStart),
+    zoomStop: zoom(zoomStop),
+    minCachedLevel: zoom(minCachedLevel),
+    maxCachedLevel: zoom(maxCachedLevel),
+  };
+}
+
 /** Reports zooms of a subset that its grid set lacks. Returns whether the zooms are valid. */
 function checkLevels(
-  levels: { readonly zoomStart: number; readonly zoomStop: number | undefined; readonly last: number },
+  levels: { readonly zoomStart: Zoom; readonly zoomStop: Zoom | undefined; readonly last: number },
   path: Path,
   { id }: GridSet,
   problems: Problems,
@@ -278,7 +300,7 @@ function checkExtent(extent: Extent, path: Path, gridSet: GridSet, problems: Pro
 }
 
 function unknownGridSet(id: string, own: ReadonlyMap<string, GridSet>): string {
-  const all = [...own.keys(), ...builtInGridSetIds];
+  const all = [...own.keys(), ...builtInGridSetIds].map(asGridSetName);
   const listed = all.filter((known) => !known.startsWith("UTM"));
   const hint = gridSetHint(id, all, (one) => (own.get(one) ?? builtInGridSet(one))?.srs);
   const define = /^EPSG:\d+$/i.test(id) && !hint.endsWith("here");
@@ -290,7 +312,7 @@ function unknownGridSet(id: string, own: ReadonlyMap<string, GridSet>): string {
  * Returns the probable mistake in an extent that overlaps its grid set. Undefined if the extent is plausible.
  * `isWritten` is true if a person wrote it, perhaps in other units.
  */
-function doubtfulExtent(extent: Extent, gridSet: GridSet, zoomStop: number, isWritten: boolean): string | undefined {
+function doubtfulExtent(extent: Extent, gridSet: GridSet, zoomStop: Zoom, isWritten: boolean): string | undefined {
   const { minX, minY, maxX, maxY } = extent;
   const size = `${Number((maxX - minX).toPrecision(3))} x ${Number((maxY - minY).toPrecision(3))}`;
   const isInDegrees = minX >= -180 && maxX <= 180 && minY >= -90 && maxY <= 90;

@@ -1,4 +1,5 @@
 import type { ArcgisCacheSourceOptions, ConnectionOptions, SourceOptions } from "../../../layer/layer.ts";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import { addressesOf } from "../../../source/http/servers.ts";
 import type { ArcgisCacheSourceDocument, SourceDocument, UpstreamDocument } from "../../fields/source-schema.ts";
@@ -16,7 +17,7 @@ import { warnOfEscapes } from "./check-address.ts";
  */
 export function buildSource(
   document: SourceDocument,
-  layer: string,
+  layer: LayerName,
   { archive, cache }: { readonly archive?: NamedArchive | undefined; readonly cache?: NamedCache | undefined },
   path: Path,
   problems: Problems,

@@ -44,7 +44,7 @@ export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: P
   };
 }
 
-/** Returns the certificates in a text. Empty if one of them cannot be parsed. */
+/** Returns the certificates in a text. Empty if a certificate cannot be parsed. */
 function certificates(text: string): readonly X509Certificate[] {
   try {
     return (text.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));

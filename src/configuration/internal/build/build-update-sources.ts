@@ -1,3 +1,4 @@
+import { asGridSetName } from "../../../grid/grid-set.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import { formatOf } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/layer.ts";
@@ -19,13 +20,13 @@ export function buildUpdateSources(
   // Without a grid subset the layer has a problem already.
   if (documents === undefined || first === undefined) return undefined;
   return documents.map(({ gridSet = first.gridSet.id, format, ...plain }, i): UpdateSource => {
-    const offered = gridSubsets.map((subset) => subset.gridSet.id);
+    const offered = gridSubsets.map((subset): string => subset.gridSet.id);
     const known = format === undefined ? undefined : formatOf(format)?.mimeType;
     const names = formats.map(({ mimeType }) => mimeType);
     if (!offered.includes(gridSet))
       problems.expected([...path, i, "gridSet"], `a grid set of the layer, one of ${offered.join(", ")}`, gridSet);
     if (format !== undefined && (known === undefined || !names.includes(known)))
       problems.expected([...path, i, "format"], `a format of the layer, one of ${names.join(", ")}`, format);
-    return { ...plain, gridSet, ...(known === undefined ? {} : { format: known }) };
+    return { ...plain, gridSet: asGridSetName(gridSet), ...(known === undefined ? {} : { format: known }) };
   });
 }

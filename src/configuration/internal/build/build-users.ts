@@ -1,5 +1,5 @@
 import { hashOfPlain, isPasswordHash } from "../../../account/password.ts";
-import { isUserName, type KeptUser, type User, type UserPlace } from "../../../account/user.ts";
+import { asPasswordHash, isUserName, type KeptUser, type User, type UserPlace } from "../../../account/user.ts";
 import { readSmallFile } from "../../../lib/file/small-file.ts";
 import type { Problems } from "../read/problems.ts";
 import type { Document } from "../read/read-document.ts";
@@ -33,9 +33,14 @@ export async function buildUsers(
   for (const user of [
     ...more,
     ...(htpasswd === undefined || textOnly ? [] : readHtpasswd(htpasswd, problems, warnings)),
-    ...(await configuredUsers(users, administrator?.name, problems, textOnly ? async () => "" : hashOfPlain)).map(
-      (user): KeptUser => ({ ...user, keptIn: { kind: "configuration", file: file ?? null } }),
-    ),
+    ...(
+      await configuredUsers(
+        users,
+        administrator?.name,
+        problems,
+        textOnly ? async () => asPasswordHash("") : hashOfPlain,
+      )
+    ).map((user): KeptUser => ({ ...user, keptIn: { kind: "configuration", file: file ?? null } })),
     ...(administrator === undefined ? [] : [administrator]),
   ])
     built.set(user.name, user);
@@ -62,13 +67,14 @@ async function configuredUsers(
       problems.add(["users", i, "name"], `two users are called ${JSON.stringify(name)}`);
     if (document.passwordHash !== undefined && !isPasswordHash(document.passwordHash)) {
       const sentence = `${name} cannot log in, the passwordHash is none that \`nuthatch user hash\` makes`;
-      // If no administrator has a valid hash, nobody can manage the server.
+      // If no administrator has a valid hash, no account can manage the server.
       if (roles.includes("admin") && name !== replaced) problems.add(["users", i, "passwordHash"], sentence);
       else problems.warn(["users", i], sentence);
     }
     if (password !== undefined)
       problems.warn(["users", i], `the password of ${name} is not hashed in the file; \`nuthatch user hash\` does it`);
-    const passwordHash = document.passwordHash ?? (await hash(name, password ?? ""));
+    const passwordHash =
+      document.passwordHash === undefined ? await hash(name, password ?? "") : asPasswordHash(document.passwordHash);
     users.push({ name, passwordHash, roles });
   }
   return users;
@@ -92,7 +98,7 @@ function readHtpasswd(
     if (line.trim() === "" || line.startsWith("#")) continue;
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(0, colon));
-    const passwordHash = line.slice(colon + 1).trim();
+    const passwordHash = asPasswordHash(line.slice(colon + 1).trim());
     const isNamed = isUserName(name);
     if (!isNamed || !isPasswordHash(passwordHash))
       warnings.push(`${file}:${i + 1}: this user cannot log in, only bcrypt hashes are read (htpasswd -B)`);

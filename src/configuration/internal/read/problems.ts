@@ -21,14 +21,14 @@ export const pathText = (path: Path): string =>
 export const isWithin = (path: Path, above: Path): boolean =>
   above.length <= path.length && above.every((key, i) => key === path[i]);
 
-/** The origins of values. The part `key` selects the position of the key, `value` that of its value. */
+/** The origins of values. The part `key` selects the position of the key, `value` the position of its value. */
 export interface Origins {
   originOf(path: Path, part: "key" | "value"): Origin;
   /** Returns the path of a value in the file that has it: an included file counts its own items. */
   pathIn(path: Path): Path;
   /**
-   * Returns the directory that a relative file name in a value starts from: that of the configuration file that has the
-   * value. For values of flags, variables, requests and defaults it is the working directory.
+   * Returns the directory that a relative file name in a value starts from: the directory of the configuration file
+   * with the value. For values of flags, variables, requests and defaults it is the working directory.
    */
   directoryOf(path: Path): string;
   /**
@@ -52,7 +52,7 @@ export function display(path: Path, value: unknown, origins: Pick<Origins, "writ
   return shown(isAddress ? maskedAddress(written) : written);
 }
 
-const textOf = (sentence: Sentence): string => (typeof sentence === "string" ? sentence : sentence());
+const sentenceText = (sentence: Sentence): string => (typeof sentence === "string" ? sentence : sentence());
 
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? "a list" : typeof value === "object" && value !== null ? "a map" : "another value";
@@ -117,8 +117,8 @@ export class Problems {
   readonly #placesFound = new Set<string>();
   readonly #placesWarned = new Set<string>();
   /**
-   * Three sets of JSON paths: the skipped values; the lists that contain one of them; the skipped values and all their
-   * parents.
+   * Three sets of JSON paths: the skipped values; the lists that contain a skipped value; the skipped values and all
+   * their parents.
    */
   readonly #skipped = new Set<string>();
   readonly #listsWithSkipped = new Set<string>();
@@ -137,7 +137,7 @@ export class Problems {
 
   /** Adds the problem `layers[0].gutter: SENTENCE`. */
   add(path: Path, sentence: Sentence, part: "key" | "value" = "value"): void {
-    this.#put(path, () => this.#problem(path, textOf(sentence), part));
+    this.#put(path, () => this.#problem(path, sentenceText(sentence), part));
   }
 
   /** Adds the problem `layers[0].gutter: expected WHAT, got VALUE`. */
@@ -158,7 +158,7 @@ export class Problems {
   /** Adds the warning `layers[0].name: SENTENCE`. A configuration with warnings is valid. */
   warn(path: Path, sentence: Sentence): void {
     if (this.#isAmong(this.#placesWarned, path))
-      this.#warned.push({ path, problem: this.#problem(path, textOf(sentence), "value") });
+      this.#warned.push({ path, problem: this.#problem(path, sentenceText(sentence), "value") });
     else this.#moreWarned.push(path);
   }
 

@@ -8,9 +8,9 @@ import { activityDocument } from "./activity-document.ts";
 
 const activityQuery = z.object({
   ...page(1_000, 100, "the id of an entry"),
-  user: text.exactOptional().meta({ description: "The name of the account; of refused log-ins: the given name" }),
+  user: text.exactOptional().meta({ description: "The name of the account; for refused log-ins: the given name" }),
   method: z.enum(["POST", "PUT", "PATCH", "DELETE", "GET", "HEAD"], { error: "a method such as POST" }).exactOptional(),
-  refused: yesOrNo.exactOptional().meta({ description: "true: only refused requests; false: only the others" }),
+  refused: yesOrNo.exactOptional().meta({ description: "true: only refused requests; false: only other requests" }),
   q: text.exactOptional().meta({
     description: "A part of the user, the path, the address of the client, the reason or the detail, in any case",
   }),

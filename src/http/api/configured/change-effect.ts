@@ -1,11 +1,12 @@
 import type { ObjectEffect } from "../../../configuration/gwc/configured-object.ts";
+import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import type { RouteOptions } from "../../resource.ts";
 import type { Documents } from "../documents/documents.ts";
 
 type Effect = Documents["ConfigurationEffect"];
 type Invalid = Effect["invalid"][number];
 
-/** The tile sets of a layer that a change invalidates: all, or those of some grid sets. */
+/** The tile sets of a layer that a change invalidates: all tile sets, or the tile sets of some grid sets. */
 type Scope = "all" | ReadonlySet<string>;
 
 /**
@@ -16,12 +17,13 @@ export async function effectDocument(
   operations: RouteOptions["operations"],
   result: Effect["result"],
   { layers, moved, relocated }: ObjectEffect,
-  truncated: string | undefined,
+  truncated: LayerName | undefined,
 ): Promise<Effect> {
-  const scopes = new Map<string, Scope>();
+  const scopes = new Map<LayerName, Scope>();
   for (const { layer } of moved)
     scopes.set(layer, new Set(moved.filter((one) => one.layer === layer).map(({ gridSet }) => gridSet)));
-  for (const layer of [...relocated, ...(truncated === undefined ? [] : [truncated])]) scopes.set(layer, "all");
+  for (const layer of [...relocated, ...(truncated === undefined ? [] : [truncated])])
+    scopes.set(asLayerName(layer), "all");
   const invalid: Invalid[] = [];
   for (const [layer, scope] of scopes) {
     const { tileSets = [] } = await operations.usage({ tileSets: true, layer });

@@ -4,6 +4,7 @@ import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../conf
 import type { Content } from "../../../configuration/gwc/content.ts";
 import { inObject } from "../../../configuration/gwc/object-origin.ts";
 import { ownDocument } from "../../../configuration/gwc/own-document.ts";
+import { asLayerName } from "../../../layer/tile-set.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { masked } from "../../../lib/text/masked.ts";
@@ -21,10 +22,11 @@ import { mergePatch, withSecrets } from "./secrets.ts";
 const changeQuery = z.object({
   dryRun: yesOrNo
     .default(false)
-    .meta({ default: false, description: "true: changes nothing, and returns what the change would do" }),
-  truncate: yesOrNo
-    .default(false)
-    .meta({ default: false, description: "true: truncates the layer after the change, as its tiles are outdated" }),
+    .meta({ default: false, description: "true: changes nothing, and returns the effect of the change" }),
+  truncate: yesOrNo.default(false).meta({
+    default: false,
+    description: "true: truncates the layer after the change, because its tiles are outdated",
+  }),
 });
 
 const removalQuery = changeQuery.pick({ dryRun: true });
@@ -77,7 +79,7 @@ export const locationOf = (
 const ifMatch = {
   name: "If-Match",
   in: "header",
-  description: "The ETag of the state that the change is meant for; another state is a 412.",
+  description: "The ETag of the state to which the change applies; another state is a 412.",
   schema: { type: "string" },
 };
 const ANY_OBJECT = { required: true, content: { "application/json": { schema: { type: "object" } } } };
@@ -107,21 +109,21 @@ export function objectOperations(
     operation(
       `PUT ${path}`,
       `put${document}`,
-      "Creates or replaces what was made over HTTP: the keys of the configuration",
+      "Creates or replaces an object that was made over HTTP: the keys of the configuration",
       { ...changes, body: keys ?? ANY_OBJECT, answers: { 200: effect, 201: created(document) } },
       (parts, name) => administering((exchange) => changed(parts, kindOf(parts), exchange, name, "PUT")),
     ),
     operation(
       `PATCH ${path}`,
       `change${document}`,
-      "Changes single keys of what was made over HTTP (RFC 7396)",
+      "Changes single keys of an object that was made over HTTP (RFC 7396)",
       { ...changes, body: ANY_OBJECT, answers: { 200: effect } },
       (parts, name) => administering((exchange) => changed(parts, kindOf(parts), exchange, name, "PATCH")),
     ),
     operation(
       `DELETE ${path}`,
       `remove${document}`,
-      "Removes what was made over HTTP, and the tiles of a layer",
+      "Removes an object that was made over HTTP, and the tiles of a removed layer",
       {
         headers: [ifMatch],
         query: removalQuery,
@@ -162,7 +164,8 @@ async function changed(
     ...documentAnswer("ConfigurationEffect", await effectDocument(parts.operations, result, of, truncatedLayer())),
     isPreview: true,
   });
-  const truncatedLayer = () => (truncate && kind.kind === "layer" && present !== undefined ? name : undefined);
+  const truncatedLayer = () =>
+    truncate && kind.kind === "layer" && present !== undefined ? asLayerName(name) : undefined;
   if (present !== undefined && isDeepStrictEqual(content.value, plain(present.shown)))
     return dryRun ? effect("unchanged") : kind.answer(exchange, name, 200);
   const fixed = present?.fixed ?? kind.reserved?.(name) ?? inDirectory(parts, kind, name);
@@ -193,7 +196,7 @@ function inDirectory({ configured }: Parts, { what }: ChangedKind, name: string)
   return directory === undefined
     ? undefined
     : conflict(
-        `The ${what} ${name} would stand in ${directory}, whose file has GeoWebCache's elements alone: change it under /rest.`,
+        `The ${what} ${name} would be written into ${directory}, whose file has only GeoWebCache's elements: change it under /rest.`,
       );
 }
 
@@ -221,7 +224,7 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
   const isInFile =
     present.made === undefined || parts.configured().overridden.has(overriddenKey({ kind: kind.kind, name }));
   const change = { kind: kind.kind, name, document: undefined, ...(isInFile ? { isInFile } : {}), ...tag };
-  const layer = kind.kind === "layer" ? name : undefined;
+  const layer = kind.kind === "layer" ? asLayerName(name) : undefined;
   if (query.value.dryRun) {
     const preview = await parts.previewObject(change);
     if (!preview.ok) return refuse(inBody(preview.error));

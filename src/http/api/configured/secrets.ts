@@ -72,12 +72,14 @@ function filledText(
   if (part === "address") {
     const restored = restoredAddress(value, isSameServer || !value.includes("{") ? addresses : NO_ADDRESSES);
     return restored === undefined
-      ? refused("the secrets of the address themselves, as there are none for this scheme, host and port")
+      ? refused("the secrets of the address instead of ***, because none are stored for this scheme, host and port")
       : ok(restored);
   }
   if (value !== MASKED) return ok(value);
-  if (present === undefined || present === null) return refused("the secret itself, as there is none to keep");
-  return isSameServer ? ok(present) : refused("the secret itself, as it would be sent to another server than before");
+  if (present === undefined || present === null) return refused("the secret instead of ***, because none is stored");
+  return isSameServer
+    ? ok(present)
+    : refused("the secret instead of ***, because it would be sent to another server than before");
 }
 
 const NO_ADDRESSES = new PresentAddresses(() => []);

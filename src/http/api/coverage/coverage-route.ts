@@ -1,5 +1,13 @@
 import * as z from "zod";
-import { type Extent, extentText, intersectRects, rectCount, rectOf, type TileRect } from "../../../grid/grid-set.ts";
+import {
+  asZoom,
+  type Extent,
+  extentText,
+  intersectRects,
+  rectCount,
+  rectOf,
+  type TileRect,
+} from "../../../grid/grid-set.ts";
 import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
 import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownJob } from "../../../lib/refusal.ts";
@@ -8,7 +16,7 @@ import { type Handler, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 import { decodeQuery, id } from "../query-fields.ts";
-import { tileSetFields, tileSetOf } from "./requested-tile-set.ts";
+import { selectTileSet, tileSetFields } from "./requested-tile-set.ts";
 
 /** The most tiles of a coverage map: more than any screen shows, in at most 65,536 cells. */
 const MOST_TILES = 16_777_216n;
@@ -20,7 +28,7 @@ const coverageQuery = z.object({
   bbox: text
     .exactOptional()
     .meta({ description: "minx,miny,maxx,maxy in units of the grid set. Absent: the coverage" }),
-  job: id("the id of a job").meta({ description: "The failed tiles are those of this job" }),
+  job: id("the id of a job").meta({ description: "Shows the failed tiles of this job" }),
 });
 
 type Parts = Pick<RouteOptions, "operations">;
@@ -30,7 +38,7 @@ export const coverageOperations = [
   operation(
     "GET /coverage",
     "getCoverage",
-    "Returns which tiles of a box are stored, stale, failed, being rendered or recently evicted",
+    "Returns the stored, stale, failed and recently evicted tiles of a box, and tiles that are being rendered",
     { query: coverageQuery, answers: "Coverage", failures: [400, 404] },
     (parts) => coverageHandler(parts),
   ),
@@ -43,7 +51,7 @@ export const coverageOperations = [
       reading(async (exchange) => {
         const query = decodeQuery(levelsQuery, exchange);
         if (!query.ok) return query;
-        const requested = tileSetOf(query.value, levelsQuery, exchange);
+        const requested = selectTileSet(query.value, levelsQuery, exchange);
         if (!requested.ok) return requested;
         const levels = await operations.coverageLevels(requested.value.tileSet, exchange.signal);
         return documentAnswer("CoverageLevels", { levels });
@@ -56,7 +64,7 @@ const coverageHandler = ({ operations }: Parts): Handler =>
     const query = decodeQuery(coverageQuery, exchange);
     if (!query.ok) return query;
     const { job } = query.value;
-    const requested = tileSetOf(query.value, coverageQuery, exchange);
+    const requested = selectTileSet(query.value, coverageQuery, exchange);
     if (!requested.ok) return requested;
     const { tileSet, subset } = requested.value;
     const rect = rectangle(query.value, subset);
@@ -71,11 +79,11 @@ function rectangle({ z: level, bbox }: z.output<typeof coverageQuery>, subset: G
   const zoom = /^\d{1,3}$/.test(level) ? Number(level) : Number.NaN;
   if (!(zoom >= zoomStart && zoom <= zoomStop))
     return refuse(badField("z", `a level of the layer from ${zoomStart} to ${zoomStop}`, level));
-  const whole = coverageAt(subset, zoom);
+  const whole = coverageAt(subset, asZoom(zoom));
   const box = bbox === undefined ? undefined : parseBox(bbox);
   if (bbox !== undefined && box === undefined)
     return refuse(badField("bbox", "minx,miny,maxx,maxy with min < max, in units of the grid set", bbox));
-  const inBox = box === undefined ? whole : rectOf(gridSet, zoom, box);
+  const inBox = box === undefined ? whole : rectOf(gridSet, asZoom(zoom), box);
   const rect = whole === undefined || inBox === undefined ? undefined : intersectRects(whole, inBox);
   if (rect === undefined)
     return refuse(badField("bbox", `a box that overlaps the layer's ${extentText(subsetExtent(subset))}`, bbox));

@@ -11,7 +11,7 @@ import type { Exchange } from "../../resource.ts";
 /** The query fields that select a tile set. */
 export const tileSetFields = {
   layer: text.meta({ description: "The layer. Further keys of the query are its parameters, such as STYLES" }),
-  gridSet: text.exactOptional().meta({ description: "Absent: EPSG:900913 where the layer has it, else its first" }),
+  gridSet: text.exactOptional().meta({ description: "Absent: EPSG:900913 if the layer has it, else its first" }),
   format: text.exactOptional().meta({ description: "Absent: the layer's first" }),
 };
 /** A requested tile set, with the parts of its layer. */
@@ -23,7 +23,7 @@ export interface RequestedTileSet {
 }
 
 /** Returns the tile set that a query selects. Keys that are not in the schema are parameters of the layer. */
-export function tileSetOf(
+export function selectTileSet(
   given: z.output<z.ZodObject<typeof tileSetFields>>,
   { shape }: { readonly shape: object },
   { query, catalogue }: Exchange,

@@ -28,7 +28,7 @@ const crsAnswer =
     if (description === undefined && gridSet === undefined)
       return refuse({
         code: "not_found",
-        message: `Unknown CRS: ${name.slice(0, 100)}. Expected the EPSG code of a projected CRS or of one in degrees, such as EPSG:2163.`,
+        message: `Unknown CRS: ${name.slice(0, 100)}. Expected the EPSG code of a projected CRS or of a CRS in degrees, such as EPSG:2163.`,
       });
     return documentAnswer("Crs", {
       code: `EPSG:${code}`,

@@ -32,7 +32,7 @@ const jobs = z.object({ weight: z.number(), maxTasks: whole.nullable() });
 
 /** The fields of a page of a list. */
 const page = {
-  total: whole.meta({ description: "The layers that the search finds, on all pages" }),
+  total: whole.meta({ description: "The number of matching layers, on all pages" }),
   next: textOrNull.meta({ description: "The value of `after` for the next page; null: this page is the last" }),
 };
 
@@ -66,7 +66,7 @@ const summary = {
 
 export const layerSummaries = z.object({ layers: z.array(z.object(summary)), ...page });
 
-const ofAnswer = "Of the upstream's answer; null: none came, or the source is no server";
+const ofAnswer = "The status of the upstream's answer; null: no answer, or the source is no server";
 
 export const layerTest = z.object({
   layer: text,
@@ -76,13 +76,13 @@ export const layerTest = z.object({
   tile: z.object({ z: whole, x: whole, y: whole }).meta({ description: "y from the bottom" }),
   milliseconds: whole,
   request: textOrNull.meta({
-    description: "Path and query of the last request, without host; … stands for what may be a secret",
+    description: "Path and query of the last request, without host; … replaces possible secrets",
   }),
   status: whole.nullable().meta({ description: ofAnswer }),
   contentType: textOrNull.meta({ description: ofAnswer }),
   bytes: whole.nullable().meta({ description: ofAnswer }),
   tileBytes: whole.nullable(),
-  picture: textOrNull.meta({ description: "The tile as a data: address; null: no picture, or one above 1 MiB" }),
+  picture: textOrNull.meta({ description: "The tile as a data: address; null: no picture, or a picture above 1 MiB" }),
   problem: z.object({ class: text, message: text }).nullable().meta({ description: "Why there is no tile" }),
 });
 
@@ -90,7 +90,7 @@ export const layerTest = z.object({
 const configuration = z.record(z.string(), z.unknown());
 
 /** Where an object is configured that requests cannot change. */
-const configuredAt = textOrNull.meta({ description: "The file in which it stands; null: in none" });
+const configuredAt = textOrNull.meta({ description: "The file of the object; null: no file" });
 
 /** The effect of a change that was not made. */
 export const configurationEffect = z.object({
@@ -106,7 +106,7 @@ export const configurationEffect = z.object({
       }),
     )
     .meta({
-      description: "The tile sets whose tiles the change removes, or that stay in another place than the store's",
+      description: "The tile sets whose tiles the change removes or leaves in another store",
     }),
   tiles: bigint64,
   bytes: bigint64,
@@ -130,7 +130,7 @@ export const gridSetList = z.object({
 const storeFields = {
   id: text,
   type: text,
-  isDefault: z.boolean().meta({ description: "The store of layers that name none" }),
+  isDefault: z.boolean().meta({ description: "The store of layers that name no store" }),
   origin: z
     .enum(["default", "file", "http"])
     .meta({ description: "Where it is defined; default: it exists without stores in the configuration" }),
@@ -142,7 +142,7 @@ export const storeDetails = z.object({
   editable: z.boolean().meta({ description: "Whether it can be changed over HTTP" }),
   configuredAt,
   configuration: configuration.meta({
-    description: "What PUT takes: the keys of the configuration file, secrets masked",
+    description: "The body of a PUT: the keys of the configuration file, with masked secrets",
   }),
 });
 
@@ -174,9 +174,9 @@ const gridSubset = z.object({
         matrixSize: z.tuple([whole, whole]),
         origin: point.meta({ description: "The lower left corner of the tile 0, 0, x first" }),
         topLeft: point.meta({ description: "The upper left corner of the level, x first" }),
-        coverage: numbers4
-          .nullable()
-          .meta({ description: "minx, miny, maxx, maxy of the layer's tiles, y from the bottom; null: it has none" }),
+        coverage: numbers4.nullable().meta({
+          description: "minx, miny, maxx, maxy of the layer's tiles, y from the bottom; null: the layer has no tiles",
+        }),
         tiles: bigint64,
       }),
     )
@@ -188,7 +188,7 @@ const template = text.meta({ description: "The client replaces the names in brac
 export const layer = z.object({
   name: text,
   upstream: summary.upstream,
-  defaultGridSet: textOrNull.meta({ description: "The grid set of requests to /api/v1 that name none" }),
+  defaultGridSet: textOrNull.meta({ description: "The grid set of requests to /api/v1 that name no grid set" }),
   gridSubsets: z.array(gridSubset),
   addresses: z.object({
     wmtsCapabilities: text,

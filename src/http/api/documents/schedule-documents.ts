@@ -11,7 +11,7 @@ export const scheduledJob = jobRequestSchema
     limit: z
       .enum(["area", "tiles"])
       .optional()
-      .meta({ description: "In lists: the field that limits the jobs and that the list leaves out" }),
+      .meta({ description: "In lists: the omitted field that limits the jobs" }),
   })
   .meta({
     description: "The request for the jobs. A client may send it back, but not one from a list that has `limit`",
@@ -27,7 +27,7 @@ export const scheduleRun = z.object({
   reason: textOrNull,
   outcome: z.enum(JOB_OUTCOMES).nullable().exactOptional().meta({
     description:
-      "Only with `runs` in the query: the worst outcome of its jobs; null: no job, or one that has not ended or is forgotten",
+      "Only with `runs` in the query: the worst outcome of its jobs; null: no job, or a job has not ended or is no longer in the history",
   }),
 });
 

@@ -36,7 +36,7 @@ export const quota = quotaFields.extend({
     .exactOptional()
     .meta({
       description:
-        "The quota of the configuration file, which does not count because this one was set over HTTP. Absent: there is none. PUT and PATCH ignore it",
+        "The quota of the configuration file, which is not in force because a quota was set over HTTP. Absent: no such quota. PUT and PATCH ignore it",
     }),
 });
 
@@ -83,19 +83,19 @@ export const reload = z.object({ warnings: z.array(text) });
 
 const roles = z.array(z.enum(ROLES));
 
-const keptIn = z.enum(USER_PLACES).meta({ description: "The place that names the user" });
+const keptIn = z.enum(USER_PLACES).meta({ description: "The place of the account" });
 
 export const session = z.object({
   user: z.object({ name: text, roles }).nullable().meta({ description: "null: the request has no account" }),
   csrfToken: textOrNull.meta({
-    description: "A change that is sent with the cookie of the session needs this token in its header X-CSRF-Token",
+    description: "A change with the cookie of the session needs this token in its header X-CSRF-Token",
   }),
-  needsSignIn: z.boolean().meta({ description: "false: an account is there, or no users are configured" }),
+  needsSignIn: z.boolean().meta({ description: "false: the request has an account, or no users are configured" }),
   permissions: z
     .object({ read: z.boolean(), operate: z.boolean(), administer: z.boolean() })
     .meta({ description: "The actions that the caller may perform; on a server without users: all" }),
   keptIn: keptIn.nullable(),
-  version: textOrNull.meta({ description: "The version of the server; null: the caller has to sign in first" }),
+  version: textOrNull.meta({ description: "The version of the server; null: the caller must sign in first" }),
 });
 
 export const user = z.object({ name: text, roles, keptIn });
@@ -106,7 +106,7 @@ export const users = z.object({
 
 export const status = z.object({
   version: text,
-  node: textOrNull.meta({ description: "The node of a cluster that answers; null: the server is no cluster" }),
+  node: textOrNull.meta({ description: "The node of a cluster that answers; null: the server is not in a cluster" }),
   ready: z.boolean(),
   reason: textOrNull,
   stateLoss: z.object({ file: text, reason: text }).nullable(),
@@ -143,7 +143,7 @@ const bytesOrNull = int64.nullable();
 const peak = z
   .object({ perSecond: z.number(), at: moment })
   .nullable()
-  .meta({ description: "The highest rate of three seconds since the start; null: there was no request" });
+  .meta({ description: "The highest rate of three seconds since the start; null: no requests" });
 
 export const server = z.object({
   version: text,
@@ -198,7 +198,7 @@ export const server = z.object({
     )
     .meta({
       description:
-        "The places of the server's data; of a database or a bucket the address without the account. Without a configuration file (demo layers) that of the configuration is absent",
+        "The places of the server's data; for a database or a bucket the address without the account. Without a configuration file (demo layers) the place of the configuration is absent",
     }),
 });
 
@@ -224,7 +224,7 @@ export const configurationCheck = z.object({
         severity: z.enum(["error", "warning"]),
       }),
     )
-    .meta({ description: "Empty: the text is valid. A text with warnings only is valid too" }),
+    .meta({ description: "Empty: the text is valid. A text with only warnings is valid too" }),
 });
 
 export const problem = z.object({
@@ -233,6 +233,9 @@ export const problem = z.object({
   status: whole,
   detail: text,
   code: text,
-  tiles: bigint64.exactOptional().meta({ description: "Of a job that has to be confirmed" }),
-  problems: z.array(configurationProblem).exactOptional().meta({ description: "Of a configuration that is not valid" }),
+  tiles: bigint64.exactOptional().meta({ description: "The tiles of a job that needs a confirmation" }),
+  problems: z
+    .array(configurationProblem)
+    .exactOptional()
+    .meta({ description: "The problems of an invalid configuration" }),
 });

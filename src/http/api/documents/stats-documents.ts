@@ -2,9 +2,9 @@ import * as z from "zod";
 import { int64, moment, text, whole } from "../../../lib/document-fields.ts";
 import { TRAFFIC_WINDOWS } from "../stats/traffic-history.ts";
 
-const milliseconds = z.number().nullable().meta({ description: "ms; null: there was no request" });
+const milliseconds = z.number().nullable().meta({ description: "ms; null: no requests" });
 const notCached = whole.meta({
-  description: "Requests for a stored tile alone (only-if-cached) that found none; not among `requests`",
+  description: "Requests only for a stored tile (only-if-cached) that found no tile; not in `requests`",
 });
 const counts = { requests: whole, hits: whole, misses: whole, failed: whole, notCached };
 const numbers = {

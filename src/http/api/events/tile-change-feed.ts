@@ -1,4 +1,5 @@
 import { MOST_CELLS, MOST_LEVELS, type TileChange } from "../../../coordinator/tile-changes.ts";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { pause } from "../../../lib/time/sleep.ts";
 
@@ -29,7 +30,7 @@ export class TileChangeFeed {
   }
 
   /** Starts to collect changes of one layer, or of all layers, for a listener. The caller must call `end`. */
-  listen(layer: string | undefined): TileListener {
+  listen(layer: LayerName | undefined): TileListener {
     let kept = new Map<string, TileChange>();
     let cellsKept = 0;
     const add = (change: TileChange): void => {

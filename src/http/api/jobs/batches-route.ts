@@ -21,7 +21,7 @@ export const batchOperations = [
   numberedOperation(
     "GET /batches/{id}",
     "getBatch",
-    "Returns the jobs of one request as one document; with wait, when all have ended or after that many seconds",
+    "Returns the jobs of one request as one document; with wait, when all jobs have ended or after this number of seconds",
     { keyDescription, query: waitQuery, answers: "Batch", failures: [400, 404] },
     (parts: Parts, id) =>
       readingQuery(waitQuery, async ({ wait }, { signal }) => {

@@ -27,7 +27,7 @@ export interface EstimateParts extends Pick<RouteOptions, "jobOptions"> {
   readonly operations: Pick<Operations, "estimate" | "estimateAll">;
 }
 
-const bounded = limitConcurrency(MOST_AT_ONCE, "estimates are being worked out");
+const bounded = limitConcurrency(MOST_AT_ONCE, "estimates are being computed");
 
 export const estimateOperations = [
   operation(
@@ -85,11 +85,11 @@ async function withinTime<T>(
     gone.throwIfAborted();
     return await work(AbortSignal.any([gone, late]));
   } catch (error) {
-    if (gone.aborted) throw new ClientGone("the client has gone", { cause: error });
+    if (gone.aborted) throw new ClientGone("the client has disconnected", { cause: error });
     if (!late.aborted) throw error;
     return refuse({
       code: "too_costly",
-      message: `The estimate took longer than ${longestMs / 1000} seconds: ask for fewer levels or jobs, or for an area with fewer corners.`,
+      message: `The estimate took longer than ${longestMs / 1000} seconds: request fewer levels or jobs, or an area with fewer corners.`,
     });
   }
 }

@@ -48,7 +48,7 @@ export const failureOperations = [
 function failuresHandler({ operations }: Pick<RouteOptions, "operations">, id: number): Handler {
   return readingQuery(failuresQuery, async ({ limit, after = 0, format, crs }, exchange) => {
     const job = await operations.job(id);
-    const failures = await operations.failedTiles(id, after, limit);
+    const failures = await operations.failedTiles(id, { after, limit });
     if (job === undefined || failures === undefined) return refuse(unknownJob(id));
     const standard = exchange.headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json";
     if ((format ?? standard) === "geojson") return geoJson(job, failures, crs, exchange.catalogue);
@@ -115,8 +115,7 @@ const tileDocument = ({ combination, ...tile }: FailedTile, { combinations }: Jo
 /** Returns a tile as a GeoJSON feature. */
 function feature(tile: TileDocument, gridSet: GridSet, project: Project): unknown {
   const { z, x, y } = tile;
-  const { minX, minY, maxX, maxY } = tileExtent(gridSet, { z, x, y });
-  const ring = ringOf(minX, minY, maxX, maxY);
+  const ring = ringOf(tileExtent(gridSet, { z, x, y }));
   return {
     type: "Feature",
     properties: tile,

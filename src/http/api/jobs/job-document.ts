@@ -30,7 +30,7 @@ const entriesOrAll = (expected: string, all: string) =>
     .union([z.literal("*"), z.array(text).min(1, abort).max(MOST_ENTRIES, abort)], {
       error: `1 to ${MOST_ENTRIES} ${expected}, or "*"`,
     })
-    .meta({ description: `Each makes jobs of its own; "*": ${all}` });
+    .meta({ description: `Each value makes separate jobs; "*": ${all}` });
 
 const runWindow = z.preprocess(
   withoutNulls,
@@ -57,7 +57,7 @@ const runWindow = z.preprocess(
       }),
     )
     .meta({
-      description: "When it may work; the end may be on the next day. Not in a schedule",
+      description: "The hours in which the job may work; the end may be on the next day. Not in a schedule",
       required: ["from", "to"],
     }),
 );
@@ -72,7 +72,7 @@ const terms = {
     .optional()
     .meta({
       description:
-        "Its share of turns: a job of 20 gets twice those of one of 10; low, normal and high are 1, 10 and 100",
+        "The job's share of turns: a job of 20 gets twice as many turns as a job of 10; low, normal and high are 1, 10 and 100",
       default: PRIORITIES.normal,
     }),
   rateLimit: z
@@ -80,7 +80,7 @@ const terms = {
     .min(RATE.least)
     .max(RATE.most)
     .optional()
-    .meta({ description: "Tiles that are rendered per second at most; not of a truncate" }),
+    .meta({ description: "The largest number of tiles rendered per second; not for a truncate" }),
   runWindow: runWindow.optional(),
 };
 
@@ -92,7 +92,7 @@ export const jobChangeSchema = z
       .int({ error: "a whole number, 1 or more" })
       .min(1, { error: "a whole number, 1 or more" })
       .optional()
-      .meta({ description: "Parallel tasks, up to jobs.maxThreadCount. Not of a truncate" }),
+      .meta({ description: "Parallel tasks, up to jobs.maxThreadCount. Not for a truncate" }),
   })
   .meta({ minProperties: 1 });
 
@@ -152,7 +152,7 @@ export const jobRequestSchema = z.strictObject({
   layer: text.optional().meta({ description: "This or layers" }),
   type: z.enum(JOB_TYPES).optional().meta({ default: "seed" }),
   gridSet: text.optional().meta({
-    description: "Absent: EPSG:900913 where the layer has it, else its first; of a truncate all",
+    description: "Absent: EPSG:900913 if the layer has it, else its first; for a truncate all",
   }),
   srs: z
     .int({ error: "an EPSG code, a whole number" })
@@ -175,7 +175,7 @@ export const jobRequestSchema = z.strictObject({
   boundsCrs: z
     .unknown()
     .optional()
-    .meta({ description: "Any EPSG code of a projected CRS or of one in degrees; absent: the grid set's", ...epsg }),
+    .meta({ description: "Any EPSG code of a projected CRS or of a CRS in degrees; absent: the grid set's", ...epsg }),
   area: z
     .unknown()
     .optional()
@@ -209,7 +209,7 @@ export const jobRequestSchema = z.strictObject({
   ...terms,
   supersede: yesOrNo.optional().meta({
     description:
-      "Ends older seeds and reseeds of the layer that lie within it. Of a reseed or truncate; not beside area, tiles, onlyExisting or olderThan, not in a schedule",
+      "Ends older seeds and reseeds of the layer within its range. For a reseed or truncate; not beside area, tiles, onlyExisting or olderThan, not in a schedule",
   }),
 });
 

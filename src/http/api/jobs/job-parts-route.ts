@@ -1,3 +1,4 @@
+import type { Extent } from "../../../grid/grid-set.ts";
 import { findSubset, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
 import { unknownJob } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
@@ -63,21 +64,21 @@ const levelsOf = ({ type, zooms = [] }: Pick<JobView, "type" | "zooms">): Docume
 function areaOf({ area, bounds }: JobView, subset: GridSubset | undefined): Documents["JobArea"] {
   const crs = subset === undefined ? null : crsOf(subset);
   if (area !== null && area !== undefined) return { crs, geometry: area };
-  const extent = subset === undefined ? undefined : subsetExtent(subset);
-  const box = bounds ?? (extent && ([extent.minX, extent.minY, extent.maxX, extent.maxY] as const));
-  if (box === undefined) return { crs, geometry: null };
-  return { crs, geometry: { type: "Polygon", coordinates: [ringOf(...box)] } };
+  const extent = boundsOf(bounds) ?? (subset && subsetExtent(subset));
+  if (extent === undefined) return { crs, geometry: null };
+  return { crs, geometry: { type: "Polygon", coordinates: [ringOf(extent)] } };
+}
+
+function boundsOf(bounds: JobView["bounds"]): Extent | undefined {
+  if (bounds === null) return undefined;
+  const [minX, minY, maxX, maxY] = bounds;
+  return { minX, minY, maxX, maxY };
 }
 
 export const crsOf = ({ gridSet }: Pick<GridSubset, "gridSet">): string => `EPSG:${gridSet.srs}`;
 
 /** Returns the ring of a box, counterclockwise, as RFC 7946 requires. */
-export const ringOf = (
-  minX: number,
-  minY: number,
-  maxX: number,
-  maxY: number,
-): readonly (readonly [number, number])[] => [
+export const ringOf = ({ minX, minY, maxX, maxY }: Extent): readonly (readonly [number, number])[] => [
   [minX, minY],
   [maxX, minY],
   [maxX, maxY],

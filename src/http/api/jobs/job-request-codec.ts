@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -15,7 +16,7 @@ import { brokenRule, isPlural } from "./job-rules.ts";
 
 /** A job requested under `/api/v1`: well-formed, but not yet validated against its layer. */
 export interface RequestedJob {
-  readonly layer: string;
+  readonly layer: LayerName;
   readonly request: SeedRequest;
   /**
    * Returns a hash of the request's values, which does not depend on the order of fields or on white space. Takes some
@@ -58,7 +59,7 @@ export function* decodeJobs(document: object): Decoding<RequestedJob | Requested
   if (!request.ok) return request;
   const digest = (): string =>
     digestOf([layer, { ...request.value, parameters: [...request.value.parameters].sort() }]);
-  if (!isPlural(decoded.value)) return ok({ layer, request: request.value, digest, confirmed });
+  if (!isPlural(decoded.value)) return ok({ layer: asLayerName(layer), request: request.value, digest, confirmed });
   const choices = defined({ gridSets, formats, parameterSets });
   const layersAre = layers === undefined ? "names" : "patterns";
   const many: BatchRequest = { request: request.value, layers: layers ?? [layer], layersAre, ...choices };

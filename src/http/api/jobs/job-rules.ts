@@ -55,10 +55,11 @@ export function brokenRule(
   if (rateLimit !== undefined && type === "truncate")
     return not("rateLimit", "none for a truncate, as it renders nothing");
   if (supersede !== true) return undefined;
-  if (type === "seed") return not("supersede", "none for a seed: what an older job is to render stays missing");
+  if (type === "seed")
+    return not("supersede", "none for a seed: tiles that an older job should render would stay missing");
   // The job may skip tiles of its range, so an older job on the same range may still have work.
   const other = (["area", "tiles"] as const).find((field) => field in given) ?? reseedOnly;
   return other === undefined
     ? undefined
-    : not("supersede", `none beside ${other}: what an older job is to render may stay`);
+    : not("supersede", `none beside ${other}: tiles that an older job should render may stay missing`);
 }

@@ -52,7 +52,7 @@ const jobsQuery = z.object({
     .meta({ description: "Text in the layer, the id, the schedule or the account, in upper or lower case" }),
   counts: yesOrNo
     .default(false)
-    .meta({ description: "Whether to count all jobs of the same filters except state, outcome and paused" }),
+    .meta({ description: "Whether to count all jobs that match the filters other than state, outcome and paused" }),
   ...page(1_000, 100, "the id of a job"),
 });
 
@@ -117,7 +117,7 @@ export const jobOperations = [
   numberedOperation(
     "GET /jobs/{id}",
     "getJob",
-    "Returns one job; with wait, when it has ended or after that many seconds",
+    "Returns one job; with wait, when the job has ended or after this number of seconds",
     { query: waitQuery, answers: "Job", failures: [400, 404] },
     (parts, jobId) =>
       readingQuery(waitQuery, async ({ wait }, { signal }) => {
@@ -128,7 +128,7 @@ export const jobOperations = [
   numberedOperation(
     "PATCH /jobs/{id}",
     "changeJob",
-    "Changes the terms of a job that has not ended. Absent fields stay as they are, null is the default",
+    "Changes the terms of an unfinished job. Absent fields stay unchanged, null sets the default",
     { body: "JobTerms", answers: "Job", failures: [400, 404, 409, 413] },
     (parts: Parts, jobId) =>
       operating(async (exchange) => {
@@ -148,7 +148,10 @@ export const jobOperations = [
         return deleted.ok ? withDetail({ status: 204, body: "" }, job && jobDetail(job)) : deleted;
       }),
   ),
-  actionOperation("cancel", "Ends a job. Once answered, no tile is fetched, written or deleted for it"),
+  actionOperation(
+    "cancel",
+    "Ends a job. When it is answered, no more tiles are fetched, written or deleted for the job",
+  ),
   actionOperation("pause", "Pauses a job until it is resumed. It stays paused over restarts"),
   actionOperation("resume", "Resumes a paused job"),
   numberedOperation(

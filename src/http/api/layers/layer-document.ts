@@ -1,5 +1,5 @@
 import { layerConfiguration } from "../../../configuration/layer-configuration.ts";
-import { matrixRect, rectCount, rectExtent, topLeftCorner } from "../../../grid/grid-set.ts";
+import { asZoom, matrixRect, rectCount, rectExtent, topLeftCorner } from "../../../grid/grid-set.ts";
 import { corners } from "../../../grid/grid-set-document.ts";
 import { coverageAt, defaultSubset, type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
 import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
@@ -58,9 +58,9 @@ function subsetDocument(subset: GridSubset): LayerDocument["gridSubsets"][number
     minCachedLevel,
     maxCachedLevel,
     levels: gridSet.matrices.map((matrix, z) => {
-      const { minX, minY } = rectExtent(gridSet, matrixRect(gridSet, z));
-      const { x, y } = topLeftCorner(gridSet, z);
-      const coverage = coverageAt(subset, z);
+      const { minX, minY } = rectExtent(gridSet, matrixRect(gridSet, asZoom(z)));
+      const { x, y } = topLeftCorner(gridSet, asZoom(z));
+      const coverage = coverageAt(subset, asZoom(z));
       return {
         z,
         name: matrix.name,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { TileIndex, TileRect } from "../../../grid/grid-set.ts";
+import { asTileIndex, asZoom, middleOf, type TileIndex } from "../../../grid/grid-set.ts";
 import { tileInside } from "../../../layer/example-tile.ts";
 import { contentTypeOf, type TileFormat } from "../../../layer/format.ts";
 import { coverageAt, defaultSubset, findSubset, type GridSubset, type Layer } from "../../../layer/layer.ts";
@@ -20,14 +20,11 @@ const index = z.int().min(0).exactOptional();
 
 /** The body of a test without its null fields, which count as absent. */
 export const layerTestSchema = z.strictObject({
-  gridSet: z
-    .string()
-    .exactOptional()
-    .meta({ description: "Absent: EPSG:900913 where the layer has it, else its first" }),
+  gridSet: z.string().exactOptional().meta({ description: "Absent: EPSG:900913 if the layer has it, else its first" }),
   format: z.string().exactOptional().meta({ description: "Absent: the layer's first" }),
   parameters: z.record(z.string(), z.string()).exactOptional().meta({ description: "Absent: the defaults" }),
-  z: index.meta({ description: "Absent: a level that shows a continent, where the layer has it" }),
-  x: index.meta({ description: "Absent, with y: the middle of the level, or without z of a continent" }),
+  z: index.meta({ description: "Absent: a level that shows a continent, if the layer has it" }),
+  x: index.meta({ description: "Absent, with y: the middle of the level, or without z the middle of a continent" }),
   y: index.meta({ description: "From the bottom" }),
 });
 
@@ -102,27 +99,24 @@ function tileOf(
 ): Result<TileIndex, Refusal> {
   const { zoomStart, zoomStop, gridSet } = subset;
   const example = tileInside(subset);
-  const zoom = level ?? example?.z ?? zoomStart;
+  const zoom = level === undefined ? (example?.z ?? zoomStart) : asZoom(level);
   const rect = coverageAt(subset, zoom);
   if (rect === undefined) return refuse(badField("z", `a level of the layer from ${zoomStart} to ${zoomStop}`, zoom));
   if ((x === undefined) !== (y === undefined))
     return refuse(badField(x === undefined ? "x" : "y", "x and y, or none of them", null));
   if (x === undefined || y === undefined) {
-    if (level !== undefined || example === undefined) return ok({ z: zoom, ...middleOf(rect) });
-    return ok({ z: zoom, x: example.x, y: (gridSet.matrices[zoom]?.matrixHeight ?? 0) - 1 - example.rowFromTop });
+    if (level !== undefined || example === undefined) return ok(middleOf(rect));
+    return ok(
+      asTileIndex({ z: zoom, x: example.x, y: (gridSet.matrices[zoom]?.matrixHeight ?? 0) - 1 - example.rowFromTop }),
+    );
   }
   if (level === undefined) return refuse(badField("z", "the level of x and y", null));
   if (x < rect.minX || x > rect.maxX)
     return refuse(badField("x", `a column of the layer on level ${zoom} from ${rect.minX} to ${rect.maxX}`, x));
   if (y < rect.minY || y > rect.maxY)
     return refuse(badField("y", `a row of the layer on level ${zoom} from ${rect.minY} to ${rect.maxY}`, y));
-  return ok({ z: zoom, x, y });
+  return ok(asTileIndex({ z: zoom, x, y }));
 }
-
-const middleOf = ({ minX, minY, maxX, maxY }: TileRect) => ({
-  x: Math.floor((minX + maxX) / 2),
-  y: Math.floor((minY + maxY) / 2),
-});
 
 function testDocument({ order, format }: Test, { ms, request, answer, tile, error }: TestRender) {
   const { layer, gridSet, parameters, tile: at } = order;

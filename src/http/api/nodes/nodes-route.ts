@@ -13,7 +13,7 @@ export const nodeOperations = [
   operation(
     "GET /nodes",
     "listNodes",
-    "Lists the nodes of the cluster; a server without a cluster is one",
+    "Lists the nodes of the cluster; a server without a cluster is the only node",
     { answers: "Nodes" },
     ({ nodes, lead, node }: Pick<RouteOptions, "nodes" | "lead" | "node">) =>
       reader(async () => {
@@ -59,8 +59,9 @@ function drainOperation(method: "POST" | "DELETE", id: string, summary: string):
         withoutQuery(async () => {
           const outcome = await drainNode(name, method === "POST");
           if (outcome === "alone") return refuse(conflict("This server is alone: no other node could do its work."));
-          if (outcome === "last") return refuse(conflict("All other nodes are drained: none could do its work."));
-          if (outcome === "leaving") return refuse(conflict("The node ends: it comes back when it is started again."));
+          if (outcome === "last") return refuse(conflict("All other nodes are drained: no node could do its work."));
+          if (outcome === "leaving")
+            return refuse(conflict("The node is shutting down: it joins again at its next start."));
           if (outcome === "unknown") return refuse(unknownNode(name));
           return documentAnswer("Node", outcome);
         }),

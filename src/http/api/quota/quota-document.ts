@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { asLayerName } from "../../../layer/tile-set.ts";
 import {
   CLEAN_UP_UNITS,
   EXPIRATION_POLICIES,
@@ -37,7 +38,7 @@ export const quotaChangeSchema = z.strictObject({
   layerQuotas: z
     .array(
       z.strictObject({
-        layer: z.string(),
+        layer: z.string().transform(asLayerName),
         expirationPolicyName: z.enum(EXPIRATION_POLICIES),
         quota: z.strictObject({ value, units }),
       }),

@@ -19,7 +19,7 @@ import { quotaChangeSchema } from "./quota-document.ts";
 const quotaQuery = z.object({
   dryRun: yesOrNo
     .default(false)
-    .meta({ default: false, description: "true: changes nothing, and returns what the change would evict" }),
+    .meta({ default: false, description: "true: changes nothing, and returns the tiles that the change would evict" }),
 });
 
 type Parts = Pick<RouteOptions, "operations">;
@@ -37,7 +37,7 @@ export const quotaOperations = [
   operation(
     "DELETE /quota",
     "resetQuota",
-    "Returns to the disk quota of the configuration file",
+    "Puts the disk quota of the configuration file in force",
     { query: quotaQuery, answers: "Quota", failures: [409] },
     ({ operations }: Parts) =>
       administering(async (exchange): Promise<Reply> => {

@@ -155,7 +155,7 @@ describe("a refusal names the field and the value:", () => {
     [
       "a window with names of both kinds",
       { window: { from: "22:00", end: "06:00" } },
-      'bad_field window.end: expected nothing beside from and to, other names for start and end, got "06:00"',
+      'bad_field window.end: expected no start or end beside from and to, which are other names for them, got "06:00"',
     ],
     [
       "an unknown field of the window",

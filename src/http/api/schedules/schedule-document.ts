@@ -36,7 +36,7 @@ interface Times {
 /** Reads a window. Accepts `from` and `to`, the names in the run windows of jobs, as well as `start` and `end`. */
 function windowOf({ start, end, from, to }: Times): Result<RunWindow, Refusal> {
   if (from === undefined && to === undefined) return parseWindow(start, end, ["window.start", "window.end"]);
-  const expected = "nothing beside from and to, other names for start and end";
+  const expected = "no start or end beside from and to, which are other names for them";
   if (start !== undefined) return refuse(badField("window.start", expected, start));
   if (end !== undefined) return refuse(badField("window.end", expected, end));
   return parseWindow(from, to, ["window.from", "window.to"]);
@@ -56,7 +56,9 @@ const cron = z
 const timeZone = z.string({ error: "text" }).regex(/\S/);
 const missed = z.enum(MISSED_RULES);
 const overlap = z.enum(["never"]);
-const windowNote = { description: "When its jobs may work, in its time zone: start and end, or from and to" };
+const windowNote = {
+  description: "The hours in which its jobs may work, in its time zone: start and end, or from and to",
+};
 const job = z.custom<object>(isObject, { error: "an object with the fields of a job" });
 
 /** The default values of optional fields. */

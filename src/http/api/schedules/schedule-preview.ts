@@ -13,7 +13,7 @@ import { parseObject, withoutNulls } from "../json-body.ts";
 import { PREVIEW, schedulePreviewSchema } from "./schedule-document.ts";
 
 /** The concurrent previews of one process. A thousand times of a rare expression take a third of a second. */
-const bounded = limitConcurrency(4, "previews are being worked out");
+const bounded = limitConcurrency(4, "previews are being computed");
 
 export const schedulePreviewOperations = [
   operation(

@@ -24,7 +24,7 @@ import {
 /** The query of schedules. */
 const schedulesQuery = z.object({
   runs: wholeNumber(0, MOST_RUNS, 0).meta({
-    description: "So many of the last runs of each, with the outcomes of their jobs. 0: as without the field",
+    description: "The number of last runs of each schedule, with the outcomes of their jobs. 0: as without the field",
   }),
 });
 

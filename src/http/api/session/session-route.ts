@@ -42,7 +42,7 @@ export const sessionOperations: readonly ApiOperation[] = [
         const checked = await authenticator.checkPair(pair.value, address, signal);
         if (checked.kind !== "user") return refuse(refusalOfCheck(checked, pair.value.name));
         const { user } = checked;
-        const { token, csrfToken } = await operations.openSession(user.name, accountOf(user));
+        const { token, csrfToken } = await operations.openSession({ user: user.name, account: accountOf(user) });
         const opened = documentAnswer("Session", sessionOf({ kind: "user", user, csrfToken }, users), 200, {
           "Set-Cookie": sessionCookie(base, token),
         });

@@ -13,14 +13,14 @@ const statsQuery = z.object({
   window: z.enum(TRAFFIC_WINDOWS).default("PT1H").meta({ default: "PT1H" }),
   by: z.enum(["layer"]).exactOptional().meta({ description: "Also the layers, the most requested first" }),
   layer: layer.meta({ description: "Only this layer" }),
-  limit: wholeNumber(1, 1_000, 100).meta({ description: "The most layers of the answer" }),
+  limit: wholeNumber(1, 1_000, 100).meta({ description: "The largest number of layers in the answer" }),
 });
 
 export const statsOperations = [
   operation(
     "GET /stats",
     "getStats",
-    "Returns how users' requests for tiles were answered: hits, misses, bytes and latency",
+    "Returns the hits, misses, bytes and latency of users' requests for tiles",
     { query: statsQuery, answers: "Stats", failures: [400, 404] },
     (parts) => statsHandler(parts),
   ),

@@ -1,3 +1,4 @@
+import type { LayerName } from "../../../layer/tile-set.ts";
 import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "../../tiles/tile-traffic.ts";
 
 const MINUTE_MS = 60_000;
@@ -15,7 +16,7 @@ export const TRAFFIC_WINDOWS = ["PT5M", "PT1H", "PT24H"] as const satisfies read
 export interface TrafficQuery {
   readonly window: TrafficWindow;
   /** Undefined for all layers. */
-  readonly layer: string | undefined;
+  readonly layer: LayerName | undefined;
 }
 
 /** The traffic of a window. All times are ms since 1970. */

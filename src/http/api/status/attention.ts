@@ -111,13 +111,13 @@ function fullDisk({ disk, quota, quotaCount, total, bytesOnDisk }: AttentionPart
   const share = (left: number, of: number): string =>
     100 * left < of ? "Less than 1 %" : `${((100 * left) / of).toFixed(1)} %`;
   const { freeBytes, totalBytes, freeInodes, totalInodes } = disk;
-  if (isNearlyFull(freeBytes, totalBytes))
+  if (isNearlyFull({ left: freeBytes, whole: totalBytes }))
     add("disk_nearly_full", `${share(freeBytes, totalBytes)} of the bytes on the disk of the tiles are left.`);
-  if (freeInodes !== null && totalInodes !== null && isNearlyFull(freeInodes, totalInodes))
+  if (freeInodes !== null && totalInodes !== null && isNearlyFull({ left: freeInodes, whole: totalInodes }))
     add("disk_nearly_full", `${share(freeInodes, totalInodes)} of the inodes on the disk of the tiles are left.`);
   if (quota !== null && quota > 0n) {
     const left = Math.max(0, Number(quota - countedSize({ bytes: total.bytes, allocated: bytesOnDisk }, quotaCount)));
-    if (isNearlyFull(left, Number(quota)))
+    if (isNearlyFull({ left, whole: Number(quota) }))
       add(
         "quota_nearly_full",
         `${share(left, Number(quota))} of the disk quota is left; the least used tiles are evicted.`,

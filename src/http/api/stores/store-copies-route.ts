@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { asLayerName } from "../../../layer/tile-set.ts";
 import { type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
@@ -12,7 +13,7 @@ import { withoutQuery } from "../query-fields.ts";
 const id = z.string().min(1);
 export const storeCopyRequestSchema = z.strictObject({
   from: id.meta({ description: "The id of the store that has the tiles of the layers" }),
-  to: id.meta({ description: "The id of the store that gets them" }),
+  to: id.meta({ description: "The id of the store that gets the tiles" }),
   layers: z
     .array(z.string().min(1))
     .min(1)
@@ -26,7 +27,7 @@ export const storeCopyOperations = [
   operation(
     "GET /stores/copies",
     "getStoreCopies",
-    "Copies of layers to other stores: those that run, and those ended since the start",
+    "Lists copies of layers to other stores: running copies, and copies that have ended since the start",
     { answers: "StoreCopies" },
     ({ operations }: Parts) =>
       reader(async () => documentAnswer("StoreCopies", { copies: await operations.storeCopies() })),
@@ -41,19 +42,19 @@ export const storeCopyOperations = [
         const requested = await exchange.body(decodeRequest);
         if (!requested.ok) return requested;
         const { from, to, layers } = requested.value;
-        const begun = await operations.copyStore({ from, to, layers });
+        const begun = await operations.copyStore({ from, to, layers: layers?.map(asLayerName) });
         return begun.ok ? documentAnswer("StoreCopies", { copies: begun.value }, 202) : begun;
       }),
   ),
   operation(
     "DELETE /stores/copies/{layer}",
     "cancelStoreCopy",
-    "Ends the copy of a layer; what was copied stays",
+    "Ends the copy of a layer; the copied tiles stay",
     { answers: "StoreCopy", failures: [404] },
     ({ operations }: Parts, layer) =>
       administering(
         withoutQuery(async ({ catalogue }) => {
-          const ended = await operations.cancelStoreCopy(layer);
+          const ended = await operations.cancelStoreCopy(asLayerName(layer));
           if (ended !== undefined) return documentAnswer("StoreCopy", ended);
           return catalogue.layers.has(layer)
             ? refuse({ code: "not_found", message: `${layer} is not being copied.` })

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ExportPage, ExportPageRequest } from "../../../coordinator/copy/export-service.ts";
-import type { TileIndex } from "../../../grid/grid-set.ts";
+import { asTileY, type TileIndex } from "../../../grid/grid-set.ts";
 import { findSubset, type GridSubset } from "../../../layer/layer.ts";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
@@ -112,7 +112,7 @@ function indexOf(name: string, { gridSet: grid }: GridSubset): Result<TileIndex,
   const matrix = at === undefined ? undefined : grid.matrices[at.z];
   if (at === undefined || matrix === undefined || at.x >= matrix.matrixWidth || at.fromTop >= matrix.matrixHeight)
     return refuse(badField("after", `a tile of ${grid.id}, z/x/y with y from the top`, name));
-  return ok({ z: at.z, x: at.x, y: matrix.matrixHeight - 1 - at.fromTop });
+  return ok({ z: at.z, x: at.x, y: asTileY(matrix.matrixHeight - 1 - at.fromTop) });
 }
 
 function packOf({ tiles: exported, missing, next, complete }: ExportPage, { gridSet: grid }: GridSubset): Uint8Array {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { EXISTING, type ImportedTile } from "../../../coordinator/copy/import-service.ts";
-import { rectHolds } from "../../../grid/grid-set.ts";
+import { asTileY, rectHolds } from "../../../grid/grid-set.ts";
 import { coverageAt } from "../../../layer/layer.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -8,7 +8,7 @@ import { limitConcurrency } from "../../limit-concurrency.ts";
 import { administering, type Exchange, type Reply, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { type RequestedTileSet, tileSetFields, tileSetOf } from "../coverage/requested-tile-set.ts";
+import { type RequestedTileSet, selectTileSet, tileSetFields } from "../coverage/requested-tile-set.ts";
 import { decodeQuery } from "../query-fields.ts";
 import { receivedTile } from "./received-tile.ts";
 import { decodePack, type PackedTile, packJson, parseTileName } from "./tile-pack.ts";
@@ -26,7 +26,7 @@ const importQuery = z.object({
   existing: z
     .enum(EXISTING)
     .default("replace")
-    .meta({ description: "keep: a tile that is stored already stays as it is", default: "replace" }),
+    .meta({ description: "keep: stored tiles are not replaced", default: "replace" }),
 });
 
 const bounded = limitConcurrency(MOST_AT_ONCE, "imports are being stored");
@@ -54,7 +54,7 @@ export const importOperations = [
 async function answerTo(exchange: Exchange, operations: RouteOptions["operations"]): Promise<Reply> {
   const query = decodeQuery(importQuery, exchange);
   if (!query.ok) return query;
-  const requested = tileSetOf(query.value, importQuery, exchange);
+  const requested = selectTileSet(query.value, importQuery, exchange);
   if (!requested.ok) return requested;
   const packed = await exchange.body(packOf, MOST_IMPORTED_BYTES);
   if (!packed.ok) return packed;
@@ -80,7 +80,7 @@ function sort(packed: readonly PackedTile[], { subset, format }: RequestedTileSe
   for (const { name, bytes } of packed) {
     const at = parseTileName(name);
     const rect = at === undefined ? undefined : coverageAt(subset, at.z);
-    const y = at === undefined ? 0 : (subset.gridSet.matrices[at.z]?.matrixHeight ?? 0) - 1 - at.fromTop;
+    const y = asTileY(at === undefined ? 0 : (subset.gridSet.matrices[at.z]?.matrixHeight ?? 0) - 1 - at.fromTop);
     const tile = name.slice(0, 40);
     if (at === undefined) refused.push({ tile, reason: "expected z/x/y with y from the top" });
     else if (rect === undefined || !rectHolds(rect, at.x, y))

@@ -1,3 +1,4 @@
+import { asTileX, asZoom, type TileX, type Zoom } from "../../../grid/grid-set.ts";
 import { isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 
@@ -69,7 +70,7 @@ function parseLine(line: Uint8Array): Readonly<Record<string, unknown>> | undefi
 /** Parses the name of a tile. Undefined if the text is not such a name. */
 export function parseTileName(
   name: string,
-): { readonly z: number; readonly x: number; readonly fromTop: number } | undefined {
+): { readonly z: Zoom; readonly x: TileX; readonly fromTop: number } | undefined {
   const [, z, x, y] = /^(\d{1,2})\/(\d{1,10})\/(\d{1,10})$/.exec(name) ?? [];
-  return z === undefined ? undefined : { z: Number(z), x: Number(x), fromTop: Number(y) };
+  return z === undefined ? undefined : { z: asZoom(Number(z)), x: asTileX(Number(x)), fromTop: Number(y) };
 }

@@ -10,10 +10,10 @@ export const tokenRequestSchema = z.strictObject({
     .string({ error: NAME })
     .max(100, { error: NAME })
     .refine((name) => name !== "" && name === name.trim() && !/\p{Cc}/u.test(name), { error: NAME })
-    .meta({ minLength: 1, description: "What its owner calls it" }),
-  role: z.enum(ROLES).meta({ description: "What the token may do; no more than its owner" }),
+    .meta({ minLength: 1, description: "The owner's name for the token" }),
+  role: z.enum(ROLES).meta({ description: "The role of the token, with no more rights than its owner" }),
   expiresAt: z.iso
     .datetime({ offset: true, error: MOMENT })
     .optional()
-    .meta({ description: "When it ends; without it: never" }),
+    .meta({ description: "The end of the token; absent: it has no end" }),
 });

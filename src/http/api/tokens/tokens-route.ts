@@ -20,7 +20,7 @@ export const tokenOperations = [
   operation(
     "GET /tokens",
     "listTokens",
-    "Lists the caller's API tokens, for an administrator those of all users",
+    "Lists the caller's API tokens, for an administrator the tokens of all users",
     { answers: "Tokens" },
     ({ operations }: Parts) =>
       reader(async ({ caller }) => {
@@ -31,7 +31,7 @@ export const tokenOperations = [
   operation(
     "POST /tokens",
     "createToken",
-    "Creates an API token of the caller. Only this answer has its text",
+    "Creates an API token of the caller. Only this answer has the text of the token",
     {
       body: "TokenRequest",
       answers: { 201: { ...answer("NewToken"), description: "Created" } },

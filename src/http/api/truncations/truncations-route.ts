@@ -19,9 +19,10 @@ const truncationsQuery = z.object({
 });
 
 const truncateQuery = z.object({
-  dryRun: yesOrNo
-    .default(false)
-    .meta({ default: false, description: "true: truncates nothing, and returns what the truncation would remove" }),
+  dryRun: yesOrNo.default(false).meta({
+    default: false,
+    description: "true: truncates nothing, and returns the tiles that the truncation would remove",
+  }),
 });
 
 type Parts = Pick<RouteOptions, "operations">;
@@ -40,7 +41,7 @@ export const truncationOperations = [
   operation(
     "POST /truncations",
     "truncate",
-    "Truncates a layer. Once answered, no reader can see the tiles any more",
+    "Truncates a layer. When it is answered, readers no longer find the tiles",
     {
       query: truncateQuery,
       body: "TruncationRequest",

@@ -37,7 +37,7 @@ export const usageOperations = [
   operation(
     "GET /usage/history",
     "getUsageHistory",
-    "Returns the stored tiles and bytes over the last 30 days, of all layers or one",
+    "Returns the stored tiles and bytes over the last 30 days, of all layers or of one layer",
     { query: historyQuery, answers: "UsageHistory", failures: [400, 404] },
     ({ operations }: Parts) =>
       readingQuery(historyQuery, async ({ layer: name, step, since = 0 }) => {
@@ -54,7 +54,7 @@ export const usageOperations = [
   operation(
     "GET /usage/verification",
     "getVerification",
-    "Returns the progress of the comparison of the records with the store, or the result of the last one",
+    "Returns the progress of the comparison of the records with the store, or the result of the last comparison",
     { answers: "Verification", failures: [404] },
     (parts) => reader(() => verificationAnswer(parts)),
   ),

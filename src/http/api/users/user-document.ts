@@ -34,5 +34,5 @@ export const userChangeSchema = z.strictObject({
     .string({ error: "text" })
     .max(MOST_PASSWORD)
     .exactOptional()
-    .meta({ format: "password", description: "Needed by a user who is no administrator" }),
+    .meta({ format: "password", description: "Required for a user who is not an administrator" }),
 });

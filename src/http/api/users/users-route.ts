@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
 import { hashPassword } from "../../../account/password.ts";
+import type { PasswordHash } from "../../../account/user.ts";
 import type { Operations } from "../../../coordinator/operations.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
@@ -18,7 +19,7 @@ import { userChangeSchema, userRequestSchema } from "./user-document.ts";
  * threads of libuv, which also read the tiles.
  */
 const hashing = new PQueue({ concurrency: 1 });
-const hashed = (password: string): Promise<string> => hashing.add(() => hashPassword(password));
+const hashed = (password: string): Promise<PasswordHash> => hashing.add(() => hashPassword(password));
 
 type UserParts = Pick<RouteOptions, "users" | "authenticator"> & {
   readonly operations: Pick<Operations, "changeUser" | "deleteUser">;

@@ -1,4 +1,4 @@
-import { canonicalSrs } from "../../../grid/grid-set.ts";
+import { asZoom, canonicalSrs } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
@@ -11,15 +11,15 @@ import {
   findFormatOfExtension,
   findLayer,
   notFound,
+  offeredTile,
+  type ParsedAddress,
   type RequestedDocument,
-  type RequestedTile,
-  tileAt,
   type WholeDocument,
 } from "../tile-parts.ts";
 import { firstTiles, type KmlLayer, MOST_LINKS, overlayArchive, overlayNode, superOverlay } from "./kml-documents.ts";
 
 const WORDS =
-  "KML is /service/kml/{layer}.{ext}.kml or .kmz, and what that links to: /service/kml/{layer}/x{x}y{y}z{z}.{ext}[.kml|.kmz]";
+  "KML is /service/kml/{layer}.{ext}.kml or .kmz, and the addresses in its links: /service/kml/{layer}/x{x}y{y}z{z}.{ext}[.kml|.kmz]";
 
 /**
  * Returns a document of a super-overlay. It is not stored, because there are as many documents as tiles, and writing
@@ -47,7 +47,7 @@ const kmzDocument = (write: (baseUrl: string) => string): RequestedDocument => (
  * Parses GWC's `/service/kml`: super-overlays of EPSG:4326 with a document per tile that links to the next level, and
  * the tiles. `rest` is the remaining path.
  */
-export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
+export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
   const [first = "", second] = rest;
   if (rest.length < 1 || rest.length > 2) return notFound(WORDS);
   const last = splitExtension(second ?? first);
@@ -68,7 +68,7 @@ export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Q
   }
   const [, x, y, z] = /^x(\d+)y(\d+)z(\d+)$/.exec(named.stem) ?? [];
   if (x === undefined || y === undefined || z === undefined) return notFound(WORDS);
-  const tile = tileAt(kml, { z: Number(z), column: Number(x), row: Number(y), rows: "bottom" });
+  const tile = offeredTile(kml, { z: asZoom(Number(z)), column: Number(x), row: Number(y), rows: "bottom" });
   if (!tile.ok || !isDocument) return tile;
   const { request } = tile.value;
   const { index } = request;

@@ -1,5 +1,6 @@
 import type { TileRequest } from "../../../cache/tile-reader.ts";
 import {
+  asZoom,
   type Extent,
   intersectRects,
   rectCount,
@@ -8,6 +9,7 @@ import {
   type TileIndex,
   type TileRect,
   tileExtent,
+  type Zoom,
 } from "../../../grid/grid-set.ts";
 import { isInCircle } from "../../../layer/filter-mask.ts";
 import { coverageAt, type GridSubset } from "../../../layer/layer.ts";
@@ -79,7 +81,7 @@ function tileDocument(
   const extent = tileExtent(kml.subset.gridSet, tile);
   return document(`${tile.z}/${tile.x}/${tile.y}`, [
     region(extent),
-    ...servedOf(kml, childrenOf(kml.subset, extent, tile.z + 1)).map((child) =>
+    ...servedOf(kml, childrenOf(kml.subset, extent, asZoom(tile.z + 1))).map((child) =>
       networkLink(kml, child, baseUrl, suffix),
     ),
     ...(picture === undefined
@@ -91,7 +93,7 @@ function tileDocument(
 }
 
 /** Returns the tiles of zoom z that overlap an extent. If resolutions do not halve, a tile has several parents. */
-function childrenOf(subset: GridSubset, extent: Extent, z: number): readonly TileIndex[] {
+function childrenOf(subset: GridSubset, extent: Extent, z: Zoom): readonly TileIndex[] {
   const offered = coverageAt(subset, z);
   const met = offered === undefined ? undefined : rectOf(subset.gridSet, z, extent);
   const rect = offered === undefined || met === undefined ? undefined : intersectRects(met, offered);

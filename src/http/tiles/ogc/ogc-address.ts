@@ -5,7 +5,7 @@ import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
 import { wholeNumber } from "../address.ts";
-import { findLayer, findRequestedFormat, levelOf, notFound, type RequestedTile, resolveTile } from "../tile-parts.ts";
+import { findLayer, findLevel, findRequestedFormat, notFound, type ParsedAddress, resolveTile } from "../tile-parts.ts";
 import {
   allGrids,
   collection,
@@ -30,7 +30,7 @@ const document = (
   rest: readonly string[],
   write: (base: string) => unknown,
   contentType = "application/json",
-): Result<RequestedTile, Refusal> =>
+): Result<ParsedAddress, Refusal> =>
   ok({
     kind: "document",
     name: `ogc/${rest.map(encodeURIComponent).join("/")}`,
@@ -41,7 +41,7 @@ const document = (
 /**
  * Parses an address of OGC API - Tiles - Part 1 (OGC 20-057): tiles of collections. `rest` is the path after `/ogc`.
  */
-export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
+export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
   const [first, second] = rest;
   switch (first) {
     case undefined:
@@ -72,7 +72,7 @@ export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Q
  * Parses `[map/]tiles[/{tileMatrixSet}[/…]]`: tiles of the layer in `collections`, else of the first layer with this
  * kind of tiles and this tile matrix set.
  */
-function parseDataset(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
+function parseDataset(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
   const kind = rest[0] === "map" ? "map" : "vector";
   const [tiles, tileMatrixSet] = rest.slice(kind === "map" ? 1 : 0);
   if (tiles !== "tiles") return nothing();
@@ -90,11 +90,11 @@ function firstWith(catalogue: Catalogue, kind: TilesKind, tileMatrixSet: string 
 
 const nothing = () =>
   notFound(
-    "Nothing is here. There are /ogc, /ogc/api, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and what they link to",
+    "Nothing is at this address. There are /ogc, /ogc/api, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and the addresses that they link to",
   );
 
 /** Parses `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]`. */
-function parseCollection(layer: Layer, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
+function parseCollection(layer: Layer, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
   if (rest.length === 2) return document(rest, (base) => collection(layer, base));
   const kind = rest[2] === "map" ? "map" : "vector";
   const [tiles, tileMatrixSet, ...tile] = rest.slice(kind === "map" ? 3 : 2);
@@ -117,8 +117,8 @@ function parseTile(
   { subset }: NamedGrid,
   [matrix = "", rowText = "", columnText = ""]: readonly string[],
   query: Query,
-): Result<RequestedTile, Refusal> {
-  const z = levelOf(subset.gridSet, matrix);
+): Result<ParsedAddress, Refusal> {
+  const z = findLevel(subset.gridSet, matrix);
   if (z === undefined) return refuse(badField("tileMatrix", "the name or number of a level", matrix));
   const row = wholeNumber("tileRow", rowText);
   if (!row.ok) return row;

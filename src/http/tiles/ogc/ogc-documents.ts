@@ -1,6 +1,6 @@
 import { isYFirst } from "../../../grid/axis-order.ts";
 import { isGeographic } from "../../../grid/coordinate-systems.ts";
-import { canonicalSrs, type GridSet, topLeftCorner } from "../../../grid/grid-set.ts";
+import { asZoom, canonicalSrs, type GridSet, topLeftCorner } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import { type GridSubset, type Layer, WEB_GRID } from "../../../layer/layer.ts";
@@ -138,7 +138,7 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
     wellKnownScaleSet:
       uri === undefined ? undefined : SCALE_SETS + (lonLat ? "GoogleCRS84Quad" : "GoogleMapsCompatible"),
     tileMatrices: gridSet.matrices.map((matrix, z) => {
-      const { x, y } = topLeftCorner(gridSet, z);
+      const { x, y } = topLeftCorner(gridSet, asZoom(z));
       return {
         id: uri === undefined ? matrix.name : String(z),
         scaleDenominator: matrix.scaleDenominator,
@@ -216,7 +216,7 @@ export const datasetTilesets = (catalogue: Catalogue, kind: TilesKind, base: str
 /** Returns the tile ranges of each level that a layer offers. */
 const limitsOf = ({ subset, uri }: Pick<NamedGrid, "subset" | "uri">) =>
   subset.gridSet.matrices.flatMap((matrix, z) => {
-    const range = offeredRange(subset, z, "top");
+    const range = offeredRange(subset, asZoom(z), "top");
     if (range === undefined) return [];
     return [
       {

@@ -11,7 +11,7 @@ import {
   findGrid,
   findLayer,
   notFound,
-  type RequestedTile,
+  type ParsedAddress,
   resolveTile,
   XML_TYPE,
 } from "../tile-parts.ts";
@@ -60,12 +60,12 @@ function tileMapOf(layer: Layer, given: readonly string[]): Result<TileMap, Refu
  * Parses an address below `/service/tms` (TMS 1.0.0) as GWC does (`docs/explanation/geowebcache.md`, Tile services). z
  * is the zoom in the grid set. y counts from the bottom.
  */
-export function parseTms(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
+export function parseTms(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
   const [version, tileMapText, zText, xText, last] = rest;
   if (version === undefined) {
     return ok({ kind: "document", name: "tms", contentType: XML_TYPE, write: tmsRootDocument });
   }
-  if (version !== "1.0.0") return notFound("The only version of TMS here is 1.0.0: /service/tms/1.0.0");
+  if (version !== "1.0.0") return notFound("The only supported version of TMS is 1.0.0: /service/tms/1.0.0");
   if (tileMapText === undefined) {
     return ok({
       kind: "document",

@@ -1,4 +1,4 @@
-import { canonicalSrs, type GridSet, plainNumber, tileExtent } from "../../../grid/grid-set.ts";
+import { asTileIndex, canonicalSrs, type GridSet, plainNumber, tileExtent } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset, Layer } from "../../../layer/layer.ts";
@@ -57,12 +57,12 @@ const tileMapElements = (layer: Layer, baseUrl: string): string =>
     .join("");
 
 /**
- * Returns the document of one tile map. Its box is that of the grid set, because clients count tiles from the corner of
- * the box.
+ * Returns the document of one tile map. Its box is the box of the grid set, because clients count tiles from the corner
+ * of the box.
  */
 export function tileMapDocument(layer: Layer, subset: GridSubset, format: TileFormat, baseUrl: string): string {
   const grid = subset.gridSet;
-  const origin = tileExtent(grid, { x: 0, y: 0, z: subset.zoomStart });
+  const origin = tileExtent(grid, asTileIndex({ x: 0, y: 0, z: subset.zoomStart }));
   const url = tileMapUrl(layer, grid, format, baseUrl);
   const sets = grid.matrices.flatMap((matrix, z) =>
     z < subset.zoomStart || z > subset.zoomStop

@@ -108,7 +108,7 @@ test("pixels beside the tile have the standard's code (OGC 07-057r7, table 36)",
   expect([beside.status, beside.body]).toEqual([400, expect.stringContaining('code="InvalidPoint"')]);
 });
 
-test("a layer that knows pictures only says so, and capabilities offer it only where a layer is queryable", async () => {
+test("a layer that only renders pictures says so, and capabilities offer it only where a layer is queryable", async () => {
   await using protocols = await startProtocols();
   const reply = await protocols.request(`${KVP.replace("=full", "=broken").replaceAll("4326", "900913")}&I=0&J=0`);
   expect([reply.status, reply.body]).toEqual([400, expect.stringContaining("OperationNotSupported")]);

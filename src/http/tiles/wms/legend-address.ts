@@ -5,7 +5,7 @@ import { stylesFilter } from "../../../layer/parameter-filter.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
-import { findLayer, type ProtocolRefusal, type RequestedTile } from "../tile-parts.ts";
+import { findLayer, type ParsedAddress, type ProtocolRefusal } from "../tile-parts.ts";
 import { isDefaultStyle } from "../wmts/wmts-style.ts";
 
 /** Returns whether capabilities offer GetLegendGraphic for a layer. */
@@ -56,7 +56,7 @@ const OPTIONS: ReadonlyMap<string, RegExp> = new Map([
  * Parses GetLegendGraphic of a layer's style. The request is sent to the layer's source. GWC passes it on verbatim
  * (`docs/explanation/geowebcache.md`, Tile services).
  */
-export function parseGetLegendGraphic(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+export function parseGetLegendGraphic(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
   const name = query.get("LAYER") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return refuse({ ...layer.error, exception: { code: "LayerNotDefined" } });

@@ -1,6 +1,10 @@
 import type { MapRequest } from "../../../cache/map-renderer.ts";
 import { isYFirst } from "../../../grid/axis-order.ts";
 import {
+  asTileIndex,
+  asTileX,
+  asTileY,
+  asZoom,
   canonicalSrs,
   type Extent,
   extentText,
@@ -9,7 +13,10 @@ import {
   rectCount,
   rectHolds,
   rectOf,
+  type TileX,
+  type TileY,
   tileExtent,
+  type Zoom,
 } from "../../../grid/grid-set.ts";
 import type { Colour } from "../../../image/compose.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
@@ -19,7 +26,14 @@ import { allValues, type Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
-import { findFormat, findLayer, type ProtocolRefusal, type RequestedTile, tileAt, XML_TYPE } from "../tile-parts.ts";
+import {
+  findFormat,
+  findLayer,
+  offeredTile,
+  type ParsedAddress,
+  type ProtocolRefusal,
+  XML_TYPE,
+} from "../tile-parts.ts";
 import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
@@ -39,7 +53,7 @@ const as = (refusal: Refusal, code: string): { readonly ok: false; readonly erro
  * Parses a WMS request: the capabilities, GetMap of exactly one tile (WMS-C, `docs/explanation/geowebcache.md`, Tile
  * services), and GetMap of any extent if the layer has `fullWms`.
  */
-export function parseWms(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+export function parseWms(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
   const request = query.get("REQUEST") ?? "";
   switch (request.toLowerCase()) {
     case "getmap":
@@ -59,14 +73,14 @@ export function parseWms(catalogue: Catalogue, query: Query): Result<RequestedTi
   }
 }
 
-const capabilities130 = (catalogue: Catalogue): RequestedTile => ({
+const capabilities130 = (catalogue: Catalogue): ParsedAddress => ({
   kind: "document",
   name: "wms/1.3.0",
   contentType: XML_TYPE,
   parts: (baseUrl) => wmsCapabilities130(catalogue, baseUrl),
 });
 
-function capabilities111(catalogue: Catalogue, query: Query): RequestedTile {
+function capabilities111(catalogue: Catalogue, query: Query): ParsedAddress {
   const tileSets = query.get("TILED")?.toLowerCase() === "true" ? "listed" : "left out";
   return {
     kind: "document",
@@ -76,7 +90,7 @@ function capabilities111(catalogue: Catalogue, query: Query): RequestedTile {
   };
 }
 
-function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+function parseGetMap(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
   const name = query.get("LAYERS") ?? "";
   if (name === "") return refuse(badField("LAYERS", "the name of one layer", name));
   if (!catalogue.layers.has(name) && name.includes(",")) {
@@ -112,7 +126,7 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, 
     if (!parameters.ok) return parameters;
     if (format.value.kind !== "image")
       return as(
-        badField("FORMAT", "a picture's, as only those can be put together", query.get("FORMAT")),
+        badField("FORMAT", "a format of pictures, because only pictures can be composed", query.get("FORMAT")),
         "InvalidFormat",
       );
     const background = parseBackground(query, format.value);
@@ -132,14 +146,14 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, 
   }
 
   if (!parameters.ok) return parameters;
-  return tileAt(
+  return offeredTile(
     { layer: layer.value, subset: fit.subset, format: format.value, parameters: parameters.value },
     { z: fit.z, column: fit.x, row: fit.y, rows: "bottom" },
   );
 }
 
 /** Parses GetFeatureInfo of any box and size. The query is sent to the upstream in the CRS of a grid set. */
-function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
   const name = query.get("QUERY_LAYERS") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return as(layer.error, "LayerNotDefined");
@@ -217,14 +231,15 @@ const pixels = (span: number, resolution: number): number => Math.max(3, span / 
 function mapOf(
   parts: Pick<MapRequest, "layer" | "subset" | "format" | "parameters" | "background">,
   { extent, width, height }: Pick<MapRequest, "extent" | "width" | "height">,
-): Result<RequestedTile, ProtocolRefusal> {
+): Result<ParsedAddress, ProtocolRefusal> {
   if (width > MAX_SIDE || height > MAX_SIDE)
     return refuse(badField("WIDTH, HEIGHT", `at most ${MAX_SIDE} x ${MAX_SIDE}`, `${width} x ${height}`));
   const { gridSet, zoomStart } = parts.subset;
   const spanX = extent.maxX - extent.minX;
   const spanY = extent.maxY - extent.minY;
   const wanted = Math.min(spanX / width, spanY / height) * BLUR;
-  const levels = gridSet.matrices.flatMap(({ resolution }, z) => {
+  const levels = gridSet.matrices.flatMap(({ resolution }, level) => {
+    const z = asZoom(level);
     const offered = coverageAt(parts.subset, z);
     return offered === undefined ? [] : [{ z, resolution, offered }];
   });
@@ -261,7 +276,8 @@ function parseFilters(layer: Layer, query: Query): Result<Parameters, ProtocolRe
 type Axes = "x, y" | "y, x";
 
 /**
- * Returns the subsets in the requested CRS, and the axis order of BBOX, which in WMS 1.3.0 is that of the CRS (6.7.2).
+ * Returns the subsets in the requested CRS, and the axis order of BBOX, which in WMS 1.3.0 is the order of the CRS
+ * (6.7.2).
  */
 function parseCrs(
   layer: Layer,
@@ -307,11 +323,11 @@ function parseBox(text: string, axes: Axes): Result<Extent, Refusal> {
 
 interface Fit {
   readonly subset: GridSubset;
-  readonly z: number;
-  readonly x: number;
-  readonly y: number;
+  readonly z: Zoom;
+  readonly x: TileX;
+  readonly y: TileY;
   /**
-   * The distance from the lower left corner of the box to that of the nearest tile, in tiles: the larger of x and y.
+   * The distance between the lower left corners of the box and of the nearest tile, in tiles: the larger of x and y.
    */
   readonly error: number;
 }
@@ -327,16 +343,16 @@ function nearestTile(subset: GridSubset, box: Extent): Fit | undefined {
   const grid = subset.gridSet;
   const requested = (box.maxX - box.minX) / grid.tileWidth;
   const requestedAbove = (box.maxY - box.minY) / grid.tileHeight;
-  const z = nearestLevel(grid, requested);
+  const z = asZoom(nearestLevel(grid, requested));
   const resolution = grid.matrices[z]?.resolution;
   if (resolution === undefined) return undefined;
   if (Math.abs(requested - resolution) > LEVEL_TOLERANCE * requested) return undefined;
   if (Math.abs(requestedAbove - resolution) > LEVEL_TOLERANCE * requestedAbove) return undefined;
-  const origin = tileExtent(grid, { x: 0, y: 0, z });
+  const origin = tileExtent(grid, asTileIndex({ x: 0, y: 0, z }));
   const column = (box.minX - origin.minX) / (resolution * grid.tileWidth);
   const row = (box.minY - origin.minY) / (resolution * grid.tileHeight);
-  const x = Math.round(column) + 0;
-  const y = Math.round(row) + 0;
+  const x = asTileX(Math.round(column) + 0);
+  const y = asTileY(Math.round(row) + 0);
   return { subset, z, x, y, error: Math.max(Math.abs(column - x), Math.abs(row - y)) };
 }
 

@@ -1,6 +1,6 @@
 import { isYFirst } from "../../../grid/axis-order.ts";
 import { WORLD } from "../../../grid/geographic-extent.ts";
-import { canonicalSrs, type Extent, tileExtent } from "../../../grid/grid-set.ts";
+import { asTileIndex, canonicalSrs, type Extent, tileExtent } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import { PNG } from "../../../layer/format.ts";
 import type { GridSubset, Layer, MetadataUrl } from "../../../layer/layer.ts";
@@ -244,7 +244,7 @@ const TILE_SET_DTD = `<!ELEMENT VendorSpecificCapabilities (TileSet*) >
 
 /** Returns the grid set's box, not the coverage, because WMS-C clients count tiles from its lower left corner. */
 function gridBox({ gridSet, zoomStart }: GridSubset): Extent {
-  const { minX, minY } = tileExtent(gridSet, { x: 0, y: 0, z: zoomStart });
+  const { minX, minY } = tileExtent(gridSet, asTileIndex({ x: 0, y: 0, z: zoomStart }));
   return { ...gridSet.extent, minX, minY };
 }
 

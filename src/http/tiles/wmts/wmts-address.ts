@@ -1,3 +1,4 @@
+import { asZoom } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { coverageAt, type Layer } from "../../../layer/layer.ts";
 import { legalValue, stylesFilter } from "../../../layer/parameter-filter.ts";
@@ -10,14 +11,14 @@ import {
   findFormatOfExtension,
   findGrid,
   findLayer,
-  levelOf,
+  findLevel,
   notFound,
   offeredRange,
+  offeredTile,
+  type ParsedAddress,
   type ProtocolRefusal,
   type RequestedDocument,
-  type RequestedTile,
   resolveTile,
-  tileAt,
   XML_TYPE,
 } from "../tile-parts.ts";
 import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "../wms/info-address.ts";
@@ -41,7 +42,7 @@ export function parseWmtsRest(
   catalogue: Catalogue,
   rest: readonly string[],
   query: Query,
-): Result<RequestedTile, ProtocolRefusal> {
+): Result<ParsedAddress, ProtocolRefusal> {
   // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}.
   if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson") {
     const requested = new Map(query).set("FORMAT", rest.at(-1) ?? "");
@@ -57,7 +58,7 @@ function parseInfoRest(
   catalogue: Catalogue,
   rest: readonly string[],
   query: Query,
-): Result<RequestedTile, ProtocolRefusal> {
+): Result<ParsedAddress, ProtocolRefusal> {
   const [jText = "", iText = ""] = rest.slice(-2);
   const layer = findLayer(catalogue, rest[0] ?? "");
   if (!layer.ok) return layer;
@@ -84,7 +85,7 @@ function parseTileRest(
   catalogue: Catalogue,
   rest: readonly string[],
   query: Query,
-): Result<RequestedTile, ProtocolRefusal> {
+): Result<ParsedAddress, ProtocolRefusal> {
   if (rest.length === 1 && rest[0] === "WMTSCapabilities.xml") return ok(capabilities(catalogue));
   if (rest.length !== 5 && rest.length !== 6) {
     return notFound(
@@ -96,7 +97,7 @@ function parseTileRest(
   const [gridText = "", matrixText = "", rowText = "", last = ""] = rest.slice(-4);
   const subset = findGrid(layer.value, gridText);
   if (!subset.ok) return subset;
-  const z = levelOf(subset.value.gridSet, matrixText);
+  const z = findLevel(subset.value.gridSet, matrixText);
   if (z === undefined) {
     const names = subset.value.gridSet.matrices.map((m) => m.name).join(", ");
     return refuse(badField("tile matrix", `a level's number or one of ${names}`, matrixText));
@@ -136,7 +137,7 @@ const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusa
  * Parses WMTS by key and value. Makes GWC's checks in GWC's order, with its codes (`docs/explanation/geowebcache.md`,
  * Tile services). First refuses another SERVICE or VERSION, which GWC ignores.
  */
-export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
   const service = query.get("SERVICE") ?? "";
   const request = query.get("REQUEST") ?? "";
   // QGIS appends SERVICE=WMS&REQUEST=GetCapabilities to an address that does not name WMTS.
@@ -183,7 +184,7 @@ function lackOfCite(request: string, query: Query): Failed | undefined {
  * Parses GetTileJSON, GWC's addition to the protocol: LAYER, and the fields of a tile request that differ from the
  * defaults.
  */
-function parseGetTileJson(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+function parseGetTileJson(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
   const name = query.get("LAYER") ?? "";
   if (name === "") return missing("LAYER");
   const layer = findLayer(catalogue, name);
@@ -199,7 +200,7 @@ function parseGetTileJson(catalogue: Catalogue, query: Query): Result<RequestedT
  * Parses GetFeatureInfo: the fields of GetTile, with INFOFORMAT instead of FORMAT, then the pixel
  * (`docs/explanation/geowebcache.md`, Tile services).
  */
-function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
   const tile = parseGetTile(catalogue, query, "INFOFORMAT");
   if (!tile.ok || tile.value.kind !== "tile") return tile;
   const { tileWidth, tileHeight } = tile.value.request.subset.gridSet;
@@ -232,7 +233,7 @@ function parseGetTile(
   catalogue: Catalogue,
   query: Query,
   formatKey: "FORMAT" | "INFOFORMAT" = "FORMAT",
-): Result<RequestedTile, ProtocolRefusal> {
+): Result<ParsedAddress, ProtocolRefusal> {
   const value = (key: string): string => query.get(key) ?? "";
   if (value("LAYER") === "") return missing("LAYER");
   const layer = findLayer(catalogue, value("LAYER"));
@@ -272,18 +273,18 @@ function parseGetTile(
   if (!subset.ok) return invalid("TILEMATRIXSET", subset.error);
 
   if (value("TILEMATRIX") === "") return missing("TILEMATRIX");
-  const z = levelOf(subset.value.gridSet, value("TILEMATRIX"));
+  const z = findLevel(subset.value.gridSet, value("TILEMATRIX"));
   const range = z === undefined ? undefined : offeredRange(subset.value, z, "top");
   const column = Number(value("TILECOL"));
   const row = Number(value("TILEROW"));
-  const found = tileAt(
+  const found = offeredTile(
     { layer: layer.value, subset: subset.value, format: format.value, parameters: parameters.value },
-    { z: z ?? -1, column, row, rows: "top" },
+    { z: z ?? asZoom(-1), column, row, rows: "top" },
   );
   const outside = found.ok || found.error.outside === undefined ? {} : { outside: found.error.outside };
   if (z === undefined || range === undefined) {
     const names = subset.value.gridSet.matrices.flatMap((m, n) =>
-      coverageAt(subset.value, n) === undefined ? [] : [m.name],
+      coverageAt(subset.value, asZoom(n)) === undefined ? [] : [m.name],
     );
     const refusal = badField("TILEMATRIX", `one of ${names.join(", ")}`, value("TILEMATRIX"));
     return invalid("TILEMATRIX", z === undefined ? refusal : { ...refusal, ...outside });

@@ -1,10 +1,12 @@
 import {
+  asZoom,
   canonicalSrs,
   type Extent,
   type GridSet,
   matrixRect,
   plainNumber,
   topLeftCorner,
+  type Zoom,
 } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts";
@@ -161,8 +163,8 @@ function dimensionElement(filter: ParameterFilter): string {
 /** Returns whether a subset offers all tiles of every level, so that it needs no limits. */
 const isWhole = (subset: GridSubset): boolean =>
   subset.gridSet.matrices.every((_, z) => {
-    const offered = coverageAt(subset, z);
-    const all = matrixRect(subset.gridSet, z);
+    const offered = coverageAt(subset, asZoom(z));
+    const all = matrixRect(subset.gridSet, asZoom(z));
     return (
       offered !== undefined &&
       offered.minX === all.minX &&
@@ -174,12 +176,14 @@ const isWhole = (subset: GridSubset): boolean =>
 
 function linkElement(subset: GridSubset): string {
   const id = `      <TileMatrixSet>${escapeXml(subset.gridSet.id)}</TileMatrixSet>`;
-  const limits = isWhole(subset) ? [] : subset.gridSet.matrices.flatMap((m, z) => limitsElement(subset, m.name, z));
+  const limits = isWhole(subset)
+    ? []
+    : subset.gridSet.matrices.flatMap((m, z) => limitsElement(subset, m.name, asZoom(z)));
   const lines = limits.length === 0 ? [] : ["      <TileMatrixSetLimits>", ...limits, "      </TileMatrixSetLimits>"];
   return ["    <TileMatrixSetLink>", id, ...lines, "    </TileMatrixSetLink>"].join("\n");
 }
 
-function limitsElement(subset: GridSubset, name: string, z: number): string[] {
+function limitsElement(subset: GridSubset, name: string, z: Zoom): string[] {
   const range = offeredRange(subset, z, "top");
   if (range === undefined) return [];
   return [
@@ -213,14 +217,14 @@ function matrixSetElement(grid: GridSet): string {
     grid.title === undefined ? undefined : `    <ows:Title>${escapeXml(grid.title)}</ows:Title>`,
     `    <ows:Identifier>${escapeXml(grid.id)}</ows:Identifier>`,
     `    <ows:SupportedCRS>urn:ogc:def:crs:EPSG::${grid.srs}</ows:SupportedCRS>`,
-    ...grid.matrices.map((_, z) => matrixElement(grid, z)),
+    ...grid.matrices.map((_, z) => matrixElement(grid, asZoom(z))),
     "  </TileMatrixSet>",
   ]
     .filter((line) => line !== undefined)
     .join("\n");
 }
 
-function matrixElement(grid: GridSet, z: number): string {
+function matrixElement(grid: GridSet, z: Zoom): string {
   const matrix = grid.matrices[z];
   if (matrix === undefined) return "";
   const { x, y } = topLeftCorner(grid, z);

@@ -7,7 +7,7 @@ import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
 import { geographicBox, geographicBoxOf } from "../geographic-box.ts";
-import { findGrid, findLayer, findRequestedFormat, notFound, queryOf, type RequestedTile } from "../tile-parts.ts";
+import { findGrid, findLayer, findRequestedFormat, notFound, type ParsedAddress, queryOf } from "../tile-parts.ts";
 import { parametersWithStyle } from "../wmts/wmts-style.ts";
 
 /** Parses `{layer}[/{gridSet}]`. The default is the grid set of most web maps. `rest` is the path after `/tilejson`. */
@@ -15,7 +15,7 @@ export function parseTileJson(
   catalogue: Catalogue,
   rest: readonly string[],
   query: Query,
-): Result<RequestedTile, Refusal> {
+): Result<ParsedAddress, Refusal> {
   const [name, gridSet] = rest;
   if (name === undefined || rest.length > 2) return notFound("A TileJSON address is /tilejson/{layer}[/{gridSet}]");
   const layer = findLayer(catalogue, name);
@@ -29,7 +29,7 @@ export function parseTileJson(
 }
 
 /** Describes a layer in a grid set (TileJSON 3.0.0, section 3). y counts from the top. */
-const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, parameters: Parameters): RequestedTile => ({
+const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, parameters: Parameters): ParsedAddress => ({
   kind: "document",
   name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}\n${parameters.id}`,
   contentType: "application/json",

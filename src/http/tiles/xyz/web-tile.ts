@@ -1,3 +1,4 @@
+import { asZoom, type Zoom } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { WEB_GRID, webSubset } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
@@ -10,7 +11,7 @@ import {
   findFormatOfExtension,
   findLayer,
   notFound,
-  type RequestedTile,
+  type ParsedAddress,
   resolveTile,
 } from "../tile-parts.ts";
 
@@ -19,9 +20,9 @@ function webTile(
   catalogue: Catalogue,
   name: string,
   format: { readonly mimeType: string } | { readonly extension: string | undefined },
-  { z, x, y }: { readonly z: number; readonly x: number; readonly y: number },
+  { z, column, row }: { readonly z: Zoom; readonly column: number; readonly row: number },
   query: Query,
-): Result<RequestedTile, Refusal> {
+): Result<ParsedAddress, Refusal> {
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return layer;
   const subset = webSubset(layer.value);
@@ -32,7 +33,7 @@ function webTile(
       ? findFormat(layer.value, format.mimeType)
       : findFormatOfExtension(layer.value, format.extension),
     parseParameters(layer.value.parameterFilters, query, "ignore"),
-    { z, column: x, row: y, rows: "top" },
+    { z, column, row, rows: "top" },
   );
 }
 
@@ -40,7 +41,7 @@ function webTile(
  * Applies GeoWebCache's `cached=false` to a tile, if the layer permits it. Ignores `metatiled`: the tile is rendered
  * alone.
  */
-function pastTheCache(tile: Result<RequestedTile, Refusal>, query: Query): Result<RequestedTile, Refusal> {
+function pastTheCache(tile: Result<ParsedAddress, Refusal>, query: Query): Result<ParsedAddress, Refusal> {
   const cached = query.get("CACHED");
   if (!tile.ok || tile.value.kind !== "tile" || cached === undefined || cached.toLowerCase() === "true") return tile;
   const { request } = tile.value;
@@ -50,14 +51,14 @@ function pastTheCache(tile: Result<RequestedTile, Refusal>, query: Query): Resul
 }
 
 /** Parses a quadkey: one digit per level, with a bit of y and then a bit of x (Bing Maps Tile System). */
-function parseKey(field: string, key: string): Result<{ z: number; x: number; y: number }, Refusal> {
+function parseKey(field: string, key: string): Result<{ z: Zoom; column: number; row: number }, Refusal> {
   if (!/^[0-3]{1,31}$/.test(key)) return refuse(badField(field, "1 to 31 digits from 0 to 3", key));
-  let [x, y] = [0, 0];
+  let [column, row] = [0, 0];
   for (const digit of key) {
-    x = x * 2 + (Number(digit) & 1);
-    y = y * 2 + (Number(digit) >> 1);
+    column = column * 2 + (Number(digit) & 1);
+    row = row * 2 + (Number(digit) >> 1);
   }
-  return ok({ z: key.length, x, y });
+  return ok({ z: asZoom(key.length), column, row });
 }
 
 /** Parses `{layer}/{quadkey}.{ext}`. `rest` is the path after `/quadkey`. */
@@ -65,7 +66,7 @@ export function parseQuadkey(
   catalogue: Catalogue,
   rest: readonly string[],
   query: Query,
-): Result<RequestedTile, Refusal> {
+): Result<ParsedAddress, Refusal> {
   const [name, last] = rest;
   if (name === undefined || last === undefined || rest.length !== 2)
     return notFound("A quadkey address is /quadkey/{layer}/{quadkey}.{ext}");
@@ -75,7 +76,7 @@ export function parseQuadkey(
 }
 
 /** Parses GWC's `/service/ve` (`docs/explanation/geowebcache.md`, Tile services): `layers`, `quadkey`, `format`. */
-export function parseVe(catalogue: Catalogue, query: Query): Result<RequestedTile, Refusal> {
+export function parseVe(catalogue: Catalogue, query: Query): Result<ParsedAddress, Refusal> {
   const at = parseKey("quadkey", query.get("QUADKEY") ?? "");
   if (!at.ok) return at;
   const format = { mimeType: query.get("FORMAT") ?? "image/png" };
@@ -86,7 +87,7 @@ export function parseVe(catalogue: Catalogue, query: Query): Result<RequestedTil
 const MOBILE_TOP = 17;
 
 /** Parses GWC's `/service/gmaps` and `/service/mgmaps`: `layers`, `zoom`, `x`, `y`, `format`. */
-export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "down"): Result<RequestedTile, Refusal> {
+export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "down"): Result<ParsedAddress, Refusal> {
   const zoom = wholeNumber("zoom", query.get("ZOOM") ?? "");
   if (!zoom.ok) return zoom;
   if (zooms === "down" && zoom.value > MOBILE_TOP)
@@ -99,7 +100,7 @@ export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "do
     catalogue,
     query.get("LAYERS") ?? "",
     { mimeType: query.get("FORMAT") ?? "image/png" },
-    { z: zooms === "down" ? MOBILE_TOP - zoom.value : zoom.value, x: x.value, y: y.value },
+    { z: asZoom(zooms === "down" ? MOBILE_TOP - zoom.value : zoom.value), column: x.value, row: y.value },
     query,
   );
   return pastTheCache(tile, query);

@@ -10,12 +10,12 @@ import {
   findGrid,
   findLayer,
   notFound,
-  type RequestedTile,
+  type ParsedAddress,
   resolveTile,
 } from "../tile-parts.ts";
 
 /** Parses `{layer}/[{gridSet}/]{z}/{x}/{y}.{ext}`, y from the top. `rest` is the path after `/xyz`. */
-export function parseXyz(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
+export function parseXyz(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
   if (rest.length !== 4 && rest.length !== 5) {
     return notFound("An XYZ address is /xyz/{layer}/{z}/{x}/{y}.{ext} or /xyz/{layer}/{gridSet}/{z}/{x}/{y}.{ext}");
   }

@@ -29,11 +29,11 @@ const SIZE_BYTES = 4;
 const HEAD_BYTES = 24;
 const MARK = 0x4854_554e;
 /** The bytes of a record before its tile. */
-const LEAD_BYTES = HEAD_BYTES + SIZE_BYTES;
+const PREFIX_BYTES = HEAD_BYTES + SIZE_BYTES;
 const CONFIRMED_AT = 16;
 
 /** Returns the bytes that a tile occupies in a bundle, including its entry in the index. */
-export const recordBytes = (tileBytes: number): number => aligned(LEAD_BYTES + tileBytes) + ENTRY_BYTES;
+export const recordBytes = (tileBytes: number): number => aligned(PREFIX_BYTES + tileBytes) + ENTRY_BYTES;
 const aligned = (n: number): number => Math.ceil(n / 8) * 8;
 
 /** The position and size of a tile in its bundle. */
@@ -87,7 +87,7 @@ export function encodeCounts({ largestTile, unused, fileBytes }: Counts): Buffer
   return bytes;
 }
 
-export const readCounts = (file: number): Counts => decodeCounts(readBytes(file, HEADER_BYTES, 0));
+export const readCounts = (file: number): Counts => decodeCounts(readBytes(file, 0, HEADER_BYTES));
 
 /** Returns the position of an entry in the file. */
 export const entryAt = (index: number): number => HEADER_BYTES + index * ENTRY_BYTES;
@@ -106,8 +106,8 @@ function decodeEntry(bytes: Buffer, at: number): Entry | undefined {
   return size === 0 ? undefined : { offset: bytes.readUIntLE(at, 5), size };
 }
 
-/** Reads up to `length` bytes. Returns fewer at the end of the file. */
-export function readBytes(file: number, length: number, position: number): Buffer {
+/** Reads up to `length` bytes from a position. Returns fewer at the end of the file. */
+export function readBytes(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(length);
   let read = 0;
   while (read < length) {
@@ -133,7 +133,7 @@ export interface Index {
 }
 
 export function readIndex(file: number): Index {
-  const bytes = readBytes(file, TILES * ENTRY_BYTES, HEADER_BYTES);
+  const bytes = readBytes(file, HEADER_BYTES, TILES * ENTRY_BYTES);
   const entry = (index: number): Entry | undefined => decodeEntry(bytes, index * ENTRY_BYTES);
   return {
     entry,
@@ -148,7 +148,7 @@ export function readIndex(file: number): Index {
 export interface Head {
   readonly modifiedMs: number;
   readonly confirmedMs: number;
-  /** The checksum. Undefined if another program wrote the record; its time is then that of the bundle. */
+  /** The checksum. Undefined if another program wrote the record; the record then has the time of the bundle. */
   readonly checksum: number | undefined;
 }
 
@@ -162,13 +162,13 @@ export interface FoundRecord extends Head {
  */
 export function readRecord(file: number, entry: Entry, part: "whole" | "head"): FoundRecord | undefined {
   const { offset, size } = entry;
-  const hasRoom = offset >= DATA_START + LEAD_BYTES;
-  const lead = hasRoom ? LEAD_BYTES : SIZE_BYTES;
+  const hasRoom = offset >= DATA_START + PREFIX_BYTES;
+  const prefix = hasRoom ? PREFIX_BYTES : SIZE_BYTES;
   if (offset < DATA_START + SIZE_BYTES) return undefined;
-  const bytes = readBytes(file, part === "whole" ? lead + size : lead, offset - lead);
-  if (bytes.length < lead || bytes.readUInt32LE(lead - SIZE_BYTES) !== size) return undefined;
-  if (part === "whole" && bytes.length < lead + size) return undefined;
-  return { ...headIn(bytes, hasRoom && offset % 8 === LEAD_BYTES % 8, file), tile: bytes.subarray(lead) };
+  const bytes = readBytes(file, offset - prefix, part === "whole" ? prefix + size : prefix);
+  if (bytes.length < prefix || bytes.readUInt32LE(prefix - SIZE_BYTES) !== size) return undefined;
+  if (part === "whole" && bytes.length < prefix + size) return undefined;
+  return { ...headIn(bytes, hasRoom && offset % 8 === PREFIX_BYTES % 8, file), tile: bytes.subarray(prefix) };
 }
 
 function headIn(bytes: Buffer, canBeOurs: boolean, file: number): Head {
@@ -199,21 +199,21 @@ export interface NewRecord {
 /** Returns the record of a tile, to be appended at the end of a file. */
 export function newRecord(tile: Uint8Array, times: Pick<Head, "modifiedMs" | "confirmedMs">, end: number): NewRecord {
   const position = aligned(Math.max(end, DATA_START));
-  const bytes = Buffer.allocUnsafe(LEAD_BYTES + tile.byteLength);
+  const bytes = Buffer.allocUnsafe(PREFIX_BYTES + tile.byteLength);
   bytes.writeUInt32LE(MARK, 0);
   bytes.writeUInt32LE(crc32(tile), 4);
   bytes.writeDoubleLE(times.modifiedMs, 8);
   bytes.writeDoubleLE(times.confirmedMs, CONFIRMED_AT);
   bytes.writeUInt32LE(tile.byteLength, HEAD_BYTES);
-  bytes.set(tile, LEAD_BYTES);
-  return { bytes, position, entry: { offset: position + LEAD_BYTES, size: tile.byteLength } };
+  bytes.set(tile, PREFIX_BYTES);
+  return { bytes, position, entry: { offset: position + PREFIX_BYTES, size: tile.byteLength } };
 }
 
 /** Returns the bytes of a new time, and the position of the write time or confirmation time that they replace. */
 export function newTime(entry: Entry, of: "modified" | "confirmed", ms: number) {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleLE(ms, 0);
-  return { bytes, position: entry.offset - LEAD_BYTES + (of === "modified" ? 8 : CONFIRMED_AT) };
+  return { bytes, position: entry.offset - PREFIX_BYTES + (of === "modified" ? 8 : CONFIRMED_AT) };
 }
 
 /** Returns the bytes that become unused when the entry no longer describes its record. */

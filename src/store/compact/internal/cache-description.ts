@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { GridSet } from "../../../grid/grid-set.ts";
-import { canonicalSrs } from "../../../grid/grid-set.ts";
+import { asZoom, canonicalSrs, type GridSet, type Zoom } from "../../../grid/grid-set.ts";
 import { formatOf } from "../../../layer/format.ts";
 import type { TileSet } from "../../../layer/tile-set.ts";
 import type { CompactPaths } from "./compact-paths.ts";
@@ -26,14 +25,14 @@ export function describeCache(paths: CompactPaths, tileSet: TileSet): void {
  */
 export function cacheDescription(gridSet: GridSet, mimeType: string): string {
   const { extent, tileWidth, tileHeight, srs } = gridSet;
-  const topOf = (z: number): number => {
+  const topOf = (z: Zoom): number => {
     const matrix = gridSet.matrices[z];
     if (matrix === undefined || gridSet.alignTopLeft) return extent.maxY;
     return extent.minY + matrix.matrixHeight * tileHeight * matrix.resolution;
   };
-  const top = topOf(0);
+  const top = topOf(asZoom(0));
   const last = gridSet.matrices.findIndex((matrix, z) => {
-    const isElsewhere = Math.abs(topOf(z) - top) > matrix.resolution / 1000;
+    const isElsewhere = Math.abs(topOf(asZoom(z)) - top) > matrix.resolution / 1000;
     return isElsewhere || Math.max(matrix.matrixWidth * tileWidth, matrix.matrixHeight * tileHeight) > MOST_PIXELS;
   });
   const described = gridSet.matrices.slice(0, last === -1 ? undefined : Math.max(1, last));

@@ -1,7 +1,15 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { rectHolds, type TileRect } from "../../../grid/grid-set.ts";
-import { BLOCK_SIDE, type TileSet } from "../../../layer/tile-set.ts";
+import {
+  asGridSetName,
+  asTileRect,
+  rectHolds,
+  type TileRect,
+  type TileX,
+  type TileY,
+  type Zoom,
+} from "../../../grid/grid-set.ts";
+import { BLOCK_SIDE, type FormatName, type TileSet } from "../../../layer/tile-set.ts";
 import { directoryName } from "../../file/file-layout.ts";
 import { isCutOff } from "../../internal/cut-off.ts";
 import { layersIn, namesIn, statOf } from "../../internal/directories.ts";
@@ -18,7 +26,7 @@ import {
   type LevelAt,
   parseLevelDirectory,
   rectOfBundle,
-  tileAt,
+  tileOfEntry,
 } from "./compact-paths.ts";
 import type { CompactParts } from "./compact-tiles.ts";
 import { removeEmptyBundles, removeEmptyPyramids } from "./empty-bundles.ts";
@@ -34,7 +42,7 @@ function pyramidsOf(
   parts: CompactParts,
 ): Pick<InventoryStore, "pyramids" | "layersThere" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
   const { paths } = parts;
-  const levelsOfOne = (pyramid: StoredPyramid): number[] => {
+  const levelsOfOne = (pyramid: StoredPyramid): Zoom[] => {
     const path = paths.pyramidPath(pyramid);
     const names = namesIn(path).flatMap((format) => namesIn(`${path}/${format}/${LEVELS}`));
     return [...new Set(names.flatMap((name) => parseLevelDirectory(name) ?? []))].sort((a, b) => a - b);
@@ -49,7 +57,7 @@ function pyramidsOf(
       return paths.namesInLayer(layer).flatMap((name): StoredPyramid[] => {
         const parsed = parsePyramidDirectory(name);
         if (parsed === undefined) return [];
-        const gridSet = byDirectory.get(parsed.gridSetDirectory) ?? parsed.gridSetDirectory;
+        const gridSet = byDirectory.get(parsed.gridSetDirectory) ?? asGridSetName(parsed.gridSetDirectory);
         return [{ layer, gridSet, parametersId: parsed.parametersId }];
       });
     },
@@ -107,7 +115,7 @@ function countIn({ rows, format }: LevelAt, bundle: BundleAt, rect: TileRect, af
     for (let i = 0; i < SIDE * SIDE; i++) {
       const entry = index.entry(i);
       if (entry === undefined) continue;
-      const { x, y } = tileAt(rows ?? 0, bundle, i);
+      const { x, y } = tileOfEntry(rows ?? 0, bundle, i);
       if (!rectHolds(rect, x, y)) continue;
       const record = readRecord(file, entry, afterReboot ? "whole" : "head");
       if (record === undefined || (afterReboot && isBroken(record, format))) broken.push(i);
@@ -122,7 +130,7 @@ function countIn({ rows, format }: LevelAt, bundle: BundleAt, rect: TileRect, af
  * Returns whether a tile has lost bytes in a power loss. Records of other programs have no checksum, so the end of the
  * tile is checked.
  */
-const isBroken = (record: FoundRecord, format: string): boolean =>
+const isBroken = (record: FoundRecord, format: FormatName): boolean =>
   record.checksum === undefined
     ? isCutOff(
         (position, length) => Buffer.concat([record.tile.subarray(position, position + length)], length),
@@ -151,7 +159,10 @@ function blocksOf(
       for (const by of new Set([first, last])) {
         const key = `${String(by).padStart(10, "0")}_${String(minX / BLOCK_SIDE).padStart(10, "0")}`;
         const y = by * BLOCK_SIDE;
-        blocks.set(key, { z: level.z, minX, minY: y, maxX: minX + BLOCK_SIDE - 1, maxY: y + BLOCK_SIDE - 1 });
+        blocks.set(
+          key,
+          asTileRect({ z: level.z, minX, minY: y, maxX: minX + BLOCK_SIDE - 1, maxY: y + BLOCK_SIDE - 1 }),
+        );
       }
     }
   }
@@ -166,7 +177,7 @@ async function* regionsOf(
 ): AsyncGenerator<Region> {
   for (const [key, rect] of blocksOf(levels, bundles)) {
     if (after !== undefined && key <= after) continue;
-    const tiles = new Map<string, readonly { readonly x: number; readonly y: number }[]>();
+    const tiles = new Map<FormatName, readonly { readonly x: TileX; readonly y: TileY }[]>();
     for (const level of levels) {
       const inside = bundlesOfRect(level, rect).flatMap((bundle) => listIn(level, bundle, rect));
       if (inside.length > 0) tiles.set(level.format, inside);
@@ -175,13 +186,13 @@ async function* regionsOf(
   }
 }
 
-function listIn({ rows }: LevelAt, bundle: BundleAt, rect: TileRect): readonly { x: number; y: number }[] {
+function listIn({ rows }: LevelAt, bundle: BundleAt, rect: TileRect): readonly { x: TileX; y: TileY }[] {
   const index = withBundle(bundle.path, readIndex);
   if (index === undefined || rows === undefined) return [];
-  const inside: { x: number; y: number }[] = [];
+  const inside: { x: TileX; y: TileY }[] = [];
   for (let i = 0; i < SIDE * SIDE; i++) {
     if (index.entry(i) === undefined) continue;
-    const tile = tileAt(rows, bundle, i);
+    const tile = tileOfEntry(rows, bundle, i);
     if (rectHolds(rect, tile.x, tile.y)) inside.push(tile);
   }
   return inside;

@@ -1,9 +1,19 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { threadId } from "node:worker_threads";
-import type { TileRect } from "../../../grid/grid-set.ts";
+import {
+  asTileRect,
+  asTileX,
+  asTileY,
+  asZoom,
+  type GridSetName,
+  type TileRect,
+  type TileX,
+  type TileY,
+  type Zoom,
+} from "../../../grid/grid-set.ts";
 import { formatOf, formatOfExtension } from "../../../layer/format.ts";
-import type { TileSet } from "../../../layer/tile-set.ts";
+import type { FormatName, LayerName, TileSet } from "../../../layer/tile-set.ts";
 import { directoryName } from "../../file/file-layout.ts";
 import type { GridSets } from "../../grid-sets.ts";
 import { expectPresent, namesIn, rootCheck } from "../../internal/directories.ts";
@@ -52,15 +62,15 @@ export interface BundleAt {
 /** The directory of a level of one format. */
 export interface LevelAt {
   readonly path: string;
-  readonly format: string;
-  readonly z: number;
+  readonly format: FormatName;
+  readonly z: Zoom;
   /**
    * The rows of the level. Undefined if neither the configuration nor the store knows them; then no tile can be found.
    */
   readonly rows: number | undefined;
 }
 
-const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
+const extensionOf = (format: FormatName): string => formatOf(format)?.extension ?? "unknown";
 const hex = (n: number): string => n.toString(16).padStart(4, "0");
 
 /** The directories of a compact store. */
@@ -86,7 +96,7 @@ export class CompactPaths {
     return `.nuthatch-${this.#instance}-${process.pid}-${threadId}-${temporaries++}`;
   }
 
-  layerPath(layer: string): string {
+  layerPath(layer: LayerName): string {
     return `${this.root}/${directoryName(layer)}`;
   }
 
@@ -99,17 +109,17 @@ export class CompactPaths {
     return `${this.pyramidPath(tileSet)}/${extensionOf(tileSet.format)}`;
   }
 
-  levelPath(tileSet: TileSet, z: number): string {
+  levelPath(tileSet: TileSet, z: Zoom): string {
     return `${this.formatPath(tileSet)}/${LEVELS}/${levelDirectory(z)}`;
   }
 
   /** Returns a level of one format. */
-  level(tileSet: TileSet, z: number): LevelAt {
+  level(tileSet: TileSet, z: Zoom): LevelAt {
     const path = this.levelPath(tileSet, z);
     return { path, format: tileSet.format, z, rows: this.#rowsOf(tileSet.gridSet, z, path) };
   }
 
-  #rowsOf(gridSet: string, z: number, path: string): number | undefined {
+  #rowsOf(gridSet: GridSetName, z: Zoom, path: string): number | undefined {
     const configured = this.gridSets(gridSet)?.matrices[z]?.matrixHeight;
     if (configured !== undefined) return configured;
     const file = join(path, ROWS_FILE);
@@ -118,7 +128,7 @@ export class CompactPaths {
   }
 
   /** Returns the extensions of the pyramid's formats that have a directory. */
-  formats(pyramid: StoredPyramid): readonly string[] {
+  formats(pyramid: StoredPyramid): readonly FormatName[] {
     const names = namesIn(this.pyramidPath(pyramid));
     return names.flatMap((name) => {
       const format = formatOfExtension(name);
@@ -127,32 +137,32 @@ export class CompactPaths {
   }
 
   /** Returns a level in all formats that have a directory. */
-  levelsAt(pyramid: StoredPyramid, z: number): readonly LevelAt[] {
+  levelsAt(pyramid: StoredPyramid, z: Zoom): readonly LevelAt[] {
     return this.formats(pyramid)
       .map((format) => this.level({ ...pyramid, format }, z))
       .filter(({ path }) => existsSync(path));
   }
 
   /** @throws StoreError when the directory of the store, of the layer or one of `directories` is unavailable */
-  expectPresent(layer: string, ...directories: readonly string[]): void {
+  expectPresent(layer: LayerName, ...directories: readonly string[]): void {
     this.expectRoot();
     for (const directory of [this.layerPath(layer), ...directories]) expectPresent(this.root, directory);
   }
 
   /** Returns the names in a layer's directory. */
-  namesInLayer(layer: string): string[] {
+  namesInLayer(layer: LayerName): string[] {
     const names = namesIn(this.layerPath(layer));
     if (names.length === 0) this.expectPresent(layer);
     return names;
   }
 }
 
-export const levelDirectory = (z: number): string => `L${String(z).padStart(2, "0")}`;
+export const levelDirectory = (z: Zoom): string => `L${String(z).padStart(2, "0")}`;
 
 /** Returns the level of a directory name. Undefined if it is not the name of a level's directory. */
-export function parseLevelDirectory(name: string): number | undefined {
+export function parseLevelDirectory(name: string): Zoom | undefined {
   const z = /^L(\d{2,3})$/.exec(name)?.[1];
-  return z === undefined ? undefined : Number(z);
+  return z === undefined ? undefined : asZoom(Number(z));
 }
 
 const bundleAt = (level: string, row: number, column: number): BundleAt => ({
@@ -167,8 +177,8 @@ const bundleAt = (level: string, row: number, column: number): BundleAt => ({
  */
 export function placeOf(
   { path, rows }: LevelAt,
-  x: number,
-  y: number,
+  x: TileX,
+  y: TileY,
 ): { readonly bundle: BundleAt; readonly index: number } | undefined {
   if (rows === undefined || y < 0 || y >= rows) return undefined;
   const row = rows - 1 - y;
@@ -177,19 +187,20 @@ export function placeOf(
 }
 
 /** Returns the position of a tile in the level; y counts from the bottom. */
-export const tileAt = (rows: number, { row, column }: BundleAt, index: number): { x: number; y: number } => ({
-  x: column + (index % SIDE),
-  y: rows - 1 - (row + Math.floor(index / SIDE)),
+export const tileOfEntry = (rows: number, { row, column }: BundleAt, index: number): { x: TileX; y: TileY } => ({
+  x: asTileX(column + (index % SIDE)),
+  y: asTileY(rows - 1 - (row + Math.floor(index / SIDE))),
 });
 
 /** Returns the rectangle of a bundle's tiles. Its lowest rows may lie below the level. */
-export const rectOfBundle = ({ rows, z }: LevelAt, { row, column }: BundleAt): TileRect => ({
-  z,
-  minX: column,
-  maxX: column + SIDE - 1,
-  minY: (rows ?? 0) - row - SIDE,
-  maxY: (rows ?? 0) - 1 - row,
-});
+export const rectOfBundle = ({ rows, z }: LevelAt, { row, column }: BundleAt): TileRect =>
+  asTileRect({
+    z,
+    minX: column,
+    maxX: column + SIDE - 1,
+    minY: (rows ?? 0) - row - SIDE,
+    maxY: (rows ?? 0) - 1 - row,
+  });
 
 export const touches = (a: TileRect, b: TileRect): boolean =>
   a.minX <= b.maxX && a.maxX >= b.minX && a.minY <= b.maxY && a.maxY >= b.minY;

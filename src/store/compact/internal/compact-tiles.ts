@@ -92,7 +92,8 @@ function writesOf({
      * Async only because the interface is: the put runs in the caller's turn of the event loop, and generations rely on
      * that.
      */
-    async put(at, bytes, guard, modifiedMs) {
+    async put(at, bytes, { guard, modifiedMs }, signal) {
+      signal.throwIfAborted();
       const { tileSet, z, x, y } = at;
       const level = paths.level(tileSet, z);
       const place = placeOf(level, x, y);
@@ -115,7 +116,8 @@ function writesOf({
       }
     },
 
-    confirm(at, bytes, time, guard) {
+    confirm(at, bytes, { time, guard }, signal) {
+      if (signal.aborted) return false;
       const place = placeIn(paths, at);
       if (place === undefined || !guard()) return false;
       try {

@@ -1,6 +1,6 @@
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
-import { rectHolds, type TileRect } from "../../../grid/grid-set.ts";
+import { rectHolds, type TileRect, type TileX, type TileY } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
 import { pagesOf } from "../../../lib/pages.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
@@ -22,7 +22,7 @@ import {
   type LevelAt,
   levelDirectory,
   parseLevelDirectory,
-  tileAt,
+  tileOfEntry,
 } from "./compact-paths.ts";
 import type { CompactParts } from "./compact-tiles.ts";
 import { defragment } from "./defragment.ts";
@@ -119,7 +119,7 @@ function tilesIn(
   { format, z, rows }: LevelAt,
   bundle: BundleAt,
   rect: TileRect,
-  chosen: (x: number, y: number) => boolean,
+  chosen: (x: TileX, y: TileY) => boolean,
 ): readonly Candidate[] {
   if (rows === undefined) return [];
   const index = withBundle(bundle.path, readIndex);
@@ -128,7 +128,7 @@ function tilesIn(
   for (let i = 0; i < SIDE * SIDE; i++) {
     const entry = index.entry(i);
     if (entry === undefined) continue;
-    const { x, y } = tileAt(rows, bundle, i);
+    const { x, y } = tileOfEntry(rows, bundle, i);
     if (rectHolds(rect, x, y) && chosen(x, y))
       found.push({ index: i, deleted: { format, x, y, z, bytes: entry.size } });
   }

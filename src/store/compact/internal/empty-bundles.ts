@@ -1,5 +1,6 @@
 import { rmSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import { namesIn, removeIfEmpty } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { removeParametersFiles } from "../../internal/parameters-files.ts";
@@ -65,7 +66,7 @@ function removeWithFile(directory: string, name: string): boolean {
  */
 export function removeEmptyPyramids(
   parts: CompactParts,
-  layer: string,
+  layer: LayerName,
   pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
 ): ("gone" | "tiles" | "unfinished")[] {
   const { paths, writer } = parts;

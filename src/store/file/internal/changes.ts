@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { TileRect } from "../../../grid/grid-set.ts";
+import type { TileRect, Zoom } from "../../../grid/grid-set.ts";
 import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
 import type { LevelChanges } from "../../inventory-store.ts";
 import { bucketDirectory, bucketOf, bucketTouches } from "../file-layout.ts";
@@ -10,7 +10,7 @@ import { bucketsOf, changedMs, regionOf } from "./regions.ts";
  * Returns the changes to a zoom directory at or after a time. Finds them by the change times of directories: no program
  * can set these, and every added or removed name changes them. Checks each bucket once, and lists the changed buckets.
  */
-export function changesOf(directory: string, z: number, sinceMs: number): LevelChanges {
+export function changesOf(directory: string, z: Zoom, sinceMs: number): LevelChanges {
   const { half } = bucketOf(z);
   let names: Promise<readonly string[]> | undefined;
   const present = new Map<string, boolean>();

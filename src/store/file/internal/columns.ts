@@ -1,7 +1,15 @@
 import { join } from "node:path";
-import type { TileRect } from "../../../grid/grid-set.ts";
+import {
+  asTileRect,
+  asTileX,
+  asTileY,
+  type TileRect,
+  type TileX,
+  type TileY,
+  type Zoom,
+} from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
-import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
+import { BLOCK_SIDE, type FormatName } from "../../../layer/tile-set.ts";
 import { statOf } from "../../internal/directories.ts";
 import type { DirectoryTimes, LevelChanges, Region } from "../../inventory-store.ts";
 import { changedMs, entriesOf, settledMs } from "./regions.ts";
@@ -89,7 +97,7 @@ async function timesOf({ path }: LevelDirectory, columns: readonly string[]): Pr
 }
 
 /** The tiles of a block by format, one bit per tile, because a level may have thousands of blocks in a column. */
-type BlockTiles = ReadonlyMap<string, Uint8Array>;
+type BlockTiles = ReadonlyMap<FormatName, Uint8Array>;
 
 async function blocksOfColumns(
   { path, z, rows }: LevelDirectory,
@@ -97,7 +105,7 @@ async function blocksOfColumns(
   columns: readonly string[],
   names: Names,
 ): Promise<ReadonlyMap<number, BlockTiles>> {
-  const blocks = new Map<number, Map<string, Uint8Array>>();
+  const blocks = new Map<number, Map<FormatName, Uint8Array>>();
   for (const column of columns) {
     for await (const { name } of entriesOf(join(path, column))) {
       const tile = names.parse(column, name, rows);
@@ -105,7 +113,7 @@ async function blocksOfColumns(
       const format = formatOfExtension(tile.extension);
       if (format?.extension !== tile.extension) continue;
       const by = blockOf(tile.y);
-      const block = blocks.get(by) ?? new Map<string, Uint8Array>();
+      const block = blocks.get(by) ?? new Map<FormatName, Uint8Array>();
       blocks.set(by, block);
       const bits = block.get(format.mimeType) ?? new Uint8Array((BLOCK_SIDE * BLOCK_SIDE) / 8);
       block.set(format.mimeType, bits);
@@ -116,16 +124,16 @@ async function blocksOfColumns(
   return new Map([...blocks].sort(([a], [b]) => a - b));
 }
 
-function regionOfBlock(z: number, bx: number, by: number, found: BlockTiles, key: string): Region {
+function regionOfBlock(z: Zoom, bx: number, by: number, found: BlockTiles, key: string): Region {
   const [minX, minY] = [bx * BLOCK_SIDE, by * BLOCK_SIDE];
   const tiles = new Map([...found].map(([format, bits]) => [format, placesOf(bits, minX, minY)]));
-  return { key, rect: { z, minX, minY, maxX: minX + BLOCK_SIDE - 1, maxY: minY + BLOCK_SIDE - 1 }, tiles };
+  return { key, rect: asTileRect({ z, minX, minY, maxX: minX + BLOCK_SIDE - 1, maxY: minY + BLOCK_SIDE - 1 }), tiles };
 }
 
-function placesOf(bits: Uint8Array, minX: number, minY: number): { x: number; y: number }[] {
-  const places: { x: number; y: number }[] = [];
+function placesOf(bits: Uint8Array, minX: number, minY: number): { x: TileX; y: TileY }[] {
+  const places: { x: TileX; y: TileY }[] = [];
   for (let n = 0; n < BLOCK_SIDE * BLOCK_SIDE; n++)
     if (((bits[n >> 3] ?? 0) & (1 << (n & 7))) !== 0)
-      places.push({ x: minX + (n % BLOCK_SIDE), y: minY + Math.floor(n / BLOCK_SIDE) });
+      places.push({ x: asTileX(minX + (n % BLOCK_SIDE)), y: asTileY(minY + Math.floor(n / BLOCK_SIDE)) });
   return places;
 }

@@ -1,8 +1,9 @@
 import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import PQueue from "p-queue";
-import { rectCount, rectHolds, type TileRect } from "../../../grid/grid-set.ts";
+import { rectCount, rectHolds, type TileRect, type TileX, type TileY, type Zoom } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
+import type { FormatName } from "../../../layer/tile-set.ts";
 import { pagesOf } from "../../../lib/pages.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import type { Deleted, DeletionListener } from "../../truncation-store.ts";
@@ -17,16 +18,16 @@ const CHUNK = 512;
 
 interface Candidate {
   readonly path: string;
-  readonly x: number;
-  readonly y: number;
-  readonly format: string;
+  readonly x: TileX;
+  readonly y: TileY;
+  readonly format: FormatName;
 }
 
 /** Selects tiles of a rectangle. */
 interface Choice {
   /** The extension of the format. Undefined means every format. */
   readonly extension: string | undefined;
-  readonly chosen: (x: number, y: number) => boolean;
+  readonly chosen: (x: TileX, y: TileY) => boolean;
 }
 
 /** Removes tiles of a rectangle in the directory of a level. */
@@ -56,7 +57,7 @@ export async function deleteRange(
 
 async function deleteChunk(
   tiles: readonly Candidate[],
-  z: number,
+  z: Zoom,
   listener: DeletionListener,
   signal: AbortSignal,
 ): Promise<void> {

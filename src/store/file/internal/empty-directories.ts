@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { LayerName, ParametersId } from "../../../layer/tile-set.ts";
 import { namesIn, removeIfEmpty } from "../../internal/directories.ts";
 import { removeParametersFiles } from "../../internal/parameters-files.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
@@ -14,11 +15,11 @@ const MOST_AT_ONCE = 100;
  */
 export function removeEmptyPyramids(
   paths: FilePaths,
-  layer: string,
+  layer: LayerName,
   pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
 ): ("gone" | "tiles" | "unfinished")[] {
   const layerDirectory = paths.layerPath(layer);
-  const levels = new Map<string, { readonly key: string; readonly parametersId: string }>();
+  const levels = new Map<string, { readonly key: string; readonly parametersId: ParametersId }>();
   for (const found of paths.levels(layer))
     levels.set(found.name, { key: directoryPyramid(found), parametersId: found.parametersId });
   const byPyramid = new Map<string, string[]>();

@@ -1,7 +1,15 @@
 import { closeSync, constants, readSync, rmSync, unlinkSync } from "node:fs";
 import { opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { rectCount, rectHolds, type TileRect } from "../../../grid/grid-set.ts";
+import {
+  asGridSetName,
+  rectCount,
+  rectHolds,
+  type TileRect,
+  type TileX,
+  type TileY,
+  type Zoom,
+} from "../../../grid/grid-set.ts";
 import { isCutOff, type ReadBytes } from "../../internal/cut-off.ts";
 import { layersIn, namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
@@ -27,7 +35,7 @@ function pyramidsOf(
   paths: FilePaths,
 ): Pick<InventoryStore, "pyramids" | "layersThere" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
   const levelsOf: InventoryStore["levelsOf"] = (layer, pyramids) => {
-    const levels = new Map<string, number[]>(pyramids.map((pyramid) => [pyramidName(pyramid), []]));
+    const levels = new Map<string, Zoom[]>(pyramids.map((pyramid) => [pyramidName(pyramid), []]));
     for (const found of paths.levels(layer)) levels.get(directoryPyramid(found))?.push(found.z);
     for (const found of levels.values()) found.sort((a, b) => a - b);
     return pyramids.map((pyramid) => levels.get(pyramidName(pyramid)) ?? []);
@@ -38,7 +46,7 @@ function pyramidsOf(
       const byDirectory = new Map(known.map((id) => [directoryName(id), id]));
       const found = new Map<string, StoredPyramid>();
       for (const parsed of paths.levels(layer)) {
-        const gridSet = byDirectory.get(parsed.gridSetDirectory) ?? parsed.gridSetDirectory;
+        const gridSet = byDirectory.get(parsed.gridSetDirectory) ?? asGridSetName(parsed.gridSetDirectory);
         const pyramid = { layer, gridSet, parametersId: parsed.parametersId };
         found.set(pyramidName(pyramid), pyramid);
       }
@@ -73,7 +81,7 @@ function tilesOf(
       const extension = extensionOf(tileSet.format);
       const layerPath = paths.layerPath(tileSet.layer);
       const found: FoundTile[] = [];
-      const look = (path: string, x: number, y: number): void => {
+      const look = (path: string, x: TileX, y: TileY): void => {
         const at = regularAt(path, "a tile cannot be counted", layerPath);
         if (at === undefined) return;
         // A power loss has emptied the file or cut it off, so it is not a tile.

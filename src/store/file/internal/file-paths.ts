@@ -1,8 +1,9 @@
 import { mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { threadId as threadNumber } from "node:worker_threads";
+import type { Zoom } from "../../../grid/grid-set.ts";
 import { formatOf } from "../../../layer/format.ts";
-import type { TileAddress } from "../../../layer/tile-set.ts";
+import type { FormatName, LayerName, TileAddress } from "../../../layer/tile-set.ts";
 import type { GridSets } from "../../grid-sets.ts";
 import { expectPresent, namesIn, removeIfEmpty, rootCheck } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
@@ -47,7 +48,7 @@ const layoutOf = (layout: FileLayout): TileLayout => {
 const TEMPORARY = ".nuthatch-";
 let temporaries = 0;
 
-export const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
+export const extensionOf = (format: FormatName): string => formatOf(format)?.extension ?? "unknown";
 
 /** The file in a pyramid's directory with the number of rows of each level, as a JSON list. */
 const ROWS_FILE = ".nuthatch-rows";
@@ -57,8 +58,9 @@ const USUAL_BLOCK_BYTES = 4096;
 const LARGEST_BLOCK_BYTES = 65_536;
 
 /**
- * Returns the size in bytes of the blocks in which the disk allocates space for a file. Network file systems, ZFS and
- * others report the size of their transfers or records instead, up to several MiB, although a small file takes less.
+ * Returns the size in bytes of the blocks in which the disk allocates space for a file. Some file systems, such as
+ * network file systems and ZFS, report the size of their transfers or records instead, up to several MiB, although a
+ * small file takes less.
  */
 export const blockBytesOf = (reported: number): number =>
   reported >= 512 && reported <= LARGEST_BLOCK_BYTES ? reported : USUAL_BLOCK_BYTES;
@@ -82,8 +84,8 @@ export class FilePaths {
   /** @throws StoreError when the directory of the store is unavailable */
   readonly expectRoot: () => void;
   readonly #gridSets: GridSets;
-  #lastLayer: { readonly layer: string; readonly path: string } | undefined;
-  #lastLevel: (StoredPyramid & { readonly z: number; readonly path: string }) | undefined;
+  #lastLayer: { readonly layer: LayerName; readonly path: string } | undefined;
+  #lastLevel: (StoredPyramid & { readonly z: Zoom; readonly path: string }) | undefined;
 
   constructor({ root, name, fsync, instance, layout = "gwc", gridSets = () => undefined }: FileStoreOptions) {
     this.root = root;
@@ -103,18 +105,18 @@ export class FilePaths {
     return `${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`;
   }
 
-  /** Returns whether a file name is that of another process's temporary file. */
+  /** Returns whether a file name belongs to a temporary file of another process. */
   isLeftover(name: string): boolean {
     return name.startsWith(TEMPORARY) && !name.startsWith(this.#prefix);
   }
 
-  layerPath(layer: string): string {
+  layerPath(layer: LayerName): string {
     // Cached, because successive calls mostly concern one layer.
     if (layer !== this.#lastLayer?.layer) this.#lastLayer = { layer, path: `${this.root}/${directoryName(layer)}` };
     return this.#lastLayer.path;
   }
 
-  zoomPath(pyramid: StoredPyramid, z: number): string {
+  zoomPath(pyramid: StoredPyramid, z: Zoom): string {
     const { layer, gridSet, parametersId } = pyramid;
     const last = this.#lastLevel;
     if (
@@ -130,12 +132,12 @@ export class FilePaths {
     return path;
   }
 
-  level(pyramid: StoredPyramid, z: number): LevelDirectory {
+  level(pyramid: StoredPyramid, z: Zoom): LevelDirectory {
     return { path: this.zoomPath(pyramid, z), z, rows: this.rowsOf(pyramid, z) };
   }
 
   /** Returns the number of rows of a level. Undefined if the layout does not need it, or if it is unknown. */
-  rowsOf(pyramid: StoredPyramid, z: number): number | undefined {
+  rowsOf(pyramid: StoredPyramid, z: Zoom): number | undefined {
     if (!this.layout.countsFromTop) return undefined;
     const gridSet = this.#gridSets(pyramid.gridSet);
     return gridSet === undefined ? readRows(this.#rowsFile(pyramid))[z] : gridSet.matrices[z]?.matrixHeight;
@@ -191,9 +193,9 @@ export class FilePaths {
   /**
    * Checks that a layer's directory is either present or certainly absent. With `level`, also checks the directories of
    * that level.
-   * @throws StoreError when a directory, or that of the store, is unavailable
+   * @throws StoreError when a directory, or the directory of the store, is unavailable
    */
-  expectPresent(layer: string, level?: string): void {
+  expectPresent(layer: LayerName, level?: string): void {
     this.expectRoot();
     const [layerPath, above] = [this.layerPath(layer), level === undefined ? undefined : dirname(level)];
     const directories = [layerPath, above === layerPath ? undefined : above, level];
@@ -201,14 +203,14 @@ export class FilePaths {
   }
 
   /** Returns the names in a layer's directory. */
-  #namesInLayer(layer: string): string[] {
+  #namesInLayer(layer: LayerName): string[] {
     const names = namesIn(this.layerPath(layer));
     if (names.length === 0) this.expectPresent(layer);
     return names;
   }
 
   /** Returns the levels in a layer's directory. */
-  levels(layer: string): readonly FoundLevel[] {
+  levels(layer: LayerName): readonly FoundLevel[] {
     return this.layout.levels(this.layerPath(layer), this.#namesInLayer(layer));
   }
 

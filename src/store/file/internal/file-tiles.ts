@@ -50,7 +50,7 @@ function readsOf(
       : {}),
 
     stat(at) {
-      const found = tileAt(paths.tile(at), paths.layerPath(at.tileSet.layer));
+      const found = statTile(paths.tile(at), paths.layerPath(at.tileSet.layer));
       if (found === undefined) return undefined;
       // `ctime`: the file system's time of the last change of the file or of its attributes.
       return { bytes: found.size, modifiedMs: found.mtimeMs, confirmedMs: found.ctimeMs };
@@ -73,7 +73,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
         return undefined;
       }
       if (!found.isFile() && !found.isSymbolicLink()) return undefined;
-      const tile = tileAt(path, paths.layerPath(at.tileSet.layer));
+      const tile = statTile(path, paths.layerPath(at.tileSet.layer));
       try {
         unlinkSync(path);
       } catch (error) {
@@ -83,11 +83,12 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
       return tile?.size;
     },
 
-    confirm(at, bytes, time, guard) {
+    confirm(at, bytes, { time, guard }, signal) {
+      if (signal.aborted) return false;
       try {
         const path = paths.tile(at);
         const directory = paths.layerPath(at.tileSet.layer);
-        const before = guard() ? tileAt(path, directory) : undefined;
+        const before = guard() ? statTile(path, directory) : undefined;
         if (before === undefined || before.size !== bytes.byteLength) return false;
         const stored = readTile(path, directory);
         if (stored === undefined || Buffer.compare(stored.bytes, bytes) !== 0 || !guard()) return false;
@@ -112,7 +113,8 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
      * Async only because the interface is: the put runs in the caller's turn of the event loop, and generations rely on
      * that.
      */
-    async put(at, bytes, guard, modifiedMs) {
+    async put(at, bytes, { guard, modifiedMs }, signal) {
+      signal.throwIfAborted();
       paths.expectNamed(at);
       const bucket = paths.bucketPath(at);
       const target = `${bucket}/${paths.fileOf(at)}`;
@@ -123,7 +125,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
         write(temporary, bytes, paths, () => paths.describeRows(at.tileSet));
         isWritten = true;
         if (modifiedMs !== undefined) utimesSync(temporary, modifiedMs / 1000, modifiedMs / 1000);
-        const before = tileAt(target, paths.layerPath(at.tileSet.layer));
+        const before = statTile(target, paths.layerPath(at.tileSet.layer));
         if (!guard()) {
           rmSync(temporary, { force: true });
           return { stored: false };
@@ -150,7 +152,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
  * @param directory the layer's directory
  * @throws StoreError
  */
-function tileAt(path: string, directory: string): Stats | undefined {
+function statTile(path: string, directory: string): Stats | undefined {
   const found = regularAt(path, "a tile cannot be read", directory);
   return found === undefined || found.size === 0 ? undefined : found;
 }

@@ -1,9 +1,17 @@
 import type { Dirent } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { TileRect } from "../../../grid/grid-set.ts";
+import {
+  asTileRect,
+  asTileX,
+  asTileY,
+  type TileRect,
+  type TileX,
+  type TileY,
+  type Zoom,
+} from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
-import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
+import { BLOCK_SIDE, type FormatName } from "../../../layer/tile-set.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { isAbsent } from "../../internal/faults.ts";
 import type { Region } from "../../inventory-store.ts";
@@ -24,32 +32,33 @@ export interface Buckets {
  * block of the ledger if buckets are smaller. Skips files whose names are not names of tiles, because no reader looks
  * them up.
  */
-export async function* regionsOf(directory: string, z: number, after: string | undefined): AsyncGenerator<Region> {
+export async function* regionsOf(directory: string, z: Zoom, after: string | undefined): AsyncGenerator<Region> {
   for (const group of (await bucketsOf(directory, z)).values())
     if (after === undefined || group.key > after) yield await regionOf(directory, z, group);
 }
 
 /** Returns the bucket directories by region, in the order of the regions' keys. */
-export async function bucketsOf(directory: string, z: number): Promise<ReadonlyMap<string, Buckets>> {
+export async function bucketsOf(directory: string, z: Zoom): Promise<ReadonlyMap<string, Buckets>> {
   const { half } = bucketOf(z);
   const side = Math.max(half, BLOCK_SIDE);
   const regions = new Map<string, Buckets>();
   for await (const { name } of entriesOf(directory)) {
     const bucket = parsePair(name);
-    if (bucket === undefined || bucketDirectory(bucket.x * half, bucket.y * half, z) !== name) continue;
+    if (bucket === undefined || bucketDirectory(asTileX(bucket.x * half), asTileY(bucket.y * half), z) !== name)
+      continue;
     const [x, y] = [Math.floor((bucket.x * half) / side), Math.floor((bucket.y * half) / side)];
     const key = `${String(y).padStart(10, "0")}_${String(x).padStart(10, "0")}`;
     const region = regions.get(key);
     const [minX, minY] = [x * side, y * side];
-    const rect = { z, minX, minY, maxX: minX + side - 1, maxY: minY + side - 1 };
+    const rect = asTileRect({ z, minX, minY, maxX: minX + side - 1, maxY: minY + side - 1 });
     if (region === undefined) regions.set(key, { key, rect, buckets: [name] });
     else region.buckets.push(name);
   }
   return new Map([...regions].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export async function regionOf(directory: string, z: number, { key, rect, buckets }: Buckets): Promise<Region> {
-  const tiles = new Map<string, { x: number; y: number }[]>();
+export async function regionOf(directory: string, z: Zoom, { key, rect, buckets }: Buckets): Promise<Region> {
+  const tiles = new Map<FormatName, { x: TileX; y: TileY }[]>();
   const directories = new Map<string, number | undefined>();
   for (const bucket of buckets) {
     directories.set(bucket, await settledMs(join(directory, bucket)));

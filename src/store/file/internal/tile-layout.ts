@@ -1,12 +1,13 @@
 import type { Dirent } from "node:fs";
-import type { TileRect } from "../../../grid/grid-set.ts";
+import type { TileRect, TileX, TileY, Zoom } from "../../../grid/grid-set.ts";
+import type { ParametersId } from "../../../layer/tile-set.ts";
 import type { Owned } from "../../internal/layer-directory.ts";
 import type { LevelChanges, Region, StoredPyramid } from "../../inventory-store.ts";
 
 /** The directory of a level. */
 export interface LevelDirectory {
   readonly path: string;
-  readonly z: number;
+  readonly z: Zoom;
   /** The rows of the level, for layouts that count from the top. Undefined if unknown; then no tile can be found. */
   readonly rows: number | undefined;
 }
@@ -17,8 +18,8 @@ export interface FoundLevel {
   readonly name: string;
   /** The grid set in the directory's spelling. */
   readonly gridSetDirectory: string;
-  readonly parametersId: string;
-  readonly z: number;
+  readonly parametersId: ParametersId;
+  readonly z: Zoom;
 }
 
 /**
@@ -26,8 +27,8 @@ export interface FoundLevel {
  * canonical file name.
  */
 export interface NamedTile {
-  readonly x: number;
-  readonly y: number;
+  readonly x: TileX;
+  readonly y: TileY;
   readonly extension: string;
 }
 
@@ -41,17 +42,17 @@ export interface TileLayout {
   /** Whether names count rows from the top. If so, the number of rows of a level must be known. */
   readonly countsFromTop: boolean;
   /** Returns the path of a level's directory, relative to the layer's directory. */
-  levelDirectory(pyramid: PyramidPart, z: number): string;
+  levelDirectory(pyramid: PyramidPart, z: Zoom): string;
   /** Returns the levels in a layer's directory, whose entries are `names`. @throws StoreError */
   levels(layerDirectory: string, names: readonly string[]): readonly FoundLevel[];
   /** Returns which parts of an entry in a layer's directory belong to the store. @throws StoreError */
   ownedOf(layerDirectory: string, entry: Dirent): Owned;
-  bucket(x: number, y: number, z: number): string;
+  bucket(x: TileX, y: TileY, z: Zoom): string;
   /**
    * Returns the name of a tile's file in its bucket. If the rows are needed but undefined, returns a name that no tile
    * has.
    */
-  file(x: number, y: number, z: number, extension: string, rows: number | undefined): string;
+  file(x: TileX, y: TileY, z: Zoom, extension: string, rows: number | undefined): string;
   /** Returns the tile of a file. Undefined if the file is not a tile. */
   parse(bucket: string, file: string, rows: number | undefined): NamedTile | undefined;
   /** Yields the buckets that a rectangle of tiles overlaps. */
@@ -59,7 +60,7 @@ export interface TileLayout {
   /** Returns whether the bucket with this name may contain tiles of a rectangle. */
   touches(bucket: string, rect: TileRect): boolean;
   /** Returns whether listing a bucket may cost more than looking up the tiles of a cell one by one. */
-  hasLargeBuckets(z: number): boolean;
+  hasLargeBuckets(z: Zoom): boolean;
   regions(level: LevelDirectory, after: string | undefined): AsyncIterable<Region>;
   changes(level: LevelDirectory, sinceMs: number): LevelChanges;
   /**

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { asTileX, asTileY, asZoom } from "../../../grid/grid-set.ts";
 import { namesIn } from "../../internal/directories.ts";
 import { mayBeDirectory, ownedIn } from "../../internal/layer-directory.ts";
 import { parsePyramidDirectory, pyramidDirectory } from "../../internal/pyramid-directory.ts";
@@ -20,9 +21,9 @@ export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
    * Converts a row of a file name to a row of a tile, or the reverse. Undefined if the row is outside of the level, or
    * the number of rows is unknown.
    */
-  const turned = (y: number, rows: number | undefined): number | undefined => {
-    if (!countsFromTop) return y;
-    return rows === undefined || y < 0 || y >= rows ? undefined : rows - 1 - y;
+  const turned = (row: number, rows: number | undefined): number | undefined => {
+    if (!countsFromTop) return row;
+    return rows === undefined || row < 0 || row >= rows ? undefined : rows - 1 - row;
   };
 
   const names: Pick<TileLayout, "bucket" | "file" | "parse"> = {
@@ -35,7 +36,9 @@ export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
       const found = /^(\d{1,10})\.([\w-]+)$/.exec(file);
       const x = columnOf(bucket);
       const y = found === null ? undefined : turned(Number(found[1]), rows);
-      return x === undefined || y === undefined ? undefined : { x, y, extension: found?.[2] ?? "" };
+      return x === undefined || y === undefined
+        ? undefined
+        : { x: asTileX(x), y: asTileY(y), extension: found?.[2] ?? "" };
     },
   };
   return {
@@ -48,7 +51,7 @@ export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
         if (parsed === undefined) return [];
         return namesIn(join(layerDirectory, name)).flatMap((level) => {
           const z = columnOf(level);
-          return z === undefined ? [] : [{ name: `${name}/${level}`, ...parsed, z }];
+          return z === undefined ? [] : [{ name: `${name}/${level}`, ...parsed, z: asZoom(z) }];
         });
       }),
     ownedOf: (layerDirectory, entry) =>

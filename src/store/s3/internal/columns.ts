@@ -1,11 +1,12 @@
+import type { TileX, TileY } from "../../../grid/grid-set.ts";
 import type { S3Client } from "../s3-client.ts";
 import { type KeyLevel, levelPrefix, parseTile } from "./s3-keys.ts";
 import type { ListedObject } from "./s3-xml.ts";
 
 /** A tile found by a listing. */
 export interface ListedTile extends ListedObject {
-  readonly x: number;
-  readonly y: number;
+  readonly x: TileX;
+  readonly y: TileY;
 }
 
 /** The most keys that one list request returns. */
@@ -22,8 +23,8 @@ interface Span {
 }
 
 /**
- * Splits a span into spans of numbers with the same number of digits, because only those are ordered alike as numbers
- * and as text.
+ * Splits a span into spans of numbers with the same number of digits, because only such numbers have the same order as
+ * text.
  */
 function spansByDigits({ first, last }: Span): Span[] {
   const spans: Span[] = [];
@@ -42,7 +43,7 @@ function spansByDigits({ first, last }: Span): Span[] {
 export async function* columnTiles(
   client: S3Client,
   level: KeyLevel,
-  x: number,
+  x: TileX,
   rows: Span,
 ): AsyncGenerator<ListedTile[]> {
   const prefix = `${levelPrefix(level)}${x}/`;
@@ -61,7 +62,7 @@ export async function* columnTiles(
       }
       if (tiles.length > 0) yield tiles;
       const lastKey = page.objects.at(-1)?.key ?? "";
-      // "/" follows "." directly, so all keys `<last>.<extension>` come before this one.
+      // "/" follows "." directly, so all keys `<last>.<extension>` come before this key.
       if (!isWhole && lastKey >= end) break;
     }
   }

@@ -8,8 +8,8 @@ import type { S3Credentials } from "../s3-options.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the keys of an account: those of the configuration, else those of the environment (`AWS_ACCESS_KEY_ID`,
- * `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`), else those of a profile in the files of the AWS tools.
+ * Returns the keys of an account, from the configuration, else from the environment (`AWS_ACCESS_KEY_ID`,
+ * `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`), else from a profile in the files of the AWS tools.
  * @throws S3Error when no keys are found
  */
 export async function credentialsOf(
@@ -23,7 +23,7 @@ export async function credentialsOf(
   const section = profile ?? environment["AWS_PROFILE"] ?? "default";
   const files = filesOf(environment, section);
   for (const { path, heading } of files) {
-    const values = profileSections(await textOf(path)).get(heading);
+    const values = profileSections(await readText(path)).get(heading);
     const [profileId, profileSecret] = [values?.get("aws_access_key_id"), values?.get("aws_secret_access_key")];
     if (profileId && profileSecret) return withToken(profileId, profileSecret, values?.get("aws_session_token"));
   }
@@ -58,7 +58,7 @@ function filesOf(environment: Environment, section: string): readonly { path: st
   ];
 }
 
-async function textOf(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {

@@ -118,6 +118,11 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1_000, 60_000, HOUR_MS) }),
 );
 
+test("the name of a generation has digits and letters, also where the service's clock is ahead by a part of a millisecond", () => {
+  expect(newName(1_700_000_000_000.5, "0000")).toMatch(/^[0-9a-z]+$/);
+  expect(newName(1_700_000_000_000.5, "0000")).toBe(newName(1_700_000_000_000, "0000"));
+});
+
 test("no truncation, undo or sweep, and no late put, shows a tile that is not readable, or loses one that is", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

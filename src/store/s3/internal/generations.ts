@@ -1,13 +1,16 @@
+import { asGridSetName, asZoom, type GridSetName, type Zoom } from "../../../grid/grid-set.ts";
+import { asLayerName, asParametersId, type LayerName, type ParametersId } from "../../../layer/tile-set.ts";
+
 /**
  * The names of generations, which determine the readable keys of a bucket. A truncation gives a scope a new name, which
- * no earlier tile has. Names are unique, not counted: after a restore of the database, a counter would begin anew and
- * bring old tiles back.
+ * no earlier tile has. Names are unique, not counted: after a restore of the database, a counter would begin again and
+ * make old tiles readable.
  */
 export interface Generations {
   readonly version: 1;
   /**
-   * The current names. The name of a level overrides that of its pyramid, which overrides that of its layer. Without a
-   * name (""), keys are GWC's keys.
+   * The current names. The name of a level overrides the name of its pyramid, which overrides the name of its layer.
+   * Without a name (""), keys are GWC's keys.
    */
   readonly names: readonly Named[];
   /** The names that a truncation has set aside for its undo. */
@@ -18,9 +21,9 @@ export interface Generations {
 
 /** A layer, a pyramid, or a level of a pyramid. */
 export type Scope =
-  | readonly [layer: string]
-  | readonly [layer: string, gridSet: string, parametersId: string]
-  | readonly [layer: string, gridSet: string, parametersId: string, z: number];
+  | readonly [layer: LayerName]
+  | readonly [layer: LayerName, gridSet: GridSetName, parametersId: ParametersId]
+  | readonly [layer: LayerName, gridSet: GridSetName, parametersId: ParametersId, z: Zoom];
 
 export interface Named {
   readonly scope: Scope;
@@ -55,7 +58,7 @@ const keyOf = (scope: Scope): string => JSON.stringify(scope);
 const isWithin = (scope: Scope, outer: Scope): boolean => outer.every((part, i) => scope[i] === part);
 
 /** Returns the name of the generation of a level. */
-export type NameOf = (layer: string, gridSet: string, parametersId: string, z: number) => string;
+export type NameOf = (layer: LayerName, gridSet: GridSetName, parametersId: ParametersId, z: Zoom) => string;
 
 /** Returns a function that looks up the name of a level. */
 export function nameIn(names: readonly Named[]): NameOf {
@@ -68,7 +71,7 @@ export function nameIn(names: readonly Named[]): NameOf {
 }
 
 /** Returns whether a level within a scope has its own name. */
-export const hasNamedLevels = (names: readonly Named[], scope: readonly [string, string, string]): boolean =>
+export const hasNamedLevels = (names: readonly Named[], scope: Scope): boolean =>
   names.some((named) => named.scope.length > scope.length && isWithin(named.scope, scope));
 
 /** Returns the name of the scope, followed by the names of the parts of it that have a name. */
@@ -90,7 +93,7 @@ const retire = (names: readonly Named[], nowMs: number): readonly Retired[] =>
  * Returns a name that no generation has had before.
  * @param random four characters of base 36
  */
-export const newName = (nowMs: number, random: string): string => `${nowMs.toString(36)}${random}`;
+export const newName = (nowMs: number, random: string): string => `${Math.floor(nowMs).toString(36)}${random}`;
 
 /**
  * Gives scopes a new name.
@@ -155,7 +158,12 @@ export function swept(before: Generations, done: readonly Named[], beganMs: numb
 /** Returns whether neither a reader nor an undo needs the tiles of a level under a name. */
 export function isUnreadable(
   { names, asides }: Generations,
-  level: { readonly layer: string; readonly gridSet: string; readonly parametersId: string; readonly z: number },
+  level: {
+    readonly layer: LayerName;
+    readonly gridSet: GridSetName;
+    readonly parametersId: ParametersId;
+    readonly z: Zoom;
+  },
   name: string,
 ): boolean {
   const { layer, gridSet, parametersId, z } = level;
@@ -172,10 +180,11 @@ export function parseScope(name: string): Scope {
   const parts: unknown = JSON.parse(name);
   if (Array.isArray(parts)) {
     const [layer, gridSet, parametersId, z]: unknown[] = parts;
-    if (typeof layer === "string" && parts.length === 1) return [layer];
+    if (typeof layer === "string" && parts.length === 1) return [asLayerName(layer)];
     if (typeof layer === "string" && typeof gridSet === "string" && typeof parametersId === "string") {
-      if (parts.length === 3) return [layer, gridSet, parametersId];
-      if (typeof z === "number") return [layer, gridSet, parametersId, z];
+      const pyramid = [asLayerName(layer), asGridSetName(gridSet), asParametersId(parametersId)] as const;
+      if (parts.length === 3) return pyramid;
+      if (typeof z === "number") return [...pyramid, asZoom(z)];
     }
   }
   throw new SyntaxError(`${name} is no name of a truncation`);

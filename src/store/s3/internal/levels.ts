@@ -1,4 +1,6 @@
 import PQueue from "p-queue";
+import { asGridSetName, asZoom, type GridSetName } from "../../../grid/grid-set.ts";
+import type { LayerName, ParametersId } from "../../../layer/tile-set.ts";
 import type { S3Client } from "../s3-client.ts";
 import { type KeyLevel, type KeySegment, levelPrefix, parseNumber, parseParameters, segmentPrefix } from "./s3-keys.ts";
 
@@ -7,8 +9,8 @@ const AT_ONCE = 16;
 
 /** Parts of a layer. An absent field selects all. */
 export interface LevelChoice {
-  readonly gridSet?: string;
-  readonly parametersId?: string;
+  readonly gridSet?: GridSetName;
+  readonly parametersId?: ParametersId;
   /** The name of the generation. */
   readonly name?: string;
 }
@@ -33,10 +35,10 @@ export async function firstKey(client: S3Client, prefix: string): Promise<string
 /** Lists parts of one layer, with bounded concurrency. */
 class LayerLists {
   readonly #client: S3Client;
-  readonly #layer: string;
+  readonly #layer: LayerName;
   readonly #queue = new PQueue({ concurrency: AT_ONCE });
 
-  constructor(client: S3Client, layer: string) {
+  constructor(client: S3Client, layer: LayerName) {
     this.#client = client;
     this.#layer = layer;
   }
@@ -64,7 +66,7 @@ class LayerLists {
           if (parsed === undefined) return [];
           if (only.parametersId !== undefined && only.parametersId !== parsed.parametersId) return [];
           if (only.name !== undefined && only.name !== parsed.name) return [];
-          return [{ layer, gridSet, extension, ...parsed }];
+          return [{ layer, gridSet: asGridSetName(gridSet), extension, ...parsed }];
         }),
       ),
     );
@@ -77,7 +79,7 @@ class LayerLists {
  */
 export async function levelsIn(
   client: S3Client,
-  layer: string,
+  layer: LayerName,
   only: LevelChoice = {},
   isWanted: (level: KeyLevel) => boolean = () => true,
 ): Promise<KeyLevel[]> {
@@ -85,7 +87,7 @@ export async function levelsIn(
   const ofSegment = async (segment: KeySegment): Promise<KeyLevel[]> =>
     (await lists.list(segmentPrefix(segment))).flatMap((zoom) => {
       const z = parseNumber(zoom);
-      return z === undefined ? [] : [{ ...segment, z }];
+      return z === undefined ? [] : [{ ...segment, z: asZoom(z) }];
     });
   const levels = (await Promise.all((await lists.keySegments(only)).map(ofSegment))).flat();
   return await lists.existing(levels.filter(isWanted), levelPrefix);
@@ -97,7 +99,7 @@ export async function levelsIn(
  */
 export async function segmentsIn(
   client: S3Client,
-  layer: string,
+  layer: LayerName,
   isWanted: (segment: KeySegment) => boolean,
 ): Promise<KeySegment[]> {
   const lists = new LayerLists(client, layer);

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
+import { asGridSetName, asZoom } from "../../../grid/grid-set.ts";
+import { asLayerName, asParametersId } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { S3Client } from "../s3-client.ts";
@@ -8,11 +10,15 @@ import { S3Error, s3Failure } from "../s3-error.ts";
 import { type Generations, type NameOf, NO_GENERATIONS, nameIn } from "./generations.ts";
 import { NAMES_KEY } from "./s3-keys.ts";
 
-const zoom = z.number().int().nonnegative();
+const pyramid = [
+  z.string().transform(asLayerName),
+  z.string().transform(asGridSetName),
+  z.string().transform(asParametersId),
+] as const;
 const ScopeSchema = z.union([
-  z.tuple([z.string()]),
-  z.tuple([z.string(), z.string(), z.string()]),
-  z.tuple([z.string(), z.string(), z.string(), zoom]),
+  z.tuple([pyramid[0]]),
+  z.tuple([...pyramid]),
+  z.tuple([...pyramid, z.number().int().nonnegative().transform(asZoom)]),
 ]);
 const named = { scope: ScopeSchema, name: z.string().regex(/^[0-9a-z]*$/) };
 const GenerationsSchema = z.object({
@@ -22,8 +28,18 @@ const GenerationsSchema = z.object({
   retired: z.array(z.object({ ...named, sinceMs: z.number(), swept: z.boolean() })),
 });
 
-/** @throws Error when `Names` has not written the text */
+/** @throws Error when `encodeGenerations` has not made the text */
 export const parseGenerations = (text: string): Generations => GenerationsSchema.parse(JSON.parse(text));
+
+/**
+ * Returns the text of the document.
+ * @throws Error when it could not be read again: such a document would make the tiles of the store unreadable
+ */
+function encodeGenerations(generations: Generations): string {
+  const text = JSON.stringify(generations);
+  parseGenerations(text);
+  return text;
+}
 
 /**
  * The names of generations as the processes of this machine see them: a local copy of the document in the bucket. Each
@@ -102,7 +118,7 @@ export class NamesDocument {
   /** Reads the document. @throws S3Error */
   async load(): Promise<void> {
     const found = await this.#client.get(NAMES_KEY);
-    const text = found === undefined ? JSON.stringify(NO_GENERATIONS) : Buffer.from(found.body).toString("utf8");
+    const text = found === undefined ? encodeGenerations(NO_GENERATIONS) : Buffer.from(found.body).toString("utf8");
     try {
       parseGenerations(text);
     } catch (error) {
@@ -127,7 +143,7 @@ export class NamesDocument {
       const before = await this.current();
       const after = make(before);
       if (after === before) return;
-      const text = JSON.stringify(after);
+      const text = encodeGenerations(after);
       const outcome = await this.#client.put(NAMES_KEY, Buffer.from(text), {
         contentType: "application/json",
         condition: this.#etag === undefined ? { kind: "absent" } : { kind: "same", etag: this.#etag },
@@ -139,6 +155,6 @@ export class NamesDocument {
       }
       await this.load();
     }
-    throw new S3Error(0, `the document ${NAMES_KEY} is changed by another server all the time`);
+    throw new S3Error(0, `another server keeps changing the document ${NAMES_KEY}`);
   }
 }

@@ -1,5 +1,5 @@
-import type { TileRect } from "../../../grid/grid-set.ts";
-import type { TileAddress, TileSet } from "../../../layer/tile-set.ts";
+import type { TileRect, Zoom } from "../../../grid/grid-set.ts";
+import type { LayerName, TileAddress, TileSet } from "../../../layer/tile-set.ts";
 import type { FoundTile, StoredPyramid } from "../../inventory-store.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { TruncationScope } from "../../truncation-store.ts";
@@ -67,7 +67,7 @@ export class OwnedBucket {
   }
 
   discard(id: string): Promise<void> {
-    return this.#writing("truncated tiles cannot be given up", () => this.#truncations.discard(id, this.#client.now()));
+    return this.#writing("truncated tiles cannot be released", () => this.#truncations.discard(id, this.#client.now()));
   }
 
   asideIds(): Promise<readonly string[]> {
@@ -87,11 +87,11 @@ export class OwnedBucket {
     );
   }
 
-  pyramids(layer: string): Promise<readonly StoredPyramid[]> {
+  pyramids(layer: LayerName): Promise<readonly StoredPyramid[]> {
     return this.#reading("tiles cannot be listed", () => this.#inventory.pyramids(layer));
   }
 
-  levelsOf(layer: string, pyramids: readonly StoredPyramid[]): Promise<readonly (readonly number[])[]> {
+  levelsOf(layer: LayerName, pyramids: readonly StoredPyramid[]): Promise<readonly (readonly Zoom[])[]> {
     return this.#reading("tiles cannot be listed", () => this.#inventory.levelsOf(layer, pyramids));
   }
 
@@ -100,10 +100,10 @@ export class OwnedBucket {
   }
 
   removeEmptyPyramids(
-    layer: string,
+    layer: LayerName,
     pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
   ): Promise<readonly ("gone" | "tiles" | "unfinished")[]> {
-    return this.#writing("what tiles have left cannot be removed", () =>
+    return this.#writing("the remains of tiles cannot be removed", () =>
       this.#inventory.removeEmptyPyramids(layer, pyramids),
     );
   }
@@ -116,7 +116,7 @@ export class OwnedBucket {
     return this.#writing("tiles cannot be removed", () => this.#tiles.deleteAll(tiles));
   }
 
-  parametersOf(layer: string, id: string): Promise<Readonly<Record<string, string>> | undefined> {
+  parametersOf(layer: LayerName, id: string): Promise<Readonly<Record<string, string>> | undefined> {
     return this.#reading("a parameters file cannot be read", () => this.#tiles.parameters.parametersOf(layer, id));
   }
 

@@ -1,5 +1,20 @@
-import type { TileRect } from "../../../grid/grid-set.ts";
-import { BLOCK_SIDE, type TileSet } from "../../../layer/tile-set.ts";
+import {
+  asTileRect,
+  asTileX,
+  asZoom,
+  type GridSetName,
+  type TileRect,
+  type TileX,
+  type TileY,
+  type Zoom,
+} from "../../../grid/grid-set.ts";
+import {
+  BLOCK_SIDE,
+  type FormatName,
+  type LayerName,
+  type ParametersId,
+  type TileSet,
+} from "../../../layer/tile-set.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { FoundTile, Region, StoredPyramid } from "../../inventory-store.ts";
 import type { S3Client } from "../s3-client.ts";
@@ -11,7 +26,7 @@ import {
   formatNamed,
   type KeyLevel,
   type KeySegment,
-  levelOf,
+  keyLevel,
   levelPrefix,
   parametersKey,
   parseLevel,
@@ -28,7 +43,7 @@ export class S3Inventory {
   readonly #names: Names;
   /** The pyramids of a layer that a truncation has listed. The record of the truncation needs them in the same turn. */
   #listed:
-    | { readonly layer: string; readonly pyramids: readonly StoredPyramid[]; readonly untilMs: number }
+    | { readonly layer: LayerName; readonly pyramids: readonly StoredPyramid[]; readonly untilMs: number }
     | undefined;
 
   constructor(client: S3Client, names: Names) {
@@ -38,15 +53,15 @@ export class S3Inventory {
 
   /** Returns the levels of a layer that readers can see. */
   async readable(
-    layer: string,
-    only: { readonly gridSet?: string; readonly parametersId?: string } = {},
+    layer: LayerName,
+    only: { readonly gridSet?: GridSetName; readonly parametersId?: ParametersId } = {},
   ): Promise<KeyLevel[]> {
     const { nameOf } = this.#names;
     return await levelsIn(this.#client, layer, only, (level) => isReadable(nameOf, level));
   }
 
   /** Returns whether a layer has a tile that readers can see. Usually needs one list request for one key. */
-  async hasTiles(layer: string): Promise<boolean> {
+  async hasTiles(layer: LayerName): Promise<boolean> {
     const key = await firstKey(this.#client, `${layer}/`);
     if (key === undefined) return false;
     const level = parseLevel(layer, key);
@@ -56,14 +71,14 @@ export class S3Inventory {
     return pyramids.length > 0;
   }
 
-  async pyramids(layer: string): Promise<readonly StoredPyramid[]> {
+  async pyramids(layer: LayerName): Promise<readonly StoredPyramid[]> {
     const listed = this.#listed;
     this.#listed = undefined;
     if (listed?.layer === layer && machineClock.monotonicNow() < listed.untilMs) return listed.pyramids;
     return await this.#pyramidsOf(layer);
   }
 
-  async #pyramidsOf(layer: string): Promise<StoredPyramid[]> {
+  async #pyramidsOf(layer: LayerName): Promise<StoredPyramid[]> {
     const found = new Map<string, StoredPyramid>();
     const { nameOf, current } = this.#names;
     const isSplit = ({ gridSet, parametersId }: KeySegment): boolean =>
@@ -71,7 +86,7 @@ export class S3Inventory {
     const whole = await segmentsIn(
       this.#client,
       layer,
-      (segment) => isSplit(segment) || isReadable(nameOf, { ...segment, z: 0 }),
+      (segment) => isSplit(segment) || isReadable(nameOf, { ...segment, z: asZoom(0) }),
     );
     const split = whole.some(isSplit) ? await this.readable(layer) : [];
     for (const { gridSet, parametersId } of [...whole.filter((segment) => !isSplit(segment)), ...split])
@@ -79,7 +94,7 @@ export class S3Inventory {
     return [...found.values()];
   }
 
-  async levelsOf(layer: string, pyramids: readonly StoredPyramid[]): Promise<number[][]> {
+  async levelsOf(layer: LayerName, pyramids: readonly StoredPyramid[]): Promise<Zoom[][]> {
     const [only, ...others] = pyramids;
     const few = only !== undefined && others.length === 0 ? only : {};
     const levels = await this.readable(layer, few);
@@ -97,22 +112,22 @@ export class S3Inventory {
     // The client's connections limit the number of concurrent list requests.
     await Promise.all(
       columns.map(async (column) => {
-        for await (const tiles of columnTiles(this.#client, level, column, rows))
+        for await (const tiles of columnTiles(this.#client, level, asTileX(column), rows))
           for (const { x, y, bytes, modifiedMs } of tiles) found.push({ x, y, bytes, modifiedMs });
       }),
     );
     return found;
   }
 
-  #level(tileSet: TileSet, z: number): KeyLevel {
-    return levelOf({ tileSet, z }, this.#names.nameOf(tileSet.layer, tileSet.gridSet, tileSet.parametersId, z));
+  #level(tileSet: TileSet, z: Zoom): KeyLevel {
+    return keyLevel({ tileSet, z }, this.#names.nameOf(tileSet.layer, tileSet.gridSet, tileSet.parametersId, z));
   }
 
   /**
    * Yields the tiles of a level in regions of one row of blocks, by strips of 128 columns. Lists a strip as a whole,
    * because keys are ordered by text, not by row.
    */
-  async *regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncGenerator<Region> {
+  async *regions(pyramid: StoredPyramid, z: Zoom, after: string | undefined): AsyncGenerator<Region> {
     const levels = (await this.readable(pyramid.layer, pyramid)).filter((level) => level.z === z);
     const strips = new Map<number, Map<KeyLevel, number[]>>();
     for (const level of levels) {
@@ -140,18 +155,18 @@ export class S3Inventory {
   /** Returns the tiles of a strip, by row of blocks and by format. */
   async #rowsOf(
     columns: ReadonlyMap<KeyLevel, readonly number[]>,
-  ): Promise<Map<number, Map<string, { x: number; y: number }[]>>> {
-    const rows = new Map<number, Map<string, { x: number; y: number }[]>>();
+  ): Promise<Map<number, Map<FormatName, { x: TileX; y: TileY }[]>>> {
+    const rows = new Map<number, Map<FormatName, { x: TileX; y: TileY }[]>>();
     for (const [level, xs] of columns) {
       const format = formatNamed(level.extension);
       if (format === undefined) continue;
       for (const x of xs) {
-        for await (const page of columnTiles(this.#client, level, x, { first: 0, last: LAST_ROW })) {
+        for await (const page of columnTiles(this.#client, level, asTileX(x), { first: 0, last: LAST_ROW })) {
           for (const { y } of page) {
             const row = Math.floor(y / BLOCK_SIDE);
-            const formats = rows.get(row) ?? new Map<string, { x: number; y: number }[]>();
+            const formats = rows.get(row) ?? new Map<FormatName, { x: TileX; y: TileY }[]>();
             const tiles = formats.get(format) ?? [];
-            tiles.push({ x, y });
+            tiles.push({ x: asTileX(x), y });
             rows.set(row, formats.set(format, tiles));
           }
         }
@@ -161,7 +176,7 @@ export class S3Inventory {
   }
 
   async removeEmptyPyramids(
-    layer: string,
+    layer: LayerName,
     pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
   ): Promise<("gone" | "tiles")[]> {
     const all = await levelsIn(this.#client, layer);
@@ -187,10 +202,11 @@ const isReadable = (nameOf: NameOf, { layer, gridSet, parametersId, name, z }: K
 
 const pad = (n: number): string => String(n).padStart(10, "0");
 const regionKey = (strip: number, row: number): string => `${pad(strip)}_${pad(row)}`;
-const blockRect = (z: number, strip: number, row: number): TileRect => ({
-  z,
-  minX: strip * BLOCK_SIDE,
-  minY: row * BLOCK_SIDE,
-  maxX: strip * BLOCK_SIDE + BLOCK_SIDE - 1,
-  maxY: row * BLOCK_SIDE + BLOCK_SIDE - 1,
-});
+const blockRect = (z: Zoom, strip: number, row: number): TileRect =>
+  asTileRect({
+    z,
+    minX: strip * BLOCK_SIDE,
+    minY: row * BLOCK_SIDE,
+    maxX: strip * BLOCK_SIDE + BLOCK_SIDE - 1,
+    maxY: row * BLOCK_SIDE + BLOCK_SIDE - 1,
+  });

@@ -1,5 +1,21 @@
+import {
+  asGridSetName,
+  asTileX,
+  asTileY,
+  asZoom,
+  type GridSetName,
+  type TileX,
+  type TileY,
+  type Zoom,
+} from "../../../grid/grid-set.ts";
 import { formatOf, formatOfExtension } from "../../../layer/format.ts";
-import type { TileAddress } from "../../../layer/tile-set.ts";
+import {
+  asParametersId,
+  type FormatName,
+  type LayerName,
+  type ParametersId,
+  type TileAddress,
+} from "../../../layer/tile-set.ts";
 import { OWN_KEYS } from "../../store-options.ts";
 
 /**
@@ -23,37 +39,39 @@ export const CHECK_KEY = `${OWN_KEYS}/check`;
 
 /** A tile set under one generation. */
 export interface KeySegment {
-  readonly layer: string;
-  readonly gridSet: string;
+  readonly layer: LayerName;
+  readonly gridSet: GridSetName;
   /** The format's name in keys, such as `png8`. */
   readonly extension: string;
-  readonly parametersId: string;
+  readonly parametersId: ParametersId;
   /** The name of the generation; "" for GWC's keys. */
   readonly name: string;
 }
 
 /** A level of one tile set under one generation. The keys of its tiles share a prefix that no other key has. */
 export interface KeyLevel extends KeySegment {
-  readonly z: number;
+  readonly z: Zoom;
 }
 
 export const formatExtension = (mimeType: string): string => formatOf(mimeType)?.extension ?? "unknown";
 
-/** Returns the format of a name in keys. Undefined for a format of another program that this one does not support. */
-export function formatNamed(extension: string): string | undefined {
+/** Returns the format of a name in keys. Undefined for a format of another program that Nuthatch does not support. */
+export function formatNamed(extension: string): FormatName | undefined {
   const format = formatOfExtension(extension);
   return format?.extension === extension ? format.mimeType : undefined;
 }
 
-const parametersSegment = (parametersId: string, name: string): string =>
+const parametersSegment = (parametersId: ParametersId, name: string): string =>
   `${parametersId === "" ? DEFAULT_PARAMETERS : parametersId}${name === "" ? "" : `${NAME_START}${name}`}`;
 
 /** Returns the parameters id and the generation of a segment. Undefined if the segment has a different form. */
-export function parseParameters(segment: string): { readonly parametersId: string; readonly name: string } | undefined {
+export function parseParameters(
+  segment: string,
+): { readonly parametersId: ParametersId; readonly name: string } | undefined {
   const parts = /^(default|[0-9a-f]{40})(?:~([0-9a-z]+))?$/.exec(segment);
   if (parts === null) return undefined;
   const [, id = "", name = ""] = parts;
-  return { parametersId: id === DEFAULT_PARAMETERS ? "" : id, name };
+  return { parametersId: asParametersId(id === DEFAULT_PARAMETERS ? "" : id), name };
 }
 
 /** Returns the level number of a segment. Undefined if the segment is not a number. */
@@ -70,33 +88,33 @@ export const levelPrefix = (level: KeyLevel): string => `${segmentPrefix(level)}
 const fileExtension = (extension: string): string => FILE_EXTENSIONS.get(extension) ?? extension;
 
 /** Returns the level of a tile under a generation. */
-export function levelOf({ tileSet, z }: Pick<TileAddress, "tileSet" | "z">, name: string): KeyLevel {
+export function keyLevel({ tileSet, z }: Pick<TileAddress, "tileSet" | "z">, name: string): KeyLevel {
   const { layer, gridSet, format, parametersId } = tileSet;
   return { layer, gridSet, extension: formatExtension(format), parametersId, name, z };
 }
 
-export const tileKey = (level: KeyLevel, x: number, y: number): string =>
+export const tileKey = (level: KeyLevel, x: TileX, y: TileY): string =>
   `${levelPrefix(level)}${x}/${y}.${fileExtension(level.extension)}`;
 
-/** Returns the position of a tile in its level. Undefined if the key is not that of a tile. */
-export function parseTile(level: KeyLevel, key: string): { readonly x: number; readonly y: number } | undefined {
+/** Returns the position of a tile in its level. Undefined if the key does not belong to a tile. */
+export function parseTile(level: KeyLevel, key: string): { readonly x: TileX; readonly y: TileY } | undefined {
   const prefix = levelPrefix(level);
   const [column = "", file = "", ...more] = key.slice(prefix.length).split("/");
   const end = `.${fileExtension(level.extension)}`;
   if (!key.startsWith(prefix) || more.length > 0 || !file.endsWith(end)) return undefined;
   const [x, y] = [parseNumber(column), parseNumber(file.slice(0, -end.length))];
-  return x === undefined || y === undefined ? undefined : { x, y };
+  return x === undefined || y === undefined ? undefined : { x: asTileX(x), y: asTileY(y) };
 }
 
-/** Returns the level of a tile's key within a layer. Undefined if the key is not that of a tile. */
-export function parseLevel(layer: string, key: string): KeyLevel | undefined {
+/** Returns the level of a tile's key within a layer. Undefined if the key does not belong to a tile. */
+export function parseLevel(layer: LayerName, key: string): KeyLevel | undefined {
   if (!key.startsWith(`${layer}/`)) return undefined;
   const [gridSet, extension, segment = "", zoom = ""] = key.slice(layer.length + 1).split("/");
   const [parsed, z] = [parseParameters(segment), parseNumber(zoom)];
   if (gridSet === undefined || extension === undefined || parsed === undefined || z === undefined) return undefined;
-  const level = { layer, gridSet, extension, ...parsed, z };
+  const level = { layer, gridSet: asGridSetName(gridSet), extension, ...parsed, z: asZoom(z) };
   return parseTile(level, key) === undefined ? undefined : level;
 }
 
 /** Returns GWC's key of the object that describes a parameters id. */
-export const parametersKey = (layer: string, id: string): string => `${layer}/parameters-${id}.properties`;
+export const parametersKey = (layer: LayerName, id: string): string => `${layer}/parameters-${id}.properties`;

@@ -1,17 +1,18 @@
 import { createHash } from "node:crypto";
+import { whenAborted } from "../../../lib/http/when-aborted.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { type BackOff, jittered, pauseAfter } from "../../../lib/time/back-off.ts";
 import type { Timer } from "../../../lib/time/clock.ts";
 import { deadline } from "../../../lib/time/deadline.ts";
 import { LATE, unlessLate } from "../../../lib/time/late.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
-import { sleep } from "../../../lib/time/sleep.ts";
+import { pause, sleep } from "../../../lib/time/sleep.ts";
 import { S3Error } from "../s3-error.ts";
 import type { S3Credentials, S3Options } from "../s3-options.ts";
 import { credentialsOf } from "./credentials.ts";
 import { parseErrorCode } from "./s3-xml.ts";
 import { type SignedRequest, signAddress, signHeaders, type UnsignedRequest } from "./signer.ts";
-import { type Answer, NO_ANSWER, Transport } from "./transport.ts";
+import { NO_ANSWER, type S3Response, Transport } from "./transport.ts";
 
 type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
 
@@ -27,9 +28,11 @@ export interface Operation {
   /** If present, the address of the request is signed and expires this many seconds after the operation began. */
   readonly seconds?: number;
   readonly guard?: () => boolean;
+  /** After it fires, no attempt is sent. */
+  readonly signal?: AbortSignal;
 }
 
-export interface TriedAnswer extends Answer {
+export interface TriedS3Response extends S3Response {
   readonly tries: number;
 }
 
@@ -37,7 +40,9 @@ const TRIES = 4;
 const PAUSES: BackOff = { firstMs: 60, longestMs: 1_000 };
 /** The interval of checks in a process that itself found the service unavailable. */
 const PROBE_MS = 500;
-/** The interval of checks in a process that another process told so. That process checks too. */
+/**
+ * The interval of checks in a process that another process has informed of the outage. The other process checks too.
+ */
 const TOLD_PROBE_MS = 1_000;
 /** The time limit of a check. A service may be slow but available. */
 const QUESTION_MS = 3_000;
@@ -49,6 +54,11 @@ const MOST_ASKED = QUESTION_MS / PROBE_MS + 1;
 /** If an operation has no answer after this time, a check finds out whether the service is available. */
 const SUSPECT_MS = 1_000;
 const CONNECT_MS = 3_000;
+/**
+ * The time in which an attempt that was sent may be answered after its signal has fired. A service that works answers
+ * within this time, so that the outcome is known.
+ */
+const LAST_ANSWER_MS = 1_000;
 /** Statuses and codes after which the same request may succeed later. */
 const PASSING = new Set([0, 429, 500, 502, 503, 504]);
 const PASSING_CODES = new Set([
@@ -64,15 +74,21 @@ const SKEWED = new Set(["RequestTimeTooSkewed", "RequestExpired"]);
 /** A smaller difference is ignored, because the Date header has whole seconds. */
 const CLOCK_STEP_MS = 2_000;
 
-/** The guard of a put returned false. */
-export class GuardedOff extends Error {}
+/** No attempt of an operation was sent: the guard returned false, or the signal fired. */
+export class NotSent extends Error {
+  readonly why: "refused" | "ended";
+  constructor(why: NotSent["why"]) {
+    super(`the request was not sent: ${why}`);
+    this.why = why;
+  }
+}
 
 /** Returns whether the same request may succeed later. */
 export const mayPass = ({ status, code }: S3Error): boolean =>
   (PASSING.has(status) || PASSING_CODES.has(code)) && code !== "NoCredentials";
 
 /**
- * What happens to operations without an answer when the service is found unavailable: they wait until it is available,
+ * The handling of operations without an answer when the service becomes unavailable: they wait until it is available,
  * or they fail.
  */
 export type PendingOperations = "wait" | "fail";
@@ -172,16 +188,16 @@ export class S3Requests implements AsyncDisposable {
    * the time limit of each tile.
    * @throws S3Error
    */
-  async run(operation: Operation): Promise<TriedAnswer> {
+  async run(operation: Operation): Promise<TriedS3Response> {
     if (this.#away !== undefined) throw this.#away;
     const transport = this.#transport;
     const suspicion = machineClock.after(SUSPECT_MS, () => void this.#suspect()).unref();
     try {
       return await this.#repeated(operation);
     } catch (error) {
-      // The failure of a request over connections that were dropped since does not show the present state of the
-      // service.
-      if (transport === this.#transport) this.#observe(error);
+      // The failure of a request over connections that were dropped since, or that its caller has ended, does not show
+      // the present state of the service.
+      if (transport === this.#transport && operation.signal?.aborted !== true) this.#observe(error);
       throw error;
     } finally {
       suspicion.cancel();
@@ -286,19 +302,38 @@ export class S3Requests implements AsyncDisposable {
   }
 
   /** Runs an operation, and repeats it within the time limit after failures that may pass. @throws S3Error */
-  async #repeated(operation: Operation): Promise<TriedAnswer> {
-    const { expected = [], guard } = operation;
+  async #repeated(operation: Operation): Promise<TriedS3Response> {
+    const { signal } = operation;
+    const timeLimit = deadline(machineClock, this.#options.timeoutMs);
+    if (signal === undefined) return await this.#attempts(operation, timeLimit);
+    if (signal.aborted) throw new NotSent("ended");
+    const lastAnswer = new AbortController();
+    let timer: Timer | undefined;
+    const cancel = whenAborted(signal, () => {
+      timer = machineClock.after(LAST_ANSWER_MS, () => lastAnswer.abort()).unref();
+    });
+    try {
+      return await this.#attempts(operation, AbortSignal.any([timeLimit, lastAnswer.signal]));
+    } finally {
+      cancel();
+      timer?.cancel();
+    }
+  }
+
+  /** @param late ends the attempt in progress */
+  async #attempts(operation: Operation, late: AbortSignal): Promise<TriedS3Response> {
+    const { expected = [], guard, signal } = operation;
     const beganMs = machineClock.monotonicNow();
-    const signal = deadline(machineClock, this.#options.timeoutMs);
     // All attempts of a put expire at the same time: a repetition must not extend it.
     let atMs = this.now();
     let last: S3Error | undefined;
     for (let tries = 1; ; tries++) {
-      // An earlier attempt may have stored the object, so its failure is reported and not the guard's answer.
-      if (guard?.() === false) throw last ?? new GuardedOff();
+      // An earlier attempt may have stored the object, so its failure is reported.
+      if (signal?.aborted === true) throw last ?? new NotSent("ended");
+      if (guard?.() === false) throw last ?? new NotSent("refused");
       let failure: S3Error;
       try {
-        const answer = await this.#try(operation, operation.seconds === undefined ? this.now() : atMs, signal);
+        const answer = await this.#try(operation, operation.seconds === undefined ? this.now() : atMs, late);
         if (answer.status < 300 || expected.includes(answer.status)) return { ...answer, tries };
         failure = errorOf(answer);
       } catch (error) {
@@ -312,11 +347,17 @@ export class S3Requests implements AsyncDisposable {
       const isGivenUp = this.#pending === "fail" && this.#away !== undefined;
       if (!(isSkewed || mayPass(failure)) || tries === TRIES || pauseMs >= leftMs || isGivenUp) throw failure;
       last = failure;
-      await sleep(machineClock, pauseMs);
+      if (signal === undefined) await sleep(machineClock, pauseMs);
+      else await pause(machineClock, pauseMs, signal);
     }
   }
 
-  async #try(operation: Operation, atMs: number, signal: AbortSignal, transport = this.#transport): Promise<Answer> {
+  async #try(
+    operation: Operation,
+    atMs: number,
+    signal: AbortSignal,
+    transport = this.#transport,
+  ): Promise<S3Response> {
     const { method, key, query = {}, headers = {}, body, seconds } = operation;
     const path = key === undefined ? this.#root : `${this.#root}${this.keyOf(key)}`;
     const unsigned: UnsignedRequest = { method, host: this.#host, path, query, headers };
@@ -351,13 +392,13 @@ export class S3Requests implements AsyncDisposable {
     const serverMs = Date.parse(date ?? "");
     if (Number.isNaN(serverMs)) return;
     // The Date header names the second of the answer, which lies between the request and now.
-    const aheadMs = serverMs + 500 - (sentMs + machineClock.now()) / 2;
+    const aheadMs = Math.round(serverMs + 500 - (sentMs + machineClock.now()) / 2);
     this.#clockAheadMs = Math.abs(aheadMs) < CLOCK_STEP_MS ? 0 : aheadMs;
   }
 }
 
 /** Returns the error for an answer with an unexpected status. */
-export function errorOf({ status, body, headers }: Answer): S3Error {
+export function errorOf({ status, body, headers }: S3Response): S3Error {
   // An answer to HEAD has no body.
   const named =
     body.byteLength === 0 ? headers["x-minio-error-code"] : parseErrorCode(Buffer.from(body).toString("utf8"));

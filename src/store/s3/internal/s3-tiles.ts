@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { formatOf } from "../../../layer/format.ts";
-import type { TileAddress } from "../../../layer/tile-set.ts";
+import type { LayerName, TileAddress } from "../../../layer/tile-set.ts";
 import { decodeParametersFile, encodeParametersFile } from "../../file/parameters-file.ts";
-import type { PutOutcome, StoredTile, TileStore } from "../../tile-store.ts";
+import type { ConfirmTerms, PutOutcome, PutTerms, StoredTile, TileStore } from "../../tile-store.ts";
 import type { PutCondition, S3Client, S3Head } from "../s3-client.ts";
 import { s3StoreError } from "../s3-error.ts";
 import type { Names } from "./names.ts";
-import { CHECK_KEY, levelOf, parametersKey, tileKey } from "./s3-keys.ts";
+import { CHECK_KEY, keyLevel, parametersKey, tileKey } from "./s3-keys.ts";
 
 /** The metadata with the exact time of a write, ms since 1970. The service's time has whole seconds. */
 const WRITTEN = "nuthatch-written";
@@ -26,7 +26,7 @@ export interface S3TileParts {
 }
 
 type Parameters = Pick<TileStore, "describeParameters"> & {
-  parametersOf(layer: string, id: string): Promise<Readonly<Record<string, string>> | undefined>;
+  parametersOf(layer: LayerName, id: string): Promise<Readonly<Record<string, string>> | undefined>;
 };
 
 /** Reads and writes the tiles in the bucket. All methods are asynchronous. */
@@ -40,7 +40,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
 
   keyOf(at: TileAddress): string {
     const { layer, gridSet, parametersId } = at.tileSet;
-    return tileKey(levelOf(at, this.#parts.names.nameOf(layer, gridSet, parametersId, at.z)), at.x, at.y);
+    return tileKey(keyLevel(at, this.#parts.names.nameOf(layer, gridSet, parametersId, at.z)), at.x, at.y);
   }
 
   async get(at: TileAddress): Promise<StoredTile | undefined> {
@@ -58,20 +58,25 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     return { bytes: found.bytes, modifiedMs, confirmedMs: modifiedMs };
   }
 
-  put(at: TileAddress, bytes: Uint8Array, guard: () => boolean, modifiedMs?: number): Promise<PutOutcome> {
-    return this.#named("a tile cannot be written", "write", () => this.#put(at, bytes, guard, modifiedMs));
+  async put(at: TileAddress, bytes: Uint8Array, terms: PutTerms, signal: AbortSignal): Promise<PutOutcome> {
+    signal.throwIfAborted();
+    const put = () => this.#put(at, bytes, terms, signal);
+    const outcome = await this.#named("a tile cannot be written", "write", put);
+    if (outcome === "ended") throw signal.reason;
+    return outcome;
   }
 
   /**
    * Conditions make the outcome exact: the put replaces exactly the object that was read. Without a read the put
-   * expects no object, because most tiles that are stored are new.
+   * expects no object, because most tiles that are stored are new. Returns `ended` if nothing was stored because of the
+   * signal.
    */
   async #put(
     at: TileAddress,
     bytes: Uint8Array,
-    guard: () => boolean,
-    modifiedMs: number | undefined,
-  ): Promise<PutOutcome> {
+    { guard, modifiedMs }: PutTerms,
+    signal: AbortSignal,
+  ): Promise<PutOutcome | "ended"> {
     const { client } = this.#parts;
     if (!guard()) return { stored: false };
     const key = this.keyOf(at);
@@ -79,22 +84,30 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     this.#seen.delete(key);
     for (let tries = 0; tries < TRIES; tries++) {
       const condition: PutCondition = there === undefined ? { kind: "absent" } : { kind: "same", etag: there.etag };
-      const outcome = await client.put(key, bytes, { ...this.#described(at, bytes, modifiedMs), condition, guard });
+      const described = this.#described(at, bytes, modifiedMs);
+      const outcome = await client.put(key, bytes, { ...described, condition, guard, signal });
+      if (outcome.kind === "ended") return "ended";
       if (outcome.kind === "refused") return { stored: false };
       if (outcome.kind === "stored") {
         // The scope was truncated during the put: the tile has an old name, which no reader uses.
         if (this.keyOf(at) !== key) return { stored: false };
         return { stored: true, replaced: there === undefined || there.bytes === 0 ? undefined : there.bytes };
       }
+      if (signal.aborted) return "ended";
       there = await client.head(key);
     }
-    throw new Error("the tile is changed by other writers all the time");
+    throw new Error("other writers keep changing the tile");
   }
 
-  async confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): Promise<boolean> {
+  async confirm(
+    at: TileAddress,
+    bytes: Uint8Array,
+    { time, guard }: ConfirmTerms,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { client } = this.#parts;
     const key = this.keyOf(at);
-    if (!guard()) return false;
+    if (signal.aborted || !guard()) return false;
     let found: S3Head | undefined;
     try {
       found = await client.head(key);
@@ -110,7 +123,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     // S3 cannot change the time of an object. A copy onto itself costs as much as a put of the tile.
     const condition: PutCondition = { kind: "same", etag: found.etag };
     try {
-      const outcome = await client.put(key, bytes, { ...this.#described(at, bytes), condition, guard });
+      const outcome = await client.put(key, bytes, { ...this.#described(at, bytes), condition, guard, signal });
       return outcome.kind === "stored" && this.keyOf(at) === key;
     } catch {
       return false;

@@ -1,4 +1,4 @@
-import type { TileRect } from "../../../grid/grid-set.ts";
+import { asTileX, type TileRect } from "../../../grid/grid-set.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
 import type { Deleted, TruncationScope, TruncationStore } from "../../truncation-store.ts";
 import { MOST_DELETIONS, type S3Client } from "../s3-client.ts";
@@ -97,7 +97,7 @@ export async function deleteRange(
     };
     for (const x of await columnsOf(client, level, rect)) {
       signal.throwIfAborted();
-      for await (const tiles of columnTiles(client, level, x, { first: rect.minY, last: rect.maxY })) {
+      for await (const tiles of columnTiles(client, level, asTileX(x), { first: rect.minY, last: rect.maxY })) {
         for (const tile of tiles) if (chosen(tile.x, tile.y)) some.push(tile);
         if (some.length >= DELETED_AT_ONCE) await flush();
       }

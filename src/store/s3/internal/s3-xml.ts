@@ -27,7 +27,7 @@ function rootOf(text: string, name: string): XmlElement | undefined {
   return root.value.name === name ? root.value : undefined;
 }
 
-const textOf = (element: XmlElement | undefined, name: string): string => firstAt(element, name)?.text ?? "";
+const childText = (element: XmlElement | undefined, name: string): string => firstAt(element, name)?.text ?? "";
 
 /**
  * Parses a page of a listing that was requested with `encoding-type=url`.
@@ -36,16 +36,16 @@ const textOf = (element: XmlElement | undefined, name: string): string => firstA
 export function parsePage(text: string): S3Page {
   const root = rootOf(text, "ListBucketResult");
   // Some servers do not support the encoding.
-  const isEncoded = textOf(root, "EncodingType") === "url";
+  const isEncoded = childText(root, "EncodingType") === "url";
   const decoded = (name: string): string => (isEncoded ? decodeURIComponent(name.replaceAll("+", " ")) : name);
   return {
     objects: childrenNamed(root, "Contents").map((object) => ({
-      key: decoded(textOf(object, "Key")),
-      bytes: Number(textOf(object, "Size")),
-      modifiedMs: Date.parse(textOf(object, "LastModified")),
+      key: decoded(childText(object, "Key")),
+      bytes: Number(childText(object, "Size")),
+      modifiedMs: Date.parse(childText(object, "LastModified")),
     })),
-    prefixes: childrenNamed(root, "CommonPrefixes").map((prefix) => decoded(textOf(prefix, "Prefix"))),
-    next: textOf(root, "IsTruncated") === "true" ? firstAt(root, "NextContinuationToken")?.text : undefined,
+    prefixes: childrenNamed(root, "CommonPrefixes").map((prefix) => decoded(childText(prefix, "Prefix"))),
+    next: childText(root, "IsTruncated") === "true" ? firstAt(root, "NextContinuationToken")?.text : undefined,
   };
 }
 
@@ -62,8 +62,8 @@ export const deleteBody = (keys: readonly string[]): string =>
 export function parseDeleted(text: string): { readonly key: string; readonly code: string }[] {
   if (text.trim() === "") return [];
   return childrenNamed(rootOf(text, "DeleteResult"), "Error").map((error) => ({
-    key: textOf(error, "Key"),
-    code: textOf(error, "Code") || "not deleted",
+    key: childText(error, "Key"),
+    code: childText(error, "Code") || "not deleted",
   }));
 }
 

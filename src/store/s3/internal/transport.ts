@@ -6,7 +6,7 @@ import { createDispatcher } from "../../../lib/http/http-dispatcher.ts";
 import { S3Error, s3Failure } from "../s3-error.ts";
 import type { SignedRequest } from "./signer.ts";
 
-export interface Answer {
+export interface S3Response {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -46,7 +46,7 @@ export class Transport implements AsyncDisposable {
     { path, headers }: SignedRequest,
     body: Uint8Array | undefined,
     signal: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<S3Response> {
     try {
       const {
         statusCode,

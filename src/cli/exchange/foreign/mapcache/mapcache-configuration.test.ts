@@ -163,7 +163,7 @@ test("dimensions have the values and expressions of their elements", async () =>
     { type: "string", key: "AREA", default: "all", values: [] },
   ]);
   expect(leftOut).toEqual([
-    "the dimension AREA of the tileset a: the type sqlite has no equal, so all requests have its default (mapcache.xml:9)",
+    "the dimension AREA of the tileset a: the type sqlite has no equivalent, so all requests have its default (mapcache.xml:9)",
   ]);
 });
 

@@ -139,7 +139,7 @@ function layerOf(name: string, tileset: ForeignObject, file: File, leftOut: stri
     formatName === undefined
       ? mapCacheSourceFormat(translated?.ok === true ? translated.value.format : "")
       : mapCacheFormat(formatName, objects.format.get(formatName));
-  if (format === undefined) return `its format ${formatName} has no equal`;
+  if (format === undefined) return `its format ${formatName} has no equivalent`;
   const filters = dimensionFilters(tileset, leftOut);
   const cacheName = tileset.text("cache") ?? "";
   const cache = objects.cache.get(cacheName);

@@ -35,7 +35,7 @@ export function mapCacheGrid(name: string, own: ForeignObject | undefined): Resu
   if (resolutions.length === 0) return refuse("resolutions are missing");
   const [width = 256, height = 256] = options.numbers("size") ?? [];
   const origin = options.text("origin") ?? "bottom-left";
-  if (origin !== "bottom-left" && origin !== "top-left") return refuse(`the origin ${origin} has no equal`);
+  if (origin !== "bottom-left" && origin !== "top-left") return refuse(`the origin ${origin} has no equivalent`);
   own?.differently("units", "the units of the SRS are used");
   const grid = {
     name,
@@ -60,7 +60,7 @@ export function mapCacheGrid(name: string, own: ForeignObject | undefined): Resu
       srs: `EPSG:${code}`,
       extent: [minX, minY, maxX, maxY],
       resolutions,
-      // The names are those of MapCache's WMTS.
+      // The names of the levels in MapCache's WMTS.
       scaleNames: resolutions.map((_, z) => String(z)),
       ...(width === 256 && height === 256 ? {} : { tileSize: [width, height] }),
       ...(origin === "top-left" ? { alignTopLeft: true } : {}),

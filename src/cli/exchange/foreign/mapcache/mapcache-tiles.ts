@@ -28,7 +28,7 @@ export function mapCacheTiles(
   if (template !== undefined) {
     const paths = grids.map(({ name, grid }) => templatePath(template, { tileset, name, extension }, grid));
     if (paths.some((path) => path === undefined)) {
-      cache.kept("template", "a part of it has no equal: the tiles are not read, they are rendered again");
+      cache.kept("template", "a part of it has no equivalent: the tiles are not read, they are rendered again");
       return [];
     }
     return grids.map(({ grid }, i) => ({

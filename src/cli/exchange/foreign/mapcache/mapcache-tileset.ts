@@ -31,7 +31,7 @@ export function mapCacheSource(
 ): Result<MapCacheSource, string> {
   const type = source.text("@type") ?? "";
   if (type !== "wms") {
-    source.kept("@type", "only sources of the type wms have an equal");
+    source.kept("@type", "only sources of the type wms have an equivalent");
     return refuse(`the source ${name} is of the type ${type}`);
   }
   const given = source.look("getmap.params");
@@ -43,7 +43,7 @@ export function mapCacheSource(
   const vendor = Object.keys(parameters)
     .filter((key) => ![...OWN_PARAMETERS, ...SET_PARAMETERS].includes(key.toUpperCase()))
     .map((key): [string, string] => [key.toUpperCase(), source.text(["getmap", "params", key]) ?? ""]);
-  // MapCache also sends the parameters of the address. They apply unless the file has others.
+  // MapCache also sends the parameters of the address. A parameter of the file overrides a parameter of the address.
   const address = new WrittenParameters(source.text("http.url") ?? "");
   const upstream = upstreamUrl(address.url, name, variables);
   if (upstream.password !== undefined) source.differently("http.url", "the password is in a variable");
@@ -144,7 +144,7 @@ export function dimensionFilters(tileset: ForeignObject, leftOut: string[]): rea
         // If the file has one dimension, it is not in a list.
         const path = ["dimensions", "dimension", ...(Array.isArray(given) ? [String(i)] : [])];
         leftOut.push(
-          `the dimension ${key} of the ${tileset.title}: the type ${type} has no equal, so all requests have its default${placed(tileset.where(path))}`,
+          `the dimension ${key} of the ${tileset.title}: the type ${type} has no equivalent, so all requests have its default${placed(tileset.where(path))}`,
         );
         return [{ type: "string", ...common, values: [] }];
       }

@@ -50,7 +50,7 @@ function timesOf(range: string): Result<readonly string[], string> {
   // As in MapProxy, the last step may pass the end.
   const count = Math.ceil((end + step - begin) / step);
   if (count > MOST_TIMES) return refuse(`a range of ${count} times is too long, expected ${MOST_TIMES} at most`);
-  return ok(Array.from({ length: Math.max(0, count) }, (_, i) => textOf(begin + i * step, from.zone)));
+  return ok(Array.from({ length: Math.max(0, count) }, (_, i) => timeText(begin + i * step, from.zone)));
 }
 
 interface Time {
@@ -66,10 +66,10 @@ function timeOf(text: string): Time | undefined {
     /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
   const ms = day === undefined ? Number.NaN : Date.parse(`${day}T${clock}${seconds}Z`);
   const kept = zone === "+00:00" ? "Z" : zone;
-  return Number.isFinite(ms) ? { ms, zone: kept, text: textOf(ms, kept) } : undefined;
+  return Number.isFinite(ms) ? { ms, zone: kept, text: timeText(ms, kept) } : undefined;
 }
 
-const textOf = (ms: number, zone: string): string => new Date(ms).toISOString().slice(0, -".000Z".length) + zone;
+const timeText = (ms: number, zone: string): string => new Date(ms).toISOString().slice(0, -".000Z".length) + zone;
 
 /** Returns a step in ms. Undefined if the text is not a step, or has months, which have no fixed length. */
 function stepOf(text: string): number | undefined {

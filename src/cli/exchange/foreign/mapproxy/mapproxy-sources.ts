@@ -84,7 +84,7 @@ export class MapProxySources {
         return arcgis.ok ? ok({ ...arcgis.value, ...common, from }) : arcgis;
       }
       default:
-        source.kept("type", "only sources of the types wms, tile and arcgis have an equal");
+        source.kept("type", "only sources of the types wms, tile and arcgis have an equivalent");
         return refuse(`the source ${name} is of the type ${type}`);
     }
   }
@@ -147,7 +147,7 @@ export class MapProxySources {
     const version = source.text("wms_opts.version");
     if (version !== undefined && version !== "1.1.1" && version !== "1.3.0")
       source.differently("wms_opts.version", "requests are of version 1.1.1");
-    // MapProxy also sends the parameters of the address. They apply unless the file has others.
+    // MapProxy also sends the parameters of the address. A parameter of the file overrides a parameter of the address.
     const address = new WrittenParameters(source.text("req.url") ?? "");
     const layers = only?.split(",") ?? listOf(source.texts("req.layers")) ?? address.list("LAYERS");
     const styles = listOf(source.texts("req.styles")) ?? address.list("STYLES");
@@ -230,11 +230,12 @@ export class MapProxySources {
   #arcgis(source: ForeignObject, name: string): Result<Omit<TranslatedSource, "coverage" | "from">, string> {
     const layers = source.text("req.layers");
     const shown = /^show:([\d,]+)$/.exec(layers ?? "")?.[1];
-    if (layers !== undefined && shown === undefined) source.kept("req.layers", "only show: with numbers has an equal");
+    if (layers !== undefined && shown === undefined)
+      source.kept("req.layers", "only show: with numbers has an equivalent");
     source.kept("opts.featureinfo", "only sources of the type wms have feature info");
     const url = (source.text("req.url") ?? "").replace(/\/export\/?$/, "");
     if (/\/ImageServer\b/i.test(url)) {
-      source.kept("req.url", "only map services have an equal, image services have none");
+      source.kept("req.url", "only map services have an equivalent, image services have none");
       return refuse(`the source ${name} is an image service`);
     }
     const dpi = source.text("req.dpi");
@@ -253,7 +254,7 @@ export class MapProxySources {
   }
 }
 
-/** Statuses of requests that were refused or came too fast. They do not mean that a tile is missing. */
+/** Statuses of requests that were refused or sent too fast. They do not mean that a tile is missing. */
 const REFUSING: readonly number[] = [401, 407, 408, 429];
 
 /** Returns the statuses that MapProxy answers with a transparent tile, if they can mean that a tile is missing. */

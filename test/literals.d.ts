@@ -1,0 +1,7 @@
+declare module "../src/lib/brand.ts" {
+  interface Literals {
+    readonly inTests: true;
+  }
+}
+
+export {};
