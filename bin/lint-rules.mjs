@@ -6,7 +6,10 @@ const HOLDERS = [
 
 const TIMERS = "/^(set|clear)(Timeout|Interval|Immediate)$/";
 
-/** The seams of src/ (ARCHITECTURE.md): the code that reaches the machine, and the files in which it may stand. */
+/**
+ * The seams of src/ (ARCHITECTURE.md): the expressions and the modules that reach the machine, and the files in which
+ * they may stand. A module's `computing` names reach nothing, and neither do its types.
+ */
 const SEAMS = [
   {
     code: [
@@ -18,19 +21,74 @@ const SEAMS = [
       'MemberExpression[object.name="performance"]',
       'MemberExpression[object.name="process"][property.name="hrtime"]',
       'MemberExpression[object.name="AbortSignal"][property.name="timeout"]',
-      "ImportDeclaration[source.value=/^(node:)?(timers|perf_hooks)/]",
     ],
+    modules: /^(node:)?(timers|perf_hooks)/,
     files: ["src/lib/time/machine-clock.ts", "src/launch/"],
     message: "Take a Clock (src/lib/time/clock.ts): a test or a simulation moves it.",
   },
   {
-    code: [
-      'MemberExpression[object.name="Math"][property.name="random"]',
-      "ImportDeclaration[source.value=/^(node:)?crypto$/] ImportSpecifier[imported.name=/^(random|getRandom|webcrypto)/]",
-      'MemberExpression[object.name="crypto"]',
-    ],
+    code: ['MemberExpression[object.name="Math"][property.name="random"]', 'MemberExpression[object.name="crypto"]'],
+    modules: /^(node:)?crypto$/,
+    computing: /^(?!random|getRandom|webcrypto)/,
     files: ["src/lib/random/machine-random.ts", "src/launch/"],
     message: "Take a Random (src/lib/random/random.ts): a test or a simulation gives it a seed.",
+  },
+  {
+    code: ['CallExpression[callee.name="fetch"]'],
+    modules: /^(node:)?(net|tls|https?|http2|dgram|dns)(\/|$)/,
+    computing: /^(isIP|isIPv4|isIPv6|BlockList)$/,
+    files: [
+      "src/lib/http/",
+      "src/http/server.ts",
+      "src/app/cluster/link/connections.ts",
+      "src/state/postgres/client.ts",
+      "src/cli/client/server-client.ts",
+      "src/app/process/start-faults.ts",
+    ],
+    message: "Only HttpClient, the HTTP server, the links of a cluster and the client of PostgreSQL open sockets.",
+  },
+  {
+    modules: /^undici(\/|$)/,
+    files: ["src/lib/http/", "src/store/s3/internal/transport.ts"],
+    message: "Take an HttpClient, or the dispatcher of src/lib/http/http-dispatcher.ts.",
+  },
+  {
+    modules: /^aws4$/,
+    files: ["src/store/s3/internal/signer.ts"],
+    message: "Requests to S3 are signed in src/store/s3/internal/signer.ts and sent by its transport.",
+  },
+  {
+    modules: /^(libsql|pg)$/,
+    files: [
+      "src/state/",
+      // Files of SQLite that are no state: MBTiles, the lock of a compact store, the tiles of a command.
+      "src/source/archive/",
+      "src/store/compact/internal/store-lock.ts",
+      "src/cli/exchange/staged-tiles.ts",
+    ],
+    message: "Take a Database (src/state/database.ts).",
+  },
+  {
+    modules: /^(node:)?fs(\/|$)/,
+    // A change of this list makes it shorter.
+    files: [
+      "src/launch/",
+      "src/lib/file/",
+      "src/lib/process/data-file.ts",
+      "src/state/",
+      "src/store/",
+      "src/cache/disk-tier.ts",
+      "src/source/",
+      "src/render/renderer/render-mask.ts",
+      "src/grid/epsg-definitions.ts",
+      "src/configuration/geowebcache/default-files.ts",
+      "src/configuration/internal/",
+      "src/http/built-files.ts",
+      "src/http/api/server/server-places.ts",
+      "src/app/",
+      "src/cli/",
+    ],
+    message: "Files are read through src/lib/file/, and tiles and state through their modules.",
   },
 ];
 
@@ -92,9 +150,17 @@ export default {
       create(context) {
         const path = context.filename.slice(context.cwd.length + 1);
         const refused = SEAMS.filter(({ files }) => !files.some((file) => path.startsWith(file)));
-        return Object.fromEntries(
-          refused.map(({ code, message }) => [code.join(", "), (node) => context.report({ node, message })]),
+        const rules = refused.flatMap(({ code = [], message }) =>
+          code.map((selector) => [selector, (node) => context.report({ node, message })]),
         );
+        const checkImport = (node) => {
+          const names = (node.specifiers ?? []).filter(({ importKind }) => importKind !== "type");
+          for (const { modules, computing, message } of refused) {
+            if (node.importKind === "type" || modules?.test(node.source.value) !== true) continue;
+            if (!names.every(({ imported }) => computing?.test(imported?.name))) context.report({ node, message });
+          }
+        };
+        return { ...Object.fromEntries(rules), ImportDeclaration: checkImport };
       },
     },
     // A layer's name or a level is not any string or number: two of them cannot be swapped.

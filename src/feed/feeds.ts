@@ -114,7 +114,7 @@ export class Feeds {
 
   /** Never rejects: a feed that cannot be read is polled again at its next time. */
   async #pollOne({ layer, source }: Polled): Promise<void> {
-    const { store, persist, log, fetch, clock } = this.#parts;
+    const { store, persist, log, clock } = this.#parts;
     const before = this.#recordOf({ layer, source });
     const polled = { layer: layer.name, url: source.url, polledMs: clock.now(), lastUpdate: before?.lastUpdate ?? "" };
     const fields = { layer: layer.name, feed: withoutSecrets(source.url) };
@@ -122,7 +122,7 @@ export class Feeds {
     this.#remember(polled);
     try {
       const url = source.url.replaceAll(LAST_UPDATE, encodeURIComponent(polled.lastUpdate));
-      const entries = await readFeed(clock, await fetch(url, source, this.#closing.signal));
+      const entries = await readFeed(clock, await this.#parts.fetch(url, source, this.#closing.signal));
       const news = newer(entries, polled.lastUpdate);
       const after = { ...polled, lastUpdate: news.lastUpdate };
       const jobIds = await this.#submit({ layer, source }, news.polygons, () => store.put(after));
