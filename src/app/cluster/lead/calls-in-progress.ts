@@ -1,13 +1,17 @@
-import type { Timer } from "../../../lib/time/clock.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../../../lib/time/clock.ts";
 import { turn } from "../../../lib/time/sleep.ts";
 import { LEAD_CLOSING } from "../link/node-methods.ts";
 
 /** The calls of nodes that the lead is working on. */
 export class CallsInProgress {
+  readonly #clock: Clock;
   #count = 0;
   #end: (() => void) | undefined;
   #isClosing = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Returns the method with a count of its running calls. After `refuse`, it rejects new calls. */
   counted(method: (...args: unknown[]) => unknown): (...args: unknown[]) => Promise<unknown> {
@@ -32,10 +36,10 @@ export class CallsInProgress {
     let timer: Timer | undefined;
     await new Promise<void>((resolve) => {
       this.#end = resolve;
-      timer = machineClock.after(graceMs, resolve);
+      timer = this.#clock.after(graceMs, resolve);
     });
     timer?.cancel();
     // The response to the last call is sent in this turn.
-    await turn(machineClock);
+    await turn(this.#clock);
   }
 }

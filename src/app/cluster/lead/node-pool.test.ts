@@ -5,7 +5,9 @@ import { silentLog } from "../../../../test/support/silent-log.ts";
 import { loadConfiguration } from "../../../configuration/load.ts";
 import { TileTimes } from "../../../http/tiles/tile-times.ts";
 import { Channel, localMethods } from "../../../lib/process/channel.ts";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { ok } from "../../../lib/result.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { storeLocationsById } from "../../process/configured-stores.ts";
 import { SERVING_PROCESSES, type ServingProcesses } from "../../process/process-methods.ts";
 import { servingProcessesConformance } from "../../process/serving-processes.conformance.ts";
@@ -49,6 +51,8 @@ async function startPool(nodeLeaseMs = LONG_MS) {
       nodeLeaseMs,
       leadLeaseMs: LONG_MS,
     },
+    clock: machineClock,
+    random: machineRandom,
     instance: OWN,
     epoch: 1,
     lease: { isValid: true, leftMs: LONG_MS },
@@ -58,7 +62,7 @@ async function startPool(nodeLeaseMs = LONG_MS) {
       forgetNode: async () => ok(null),
     },
     // No test calls the core of the server.
-    core: new LeadLink(silentLog).core(),
+    core: new LeadLink(machineClock, silentLog).core(),
     hosts: {
       add: (host) => void hosts.add(host),
       remove: async (host) => void hosts.delete(host),

@@ -13,11 +13,10 @@ import { codeOf, errorMessage } from "../../../lib/error-code.ts";
 import { aroundMethods, Channel, MALFORMED, UNKNOWN_METHOD } from "../../../lib/process/channel.ts";
 import { listenOn } from "../../../lib/process/listen-on.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import { machineRandom } from "../../../lib/random/machine-random.ts";
+import type { Random } from "../../../lib/random/random.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
-import type { Timer } from "../../../lib/time/clock.ts";
+import type { Clock, Timer } from "../../../lib/time/clock.ts";
 import { deadline } from "../../../lib/time/deadline.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { waitOut } from "../../../lib/time/wait-out.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import type { ServingProcesses } from "../../process/process-methods.ts";
@@ -42,6 +41,8 @@ import { NodeRenderers } from "./node-renderers.ts";
 export interface NodePoolParts {
   readonly configuration: Configuration;
   readonly cluster: ClusterOptions;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly instance: string;
   readonly epoch: number;
   /** The lease of this lead. The lead grants leases to nodes only while it is valid. */
@@ -66,13 +67,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   /** Emits `joined` for each node that joins. */
   readonly #joins = new EventEmitter();
   readonly #sockets = new Set<Socket>();
-  readonly #calls = new CallsInProgress();
+  readonly #calls: CallsInProgress;
   readonly #methods: ReturnType<typeof methodsForMembers>;
   readonly #server: Server;
   readonly #names: StoreNames;
   readonly #known: KnownNodes;
   readonly #timer: Timer;
-  readonly #sinceMs = machineClock.now();
+  readonly #sinceMs: number;
   /** Fires when the leases of the previous lead have ended. */
   #absentTimer: Timer | undefined;
   /** Whether connections end because this lead is closing. */
@@ -85,10 +86,12 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   #closedTo: string | undefined = "the lead is starting";
 
   constructor(parts: NodePoolParts) {
-    const { configuration, cluster, core } = parts;
+    const { configuration, cluster, clock, core } = parts;
     super(sharedConfiguration(configuration, configuration.stores), parts.log);
     this.#parts = parts;
-    this.#leases = new GrantedLeases(cluster.nodeLeaseMs, machineClock.monotonicNow);
+    this.#sinceMs = clock.now();
+    this.#calls = new CallsInProgress(clock);
+    this.#leases = new GrantedLeases(cluster.nodeLeaseMs, clock.monotonicNow);
     const methods = methodsForMembers(core, () => this.#allApplied());
     this.#methods = aroundMethods(
       {
@@ -108,9 +111,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       (method) => this.#calls.counted(method),
     );
     this.#names = new StoreNames(configuration);
-    this.#known = new KnownNodes({ ...parts, now: machineClock.now });
+    this.#known = new KnownNodes(parts);
     this.#server = acceptNodes(cluster.secret, (socket) => this.#accept(socket));
-    this.#timer = machineClock.every(cluster.nodeLeaseMs / LOOKS_PER_LEASE, () => this.#endOverdue());
+    this.#timer = clock.every(cluster.nodeLeaseMs / LOOKS_PER_LEASE, () => this.#endOverdue());
     this.#timer.unref();
   }
 
@@ -160,13 +163,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     const welcome = (hello: NodeHello): Welcome => {
       const ofFile = this.#parts.configuration.stores;
       const renderers = new NodeRenderers(hello, channel, (stores) => storeChanges(stores, ofFile));
-      member = newMember({ hello, channel, socket, renderers, checked });
+      member = newMember({ hello, channel, socket, renderers, checked }, this.#parts.clock);
       this.#begin(member);
       return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs };
     };
     const beat = (): number => {
       if (member === undefined || hasLeft || !lease.isValid) return 0;
-      member.lastHeardMs = machineClock.monotonicNow();
+      member.lastHeardMs = this.#parts.clock.monotonicNow();
       this.#leases.grant(member.hello.instance);
       return lease.leftMs;
     };
@@ -234,7 +237,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   #begin(member: Member): void {
     const { channel, hello, renderers } = member;
     if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
-    channel.note("begin", [this.state, machineRandom.uuid()]);
+    channel.note("begin", [this.state, this.#parts.random.uuid()]);
     this.#members.add(member);
     this.addMember(channel, () => void member.socket.destroy());
     this.#know(member);
@@ -283,12 +286,17 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   async #anotherJoins(): Promise<boolean> {
     const absentMs = Math.ceil(this.#leases.absentMs());
     if (absentMs === 0) return false;
-    await once(this.#joins, "joined", { signal: deadline(machineClock, absentMs) }).catch(() => undefined);
+    await once(this.#joins, "joined", { signal: deadline(this.#parts.clock, absentMs) }).catch(() => undefined);
     return true;
   }
 
   get #viewParts(): ViewParts {
-    return { hosts: this.#parts.hosts, leases: this.#leases, isOwn: (hello) => this.#isOwn(hello) };
+    return {
+      clock: this.#parts.clock,
+      hosts: this.#parts.hosts,
+      leases: this.#leases,
+      isOwn: (hello) => this.#isOwn(hello),
+    };
   }
 
   /** Ends the connections of silent nodes, because a stopped process would delay every change. */
@@ -325,7 +333,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   }
 
   async #unaware(): Promise<void> {
-    await waitOut(machineClock, () => this.#leases.unawareMs());
+    await waitOut(this.#parts.clock, () => this.#leases.unawareMs());
   }
 
   override async storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
@@ -400,7 +408,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   #openToNodes(): void {
     this.#closedTo = undefined;
     if (this.#isClosing || this.#absentTimer !== undefined) return;
-    this.#absentTimer = machineClock.after(
+    this.#absentTimer = this.#parts.clock.after(
       this.#parts.cluster.nodeLeaseMs,
       () => void this.#known.absentAreLost(this.#sinceMs),
     );
@@ -429,7 +437,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     await this.#calls.ended(graceMs);
     // Waits for the jobs' renders in progress on nodes.
     await atMost(
-      machineClock,
+      this.#parts.clock,
       graceMs,
       Promise.all([...this.#members].map((one) => this.#parts.hosts.remove(one.renderers))),
     );

@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { type HostPort, hostPortText, parseHostPort } from "../../../configuration/cluster-options.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { newClient, type PostgresClient } from "../../../state/postgres/client.ts";
 import { faultOfConnection, faultOfStatement, isLoss } from "../../../state/postgres/faults.ts";
 import type { PostgresTarget } from "../../../state/postgres/postgres-url.ts";
@@ -39,6 +39,7 @@ export interface Candidate {
   readonly instance: string;
   readonly name: string;
   readonly leaseMs: number;
+  readonly clock: Clock;
 }
 
 /** The name of a node's connection to PostgreSQL, by which other nodes see whether the node is connected. */
@@ -173,7 +174,7 @@ export class LeadTable {
     if (!connected.ok) return connected;
     const open = connected.value;
     const { destroy } = open;
-    const late = machineClock.after(this.#candidate.leaseMs / ANSWERS_PER_LEASE, () =>
+    const late = this.#candidate.clock.after(this.#candidate.leaseMs / ANSWERS_PER_LEASE, () =>
       destroy(new Error("PostgreSQL does not answer")),
     );
     try {

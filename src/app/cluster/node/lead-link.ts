@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { codeOf } from "../../../lib/error-code.ts";
 import { Channel, remoteMethods } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { SERVING_CALLS, USER_RENDERS } from "../../process/process-methods.ts";
 import type { Core } from "../../serving/serving.ts";
 import { FramedPort } from "../link/framed-port.ts";
@@ -23,12 +23,14 @@ const unavailable = (message: string): Error => Object.assign(new Error(message)
  * and has to check.
  */
 export class LeadLink {
+  readonly #clock: Clock;
   readonly #log: Logger;
   #channel: LeadChannel | undefined;
   #why = "no lead has been found yet";
   readonly #waiting = new Set<() => void>();
 
-  constructor(log: Logger) {
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
     this.#log = log;
   }
 
@@ -61,9 +63,9 @@ export class LeadLink {
   }
 
   async #connected(): Promise<LeadChannel> {
-    const until = machineClock.monotonicNow() + WAIT_MS;
+    const until = this.#clock.monotonicNow() + WAIT_MS;
     while (this.#channel === undefined) {
-      const left = until - machineClock.monotonicNow();
+      const left = until - this.#clock.monotonicNow();
       if (left <= 0) throw unavailable(`this node has no lead: ${this.#why}`);
       await new Promise<void>((resolve) => {
         const resume = (): void => {
@@ -71,7 +73,7 @@ export class LeadLink {
           this.#waiting.delete(resume);
           resolve();
         };
-        const timer = machineClock.after(left, resume);
+        const timer = this.#clock.after(left, resume);
         this.#waiting.add(resume);
       });
     }

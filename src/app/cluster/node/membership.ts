@@ -3,7 +3,7 @@ import { type ClusterOptions, hostPortText } from "../../../configuration/cluste
 import { codeOf } from "../../../lib/error-code.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { sleep } from "../../../lib/time/sleep.ts";
 import type { PostgresTarget } from "../../../state/postgres/postgres-url.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
@@ -24,6 +24,7 @@ import type { LeadLink } from "./lead-link.ts";
 
 export interface MembershipParts {
   readonly cluster: ClusterOptions;
+  readonly clock: Clock;
   readonly target: PostgresTarget;
   readonly hello: Omit<NodeHello, keyof LinkVersion | "renderers" | "isDraining" | "isLeaving">;
   readonly link: LeadLink;
@@ -82,13 +83,14 @@ export class Membership {
 
   constructor(parts: MembershipParts) {
     this.#parts = parts;
-    const { cluster, target, hello } = parts;
+    const { cluster, clock, target, hello } = parts;
     this.#table = new LeadTable(target, {
       instance: hello.instance,
       name: cluster.node,
       leaseMs: cluster.leadLeaseMs,
+      clock,
     });
-    this.#lease = new Lease(cluster.nodeLeaseMs, machineClock.monotonicNow);
+    this.#lease = new Lease(cluster.nodeLeaseMs, clock.monotonicNow);
     this.first = new Promise((resolve) => {
       this.#report = resolve;
     });
@@ -111,11 +113,11 @@ export class Membership {
 
   /** Joins, and joins again whenever the connection is lost, until `close`. */
   async run(): Promise<void> {
-    const late = machineClock.after(FIRST_MS, () => this.#report?.({ kind: "waiting" }));
+    const late = this.#parts.clock.after(FIRST_MS, () => this.#report?.({ kind: "waiting" }));
     void this.first.then(() => late.cancel());
     while (!this.#isClosing) {
       const socket = await this.#attempt();
-      if (socket === undefined) await sleep(machineClock, PAUSE_MS);
+      if (socket === undefined) await sleep(this.#parts.clock, PAUSE_MS);
       else await this.#stay(socket);
     }
   }
@@ -171,8 +173,8 @@ export class Membership {
       hosted.killAll();
       link.lose(channel, lost);
     });
-    const late = machineClock.after(cluster.nodeLeaseMs, () => socket.destroy());
-    const sentMs = machineClock.monotonicNow();
+    const late = this.#parts.clock.after(cluster.nodeLeaseMs, () => socket.destroy());
+    const sentMs = this.#parts.clock.monotonicNow();
     try {
       const welcome = await channel.call("join", {
         ...hello,
@@ -225,13 +227,13 @@ export class Membership {
   /** Renews the lease until the connection is lost. */
   async #beat(channel: ReturnType<LeadLink["open"]>, socket: Socket, end: (why: string) => void): Promise<void> {
     const pauseMs = this.#parts.cluster.nodeLeaseMs / BEATS_PER_LEASE;
-    const silent = machineClock.every(pauseMs, () => {
+    const silent = this.#parts.clock.every(pauseMs, () => {
       if (!this.#lease.isValid) end("the lead does not answer");
     });
     try {
       while (!socket.destroyed) {
-        await sleep(machineClock, pauseMs);
-        const sentMs = machineClock.monotonicNow();
+        await sleep(this.#parts.clock, pauseMs);
+        const sentMs = this.#parts.clock.monotonicNow();
         const leadLeaseMs = await channel.call("beat");
         if (leadLeaseMs > 0) {
           this.#lease.granted(sentMs);
@@ -248,8 +250,8 @@ export class Membership {
   /** Permits renderers of this node to store while both this node's lease and the lead's lease are valid. */
   #mayStore(sentMs: number, leadLeaseMs: number): void {
     const { renderers, cluster } = this.#parts;
-    const leftMs = sentMs + Math.min(leadLeaseMs, cluster.nodeLeaseMs) - machineClock.monotonicNow();
-    renderers.storesUntil(machineClock.machineNow() + leftMs);
+    const leftMs = sentMs + Math.min(leadLeaseMs, cluster.nodeLeaseMs) - this.#parts.clock.monotonicNow();
+    renderers.storesUntil(this.#parts.clock.machineNow() + leftMs);
   }
 
   /** Resolves when the connection is lost. */
@@ -297,9 +299,9 @@ export class Membership {
    */
   async #renewAtStart(epoch: number): Promise<void> {
     const { leadLeaseMs } = this.#parts.cluster;
-    const untilMs = machineClock.monotonicNow() + LEASES_OF_START * leadLeaseMs;
-    for (const lead = this.#lead; machineClock.monotonicNow() < untilMs; ) {
-      await sleep(machineClock, leadLeaseMs / RENEWALS_PER_LEASE);
+    const untilMs = this.#parts.clock.monotonicNow() + LEASES_OF_START * leadLeaseMs;
+    for (const lead = this.#lead; this.#parts.clock.monotonicNow() < untilMs; ) {
+      await sleep(this.#parts.clock, leadLeaseMs / RENEWALS_PER_LEASE);
       if (this.#lead !== lead || this.#isClosing) return;
       const renewed = await this.#table.renewAtStart(epoch);
       if (renewed.ok && !renewed.value) return;
@@ -328,7 +330,7 @@ export class Membership {
    */
   async retire(graceMs: number): Promise<void> {
     this.#isLeaving = true;
-    await atMost(machineClock, graceMs, this.#retire?.() ?? Promise.resolve());
+    await atMost(this.#parts.clock, graceMs, this.#retire?.() ?? Promise.resolve());
   }
 
   /** Gives the lease back: the node no longer serves. Ends the lead in order if this node has it. */
@@ -337,7 +339,7 @@ export class Membership {
     // If no lead acknowledges the leave, the next lead would record this node as lost.
     if ((await this.#leave?.()) !== true)
       await atMost(
-        machineClock,
+        this.#parts.clock,
         FORGET_MS,
         this.#table.forgetNode({ name: this.#parts.cluster.node, instance: this.#parts.hello.instance }),
       );

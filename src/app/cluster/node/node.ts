@@ -47,7 +47,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   logNotices(own, log);
   if (own.state.type !== "postgres") throw new Error("a cluster has its state in PostgreSQL");
   const { target } = own.state;
-  const link = new LeadLink(log);
+  const link = new LeadLink(machineClock, log);
   const storeNews = new StoreNewsExchange();
   const core = link.core();
   const stores = await openStoresToServe(own, instance, storeNews);
@@ -89,6 +89,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   };
   const membership: Membership = new Membership({
     cluster,
+    clock: machineClock,
     target,
     hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
     link,
