@@ -64,7 +64,7 @@ module.exports = {
         path: `^src/(${given.join("|")})/`,
         pathNot: "\\.test\\.ts$|/(password|lead-process|lead-child|node|connections)\\.ts$",
       },
-      to: { path: "^src/lib/(time|random)/machine-" },
+      to: { path: "^src/lib/(time|random|file)/machine-" },
     },
     {
       name: "renderer-apart",

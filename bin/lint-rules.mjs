@@ -70,6 +70,7 @@ const SEAMS = [
   },
   {
     modules: /^(node:)?fs(\/|$)/,
+    computing: /^constants$/,
     // A change of this list makes it shorter.
     files: [
       "src/launch/",
@@ -77,7 +78,6 @@ const SEAMS = [
       "src/lib/process/data-file.ts",
       "src/state/",
       "src/store/",
-      "src/cache/disk-tier.ts",
       "src/source/",
       "src/render/renderer/render-mask.ts",
       "src/grid/epsg-definitions.ts",
@@ -88,7 +88,7 @@ const SEAMS = [
       "src/app/",
       "src/cli/",
     ],
-    message: "Files are read through src/lib/file/, and tiles and state through their modules.",
+    message: "Take a Disk (src/lib/file/disk.ts), or read a file through another function of src/lib/file/.",
   },
 ];
 
