@@ -28,6 +28,7 @@ const modules = [
   "coordinator",
   "http",
   "app",
+  "migrate",
   "cli",
 ];
 
@@ -65,6 +66,19 @@ module.exports = {
         pathNot: "\\.test\\.ts$|/(password|lead-process|lead-child|node|connections)\\.ts$",
       },
       to: { path: "^src/lib/(time|random|file)/machine-" },
+    },
+    {
+      name: "migrate-apart",
+      severity: "error",
+      from: { path: "^src/migrate/", pathNot: "\\.test\\.ts$" },
+      to: { path: "^src/(coordinator|http|app)/" },
+    },
+    {
+      // The console has no code of the server. Only its tests look into the server.
+      name: "console-apart",
+      severity: "error",
+      from: { path: "^ui/", pathNot: "\\.test\\.tsx?$" },
+      to: { path: "^src/", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "renderer-apart",

@@ -83,6 +83,8 @@ const SEAMS = [
       "src/grid/epsg-definitions.ts",
       "src/configuration/geowebcache/default-files.ts",
       "src/configuration/internal/",
+      "src/configuration/keep/",
+      "src/migrate/",
       "src/http/built-files.ts",
       "src/http/api/server/server-places.ts",
       "src/app/",
@@ -180,6 +182,17 @@ export default {
           TSPropertySignature: checkMember,
           PropertyDefinition: checkMember,
           TSNamedTupleMember: (node) => check(node, node.label.name, node.elementType),
+        };
+      },
+    },
+    // Where nothing is read, nothing makes a name: it comes with the layer, the tile set or the message.
+    "names-at-edges": {
+      create(context) {
+        return {
+          "CallExpression[callee.name=/^as(?:LayerName|GridSetName|ParametersId)$/]"(node) {
+            const { name } = node.callee;
+            context.report({ node, message: `${name} is for code that reads a configuration, a request or a row.` });
+          },
         };
       },
     },

@@ -1,19 +1,15 @@
 import { pagesOf } from "../lib/pages.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { Clock, Timer } from "../lib/time/clock.ts";
-import { type Database, int, type Migrations, type Row, type SqlValue, text } from "../state/database.ts";
+import { type Database, int, type Row, type SqlValue, text } from "../state/database.ts";
 import type { Dialect } from "../state/dialect.ts";
+import type { Tables } from "../state/tables.ts";
 
-export const activityMigrations: Migrations = {
-  module: "activity",
-  steps: [
-    `CREATE TABLE activity (
+export const activityTables: Tables = `CREATE TABLE activity (
        id INTEGER PRIMARY KEY AUTOINCREMENT, time_ms INTEGER NOT NULL, user TEXT, address TEXT NOT NULL,
        method TEXT NOT NULL, path TEXT NOT NULL, status INTEGER NOT NULL, reason TEXT, job_id INTEGER,
        request_id TEXT NOT NULL, detail TEXT
-     );`,
-  ],
-};
+     );`;
 
 /** Waiting entries are written together, this long after the first of them. A kill may lose them. */
 const WRITE_MS = 250;
@@ -87,7 +83,10 @@ export class ActivityService {
   }
 
   /** Returns entries, the newest first. `after` is the id of the last entry of the previous page. */
-  async activity(limit: number, after: number | undefined, filter: ActivityFilter): Promise<readonly ActivityRow[]> {
+  async activity(
+    { limit, after }: { readonly limit: number; readonly after?: number },
+    filter: ActivityFilter,
+  ): Promise<readonly ActivityRow[]> {
     this.flush();
     const slices = new Slices(this.#clock);
     const found: ActivityRow[] = [];

@@ -17,8 +17,8 @@ import { RunWindows } from "../schedule/run-windows.ts";
 import { StateError } from "../state/data-directory.ts";
 import { ActiveJob } from "./active-job.ts";
 import { JobRunner } from "./job-runner.ts";
-import { jobMigrations } from "./record/job-migrations.ts";
 import { JobStore } from "./record/job-store.ts";
+import { jobTables } from "./record/job-tables.ts";
 import { JobAborted, type Work } from "./work.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);
@@ -35,7 +35,7 @@ afterEach(() => {
 
 /** The jobs of a server. The next instance reads the records of the previous one, as after a kill. */
 function live(work: Work, maxRunningTasks = 4, clock = machineClock) {
-  db.migrate([jobMigrations]);
+  db.createTables([jobTables]);
   const jobs = new JobStore(db);
   const persist = (also?: () => void): void => db.transaction(() => also?.());
   const runner = new JobRunner({
@@ -132,7 +132,7 @@ test("a job that had done everything when the server died is done after the star
     if (stored === undefined) throw new Error("the job was not stored");
     const zooms = stored.progress.zooms.map((zoom) => ({ ...zoom, stored: 10n, failed: 6n }));
     jobs.save({ ...stored, progress: { ...stored.progress, zooms } });
-    for (const task of [1, 2]) jobs.saveTask(task, "done", 16n);
+    for (const task of [1, 2]) jobs.tasks.save(task, "done", 16n);
   });
   const { runner } = live(stubborn().work);
   runner.start();

@@ -10,7 +10,7 @@ import type { Database } from "../state/database.ts";
 import { decayedFrequency } from "./access-frequency.ts";
 import type { ColdCell, EvictionOrder, Keep } from "./eviction-order.ts";
 import { Ledger } from "./ledger.ts";
-import { ledgerMigrations } from "./ledger-migrations.ts";
+import { ledgerTables } from "./ledger-tables.ts";
 
 const tileSetOf = (layer: string): TileSet => ({ layer, gridSet: "g", format: "image/png", parametersId: "" });
 const Z = 14;
@@ -27,7 +27,7 @@ afterEach(() => {
 function fresh() {
   const db = openTestDatabase(":memory:");
   databases.push(db);
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const clock = new ManualClock(1_700_000_000_000);
   const ledger = new Ledger({ db, store: createMemoryStore(), boot: "boot", clock });
   return {

@@ -6,7 +6,7 @@ import { ATLAS } from "../grid/coordinate-systems.ts";
 import { type Extent, type GridSet, tileExtent } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
 import { isSelected } from "../grid/tile-selection.ts";
-import { gridSubset } from "../layer/layer.ts";
+import { gridSubset } from "../layer/grid-subset.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";

@@ -191,6 +191,7 @@ export class ServerClient {
         layers.map((layer) => layer.name),
       );
     } catch {
+      // The message is complete without a suggestion.
       return "";
     }
   }

@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
-import type { Layer, WmsSourceOptions } from "../../layer/layer.ts";
+import type { Layer } from "../../layer/layer.ts";
+import type { WmsSourceOptions } from "../../layer/source-options.ts";
 import { answerText } from "../../lib/text/answer-text.ts";
 import { deadline } from "../../lib/time/deadline.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";

@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from "../../layer/layer.ts";
+import type { ConnectionOptions } from "../../layer/source-options.ts";
 import type { Clock, Timer } from "../../lib/time/clock.ts";
 import { LatencyLimit } from "./latency-limit.ts";
 

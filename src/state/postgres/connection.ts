@@ -149,6 +149,7 @@ export class PostgresConnection {
       destroy(new Error("not used"));
       return false;
     } catch {
+      // The connection was lost again. The next attempt reports its own fault.
       destroy(new Error("not used"));
       return false;
     }
@@ -282,6 +283,7 @@ export class PostgresConnection {
     if (this.#state.kind !== "open") return;
     const { client, destroy } = this.#state;
     const late = machineClock.after(RECONNECT_WAIT_MS, () => destroy(new Error("no answer")));
+    // The last transaction has ended, so a connection that breaks now loses nothing.
     await client.end().catch(() => {});
     late.cancel();
   }

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { type ClusterOptions, hostPortText } from "../../../configuration/cluster-options.ts";
-import { codeOf } from "../../../lib/error-code.ts";
+import { codeOf, errorMessage } from "../../../lib/error-code.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
@@ -189,6 +189,7 @@ export class Membership {
         this.#lease.granted(sentMs);
         link.use(channel);
         this.#leads = row.instance === hello.instance;
+        // A lead that cannot be reached has given up the renders of this node.
         this.#retire = async () => void (await channel.call("retire").catch(() => undefined));
         // The node received SIGTERM during the request to join.
         if (this.#isLeaving) void this.#retire();
@@ -240,8 +241,9 @@ export class Membership {
           this.#mayStore(sentMs, leadLeaseMs);
         } else end("the lead grants no lease");
       }
-    } catch {
-      // The connection is lost. Its "close" event reports that.
+    } catch (error) {
+      // The "close" event reports a lost connection.
+      if (!socket.destroyed) end(`the lead cannot renew the lease: ${errorMessage(error)}`);
     } finally {
       silent.cancel();
     }
@@ -293,8 +295,7 @@ export class Membership {
   }
 
   /**
-   * Renews the lease until the lead's process beside this node renews it. On a busy machine, or with much to migrate and to
-   * load, that process starts more slowly than the lease lasts. Without the renewal the nodes would take the lead from each
+   * Renews the lease until the lead's process beside this node renews it. On a busy machine, or with much to load, that process starts more slowly than the lease lasts. Without the renewal the nodes would take the lead from each
    * other for ever.
    */
   async #renewAtStart(epoch: number): Promise<void> {

@@ -39,6 +39,7 @@ export class ServerPlaces {
     const late = [unknown("state", remoteState ?? state), ...tiles.map((path) => unknown("tiles", path))];
     const over = new AbortController();
     try {
+      // Rejects only when the race is over.
       const waited = pause(machineClock, LONGEST_WAIT_MS, over.signal).then(() => late);
       return [...configuration, ...(await Promise.race([this.#looking, waited])), ...remote];
     } finally {
