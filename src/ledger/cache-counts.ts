@@ -258,6 +258,6 @@ export class CacheCounts {
   /** Yields the rectangles of the blocks of a level that have a row in the database. */
   *blockRects(pyramid: StoredPyramid, z: Zoom): Generator<TileRect> {
     for (const record of this.#in.tileSets.of(pyramid))
-      for (const at of this.#in.blocks.addressesOf(blocksId(record, z), z)) yield blockRect(at);
+      for (const at of this.#in.blocks.rows.addressesOf(blocksId(record, z), z)) yield blockRect(at);
   }
 }

@@ -6,7 +6,7 @@ import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import { int, text } from "../state/database.ts";
 import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
 import { cellOf } from "./block.ts";
-import type { ZoomAddress } from "./block-table.ts";
+import type { ZoomAddress } from "./block-rows.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { CellEviction } from "./cells/cell-eviction.ts";
 import { CellWriters } from "./cells/cell-writers.ts";
