@@ -54,7 +54,7 @@ export class CacheCounts {
     for (const [n, record] of others.entries())
       if (levels[n]?.length !== 0 && tileSets.find(record.tileSet) === record)
         this.#records.truncate(pyramidOf(record.tileSet));
-    const complete = tileSets.completeIn(layer);
+    const complete = tileSets.pyramids.completeIn(layer);
     return pyramids.filter((pyramid) => complete.get(pyramidKey(pyramid)) !== true);
   }
 
@@ -64,7 +64,7 @@ export class CacheCounts {
     const recorded = records.map(({ tileSet }) => pyramidOf(tileSet));
     const all = [...this.#storedPyramids(layer, gridSets, records), ...recorded];
     const byKey = new Map(all.map((pyramid) => [pyramidKey(pyramid), pyramid]));
-    const complete = this.#in.tileSets.completeIn(layer);
+    const complete = this.#in.tileSets.pyramids.completeIn(layer);
     return [...byKey].filter(([key]) => complete.get(key) === true).map(([, pyramid]) => pyramid);
   }
 

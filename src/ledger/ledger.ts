@@ -172,7 +172,7 @@ export class Ledger {
    * pyramid.
    */
   isComplete(pyramid: StoredPyramid): boolean | undefined {
-    return this.#in.tileSets.isComplete(pyramid);
+    return this.#in.tileSets.pyramids.isComplete(pyramid);
   }
 
   /** Returns the tile sets with their sums. */
