@@ -90,7 +90,7 @@ export async function readServer(
     const { roots, nameField } = OBJECTS[kind];
     const names: unknown = JSON.parse(await client.request("GET", `/rest/${segment}.json`));
     for (const name of Array.isArray(names) ? names.map(String) : []) {
-      if (kind === "gridSet" && builtInGridSetIds.includes(name)) continue;
+      if (kind === "gridSet" && builtInGridSetIds.some((known) => known === name)) continue;
       const path = `/rest/${segment}/${encodeURIComponent(name)}.xml`;
       const document = await documentOf(client, path, roots);
       const own = kind === "layer" ? await configurationOf(client, name) : undefined;

@@ -295,7 +295,7 @@ function checkExtent(extent: Extent, path: Path, gridSet: GridSet, problems: Pro
 }
 
 function unknownGridSet(id: string, own: ReadonlyMap<string, GridSet>): string {
-  const all = [...own.keys(), ...builtInGridSetIds].map(asGridSetName);
+  const all = [...Array.from(own.values(), ({ id }) => id), ...builtInGridSetIds];
   const listed = all.filter((known) => !known.startsWith("UTM"));
   const hint = gridSetHint(id, all, (one) => (own.get(one) ?? builtInGridSet(one))?.srs);
   const define = /^EPSG:\d+$/i.test(id) && !hint.endsWith("here");
