@@ -78,6 +78,17 @@ export default {
         };
       },
     },
+    // Where nothing is read, nothing makes a name: it comes with the layer, the tile set or the message.
+    "names-at-edges": {
+      create(context) {
+        return {
+          "CallExpression[callee.name=/^as(?:LayerName|GridSetName|ParametersId)$/]"(node) {
+            const { name } = node.callee;
+            context.report({ node, message: `${name} is for code that reads a configuration, a request or a row.` });
+          },
+        };
+      },
+    },
     // One function makes each brand, so that a search for its name finds every place where text becomes a name.
     "no-brand-cast": {
       create(context) {

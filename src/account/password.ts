@@ -43,7 +43,13 @@ const fresh = (salt: Buffer = randomBytes(16)): ScryptHash => ({
  * Returns the hash of a password that a configuration has as plain text. Equal passwords of a user have equal hashes,
  * so that a start or a reload with the same password does not end the user's sessions. The hash stays in memory.
  */
-export const hashOfPlain = (name: string, password: string): Promise<PasswordHash> =>
+export const hashOfPlain = ({
+  name,
+  password,
+}: {
+  readonly name: string;
+  readonly password: string;
+}): Promise<PasswordHash> =>
   hashPassword(
     password,
     createHash("sha256")

@@ -31,7 +31,7 @@ const entry = (n: number, timeMs = n) => ({
   requestId: String(n),
 });
 const pathsOf = async (service: ActivityService, limit: number): Promise<readonly string[]> =>
-  (await service.activity(limit, undefined, {})).map(({ path }) => path);
+  (await service.activity({ limit }, {})).map(({ path }) => path);
 
 test("50,000 entries are kept, none is lost between two writes, and old ones go", async () => {
   let now = 0;
@@ -74,7 +74,9 @@ test("a filter finds entries behind many others, page by page", async () => {
   const rare = { user: "Anna", path: "/rest/seed/WS:roads.json", reason: "no such level", detail: "seed of roads" };
   for (let n = 0; n < 9_000; n++) await service.recordActivity({ ...entry(n), ...(n % 3_000 === 7 ? rare : {}) });
   const ids = async (filter: ActivityFilter, limit = 10, after?: number) =>
-    (await service.activity(limit, after, filter)).map(({ requestId }) => requestId);
+    (await service.activity({ limit, ...(after === undefined ? {} : { after }) }, filter)).map(
+      ({ requestId }) => requestId,
+    );
   for (const filter of [
     { user: "Anna" },
     { refused: true },

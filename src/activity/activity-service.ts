@@ -83,7 +83,10 @@ export class ActivityService {
   }
 
   /** Returns entries, the newest first. `after` is the id of the last entry of the previous page. */
-  async activity(limit: number, after: number | undefined, filter: ActivityFilter): Promise<readonly ActivityRow[]> {
+  async activity(
+    { limit, after }: { readonly limit: number; readonly after?: number },
+    filter: ActivityFilter,
+  ): Promise<readonly ActivityRow[]> {
     this.flush();
     const slices = new Slices();
     const found: ActivityRow[] = [];

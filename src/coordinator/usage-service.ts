@@ -1,5 +1,5 @@
 import { layerNames } from "../layer/catalogue.ts";
-import { asLayerName, type LayerName } from "../layer/tile-set.ts";
+import type { LayerName } from "../layer/tile-set.ts";
 import { Verification } from "../ledger/verification.ts";
 import type { VerificationView } from "../ledger/verification-documents.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
@@ -67,7 +67,7 @@ export class UsageService {
     if (this.#verification?.view().state === "running") return false;
     await recounted();
     const names = layer === undefined ? this.#layerNames() : [layer];
-    const pyramids = names.flatMap((name) => pyramidsOf(asLayerName(name), this.#parts));
+    const pyramids = names.flatMap((name) => pyramidsOf(name, this.#parts));
     this.#verification = new Verification({ ledger, store, pyramids, repair, now });
     return true;
   }

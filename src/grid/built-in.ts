@@ -1,5 +1,5 @@
 import { createGridSet, type GridSetOptions } from "./create-grid-set.ts";
-import type { Extent, GridSet } from "./grid-set.ts";
+import { asGridSetName, type Extent, type GridSet, type GridSetName } from "./grid-set.ts";
 
 /*
  * GWC's built-in grid sets under GWC's names and with GWC's literal numbers (`DefaultGridsets`), so that existing
@@ -153,7 +153,7 @@ function optionsOf(id: string): GridSetOptions | undefined {
 const withTwin = (id: string): string[] => [id, `${id}x2`];
 
 /** The names of all built-in grid sets. */
-export const builtInGridSetIds: readonly string[] = [
+export const builtInGridSetIds: readonly GridSetName[] = [
   ...withTwin("EPSG:4326"),
   ...withTwin("EPSG:900913"),
   "GlobalCRS84Pixel",
@@ -167,7 +167,7 @@ export const builtInGridSetIds: readonly string[] = [
   ...withTwin("EuropeanETRS89_LAEAQuad"),
   ...withTwin("CanadianNAD83_LCC"),
   ...Array.from({ length: 60 }, (_, zone) => withTwin(`UTM${String(zone + 1).padStart(2, "0")}WGS84Quad`)).flat(),
-];
+].map(asGridSetName);
 
 const made = new Map<string, GridSet>();
 

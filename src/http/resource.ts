@@ -83,7 +83,7 @@ export interface RouteOptions {
   readonly installation: () => Installation;
   readonly users: () => readonly Pick<KeptUser, "name" | "roles" | "keptIn">[];
   /** Returns where a layer is configured. Undefined for a demo layer. */
-  readonly layerOrigin: (layer: LayerName) => LayerOrigin | undefined;
+  readonly layerOrigin: (name: string) => LayerOrigin | undefined;
   /** Checks the text of a configuration. Does not load it. */
   readonly checkConfiguration: (text: Uint8Array) => Promise<Documents["ConfigurationCheck"]["problems"]>;
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;

@@ -70,8 +70,12 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
     if (record === undefined) return;
     corruptBlocks++;
     const { tiles, bytes, allocated } = blocks.sumOf(tileSetId, z);
-    const { tiles: hadTiles, bytes: hadBytes, allocated: hadAllocated } = record.sums.get(z) ?? emptySum();
-    tileSets.add(record, z, tiles - Number(hadTiles), bytes - Number(hadBytes), allocated - Number(hadAllocated));
+    const had = record.sums.get(z) ?? emptySum();
+    tileSets.add(record, z, {
+      tiles: tiles - Number(had.tiles),
+      bytes: bytes - Number(had.bytes),
+      allocated: allocated - Number(had.allocated),
+    });
     blocks.changed(block);
     doubted.countLater(block.at);
     parts.corrupt?.(record.tileSet, blockRect(block.at), reason);

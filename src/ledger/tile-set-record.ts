@@ -13,6 +13,9 @@ export interface Sum {
   allocated: bigint;
 }
 
+/** A change of a number of tiles and of their bytes; negative if tiles are removed. */
+export type SumChange = Readonly<Record<keyof Sum, number>>;
+
 export const emptySum = (): Sum => ({ tiles: 0n, bytes: 0n, allocated: 0n });
 
 export function addTo(sum: Sum, { tiles, bytes, allocated }: Readonly<Sum>): void {

@@ -14,6 +14,7 @@ import {
   pyramidOf,
   pyramidOfRow,
   type Sum,
+  type SumChange,
   type TileSetLevel,
   type TileSetRecord,
   type TileSetScope,
@@ -199,7 +200,7 @@ export class TileSetTable {
   }
 
   /** Adds to the sums of a zoom, of the layer, and of all layers. */
-  add(record: TileSetRecord, z: Zoom, tiles: number, bytes: number, allocated: number): void {
+  add(record: TileSetRecord, z: Zoom, { tiles, bytes, allocated }: SumChange): void {
     this.#change(record, z, { tiles: BigInt(tiles), bytes: BigInt(bytes), allocated: BigInt(allocated) });
     this.#dirty.set(`${record.id}/${z}`, { record, z });
   }

@@ -1,7 +1,8 @@
 import { matrixRect, rectCount, type TileRect, type Zoom } from "../grid/grid-set.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
-import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
+import { coverageAt } from "../layer/grid-subset.ts";
+import { findSubset, type Layer } from "../layer/layer.ts";
 import type { KnownTileSet, Ledger } from "../ledger/ledger.ts";
 import { combinationsOf } from "./combination.ts";
 import type { JobCounts } from "./job/job-counts.ts";

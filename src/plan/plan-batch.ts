@@ -1,7 +1,8 @@
 import { canonicalSrs, sameSrs } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import type { GridSubset, Layer } from "../layer/layer.ts";
+import type { GridSubset } from "../layer/grid-subset.ts";
+import type { Layer } from "../layer/layer.ts";
 import { legalValuesText, listedValues, type ParameterFilter } from "../layer/parameter-filter.ts";
 import { defined } from "../lib/defined.ts";
 import { Slices } from "../lib/process/slices.ts";

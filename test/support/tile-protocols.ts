@@ -10,7 +10,8 @@ import { type TileProtocolOptions, TileProtocols } from "../../src/http/tiles/ti
 import { atEveryZoom } from "../../src/layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../src/layer/catalogue.ts";
 import type { TileFormat } from "../../src/layer/format.ts";
-import { gridSubset, type Layer } from "../../src/layer/layer.ts";
+import { gridSubset } from "../../src/layer/grid-subset.ts";
+import type { Layer } from "../../src/layer/layer.ts";
 import { formatNamed, layerNamed } from "./layer.ts";
 
 /** Returns a grid set for tests of the tile protocols. The resolutions halve from `resolution`. */

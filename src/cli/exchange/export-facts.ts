@@ -1,7 +1,8 @@
 import { asTileRect, asZoom, type GridSet, rectExtent, type Zoom } from "../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { TileFormat } from "../../layer/format.ts";
-import type { GridSubset, Layer } from "../../layer/layer.ts";
+import type { GridSubset } from "../../layer/grid-subset.ts";
+import type { Layer } from "../../layer/layer.ts";
 import { isMap } from "../../lib/is-map.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import type { ExportFacts, ExportProgress } from "./export-target.ts";

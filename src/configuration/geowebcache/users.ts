@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { hashOfPlain, isPasswordHash } from "../../account/password.ts";
-import type { PasswordHash } from "../../account/user.ts";
-import { isUserName, type KeptUser, type UserPlace } from "../../account/user.ts";
+import { isUserName, type KeptUser, type PasswordHash, type UserPlace } from "../../account/user.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { readWholeFile } from "../../lib/file/read-whole-file.ts";
@@ -67,7 +66,7 @@ async function hashOf(name: string, password: string): Promise<PasswordHash | un
   const form = /^\{(\w+)\}(.*)$/.exec(password);
   if (form === null || form[1] === "noop") {
     const plain = form === null ? password : (form[2] ?? "");
-    return plain === "" ? undefined : hashOfPlain(name, plain);
+    return plain === "" ? undefined : hashOfPlain({ name, password: plain });
   }
   const hash = form[1] === "bcrypt" ? (form[2] ?? "") : "";
   return isPasswordHash(hash) ? hash : undefined;

@@ -39,7 +39,7 @@ export interface ObjectEffect {
   /** The grid sets of layers whose stored tiles would show other places after the change. These tiles are truncated. */
   readonly moved: readonly { readonly layer: LayerName; readonly gridSet: GridSetName }[];
   /** The layers whose stored tiles stay in the old location of their store. */
-  readonly relocated: readonly string[];
+  readonly relocated: readonly LayerName[];
 }
 
 /** Returns the objects after a change. A new object is the last one. */

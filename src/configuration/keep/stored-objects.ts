@@ -41,8 +41,8 @@ export function recordRemovals(db: Database, changes: readonly ObjectChange[]): 
 export function deleteRemovals(db: Database, names: readonly string[]): void {
   const remove = db.prepare("DELETE FROM removed_layer WHERE name = ?");
   // Of thousands of layers only few have a record, and each statement is a transaction.
-  const recorded = new Set(removedLayers(db));
-  for (const name of names) if (recorded.has(asLayerName(name))) remove.run(name);
+  const recorded: ReadonlySet<string> = new Set(removedLayers(db));
+  for (const name of names) if (recorded.has(name)) remove.run(name);
 }
 
 function storeChange(db: Database, { kind, name, document, isInFile }: ObjectChange): void {

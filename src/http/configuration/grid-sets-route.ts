@@ -3,7 +3,7 @@ import { fieldOf, itemsOf, type RootedDocument, textOf } from "../../configurati
 import { gridSetContent, gridSetDocument } from "../../configuration/gwc/grid-set-object.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
-import { asGridSetName, type GridSet } from "../../grid/grid-set.ts";
+import type { GridSet } from "../../grid/grid-set.ts";
 import { findSubset } from "../../layer/layer.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
@@ -52,7 +52,7 @@ export function gridSetsRoute(parts: GridSetParts): Route {
     standard: "xml",
     names: () => {
       const own = configured().gridSets.map(({ id }) => id);
-      return [...own, ...builtInGridSetIds.filter((id) => !own.includes(asGridSetName(id)))];
+      return [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
     },
     find: (_, name) => {
       const found = gridSetOf(parts, name);

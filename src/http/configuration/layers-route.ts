@@ -109,7 +109,7 @@ export function fixedLayer(
 ): Refusal | undefined {
   const { objects, isWritable } = configured();
   if (isWritable || documentOf(objects, "layer", name) !== undefined) return undefined;
-  const origin = layerOrigin(asLayerName(name));
+  const origin = layerOrigin(name);
   const place = origin?.line === undefined ? origin?.file : `${origin.file}, line ${origin.line}`;
   return place === undefined
     ? conflict(`The layer ${name} is a demo layer, and a configuration file replaces the demo layers.`)

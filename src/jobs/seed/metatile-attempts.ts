@@ -151,7 +151,7 @@ export class MetatileAttempts {
     const isFinal = isLast || (failure.isPermanent === true && !ownFailurePolicy);
     const triesLeft = isFinal ? 0 : retryCount + 1 - failed;
     if (triesLeft > 0) {
-      job.bookRetry();
+      job.tally.addRetry();
       await this.#pause(
         pauseAfter(failed, { firstMs: retryWaitMs, longestMs: Number.POSITIVE_INFINITY }),
         failure,

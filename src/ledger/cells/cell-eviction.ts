@@ -95,7 +95,7 @@ export class CellEviction {
       }
       // The cell has no tiles any more, so its bytes become 0 even if its tiles were smaller than recorded.
       const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
-      this.#in.cells.add(record, block, cell, 0, -bytes, -allocated);
+      this.#in.cells.add(record, block, cell, { tiles: 0, bytes: -bytes, allocated: -allocated });
       block.lastClosedMs = this.#in.monotonicNow();
       this.#writers.changed([cellPosition(tileSet, block, cell)]);
       return [{ tileSet, rect, tiles }];

@@ -214,14 +214,11 @@ export class CellWriters {
     // The writer wrote the tile after it opened the cell.
     const sinceMs = block.writers[cell] === 0 ? nowMs : (block.openedMs[cell] ?? 0);
     if (tile.unchanged !== "left") block.aged(x, y, !had, { sinceMs: Math.min(sinceMs, nowMs), untilMs: nowMs });
-    this.#in.cells.add(
-      record,
-      block,
-      cell,
-      had ? 0 : 1,
-      tile.bytes - before,
-      this.#in.cells.allocated(tileSet, tile.bytes) - this.#in.cells.allocated(tileSet, before),
-    );
+    this.#in.cells.add(record, block, cell, {
+      tiles: had ? 0 : 1,
+      bytes: tile.bytes - before,
+      allocated: this.#in.cells.allocated(tileSet, tile.bytes) - this.#in.cells.allocated(tileSet, before),
+    });
   }
 
   /** Records that a tile was removed from the store. */
@@ -234,7 +231,7 @@ export class CellWriters {
     block.clear(tile.x, tile.y);
     const bytes = Math.min(block.cellBytes[cell] ?? 0, tile.bytes);
     const allocated = Math.min(block.cellAllocated[cell] ?? 0, this.#in.cells.allocated(tileSet, tile.bytes));
-    this.#in.cells.add(record, block, cell, -1, -bytes, -allocated);
+    this.#in.cells.add(record, block, cell, { tiles: -1, bytes: -bytes, allocated: -allocated });
   }
 
   /**

@@ -3,7 +3,7 @@ import { CELL_SIDE, type TileSet } from "../../layer/tile-set.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import { type Block, blockOf, cellOf } from "../block.ts";
 import type { BlockTable } from "../block-table.ts";
-import { blocksId, type TileSetRecord } from "../tile-set-record.ts";
+import { blocksId, type SumChange, type TileSetRecord } from "../tile-set-record.ts";
 import type { TileSetTable } from "../tile-set-table.ts";
 
 /** The position of a cell, with its tile set. It stays valid when a truncation changes the id of the tile set. */
@@ -56,10 +56,10 @@ export class Cells {
   }
 
   /** Changes the numbers of a cell together with the sums. No other code changes the bytes of a cell. */
-  add(record: TileSetRecord, block: Block, cell: number, tiles: number, bytes: number, allocated: number): void {
-    block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + bytes;
-    block.cellAllocated[cell] = (block.cellAllocated[cell] ?? 0) + allocated;
-    this.#parts.tileSets.add(record, block.at.z, tiles, bytes, allocated);
+  add(record: TileSetRecord, block: Block, cell: number, by: SumChange): void {
+    block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + by.bytes;
+    block.cellAllocated[cell] = (block.cellAllocated[cell] ?? 0) + by.allocated;
+    this.#parts.tileSets.add(record, block.at.z, by);
     this.#parts.blocks.changed(block);
   }
 }

@@ -98,14 +98,11 @@ export class DoubtedCells {
       block.lastUseMs[cell] = Math.max(lastUse, newest);
       block.frequency[cell] = frequency === 0 ? decayedFrequency(0, newest, 1) : frequency;
     }
-    cells.add(
-      record,
-      block,
-      cell,
+    cells.add(record, block, cell, {
       tiles,
-      bytes - (block.cellBytes[cell] ?? 0),
-      allocated - (block.cellAllocated[cell] ?? 0),
-    );
+      bytes: bytes - (block.cellBytes[cell] ?? 0),
+      allocated: allocated - (block.cellAllocated[cell] ?? 0),
+    });
     if (block.writers[cell] === 0 && this.#parts.lateMs() === 0) block.known[cell] = 1;
   }
 

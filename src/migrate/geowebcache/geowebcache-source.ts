@@ -95,7 +95,7 @@ export async function readServer(
     const { roots, nameField } = OBJECTS[kind];
     const names: unknown = JSON.parse(await server.get(`/rest/${segment}.json`));
     for (const name of Array.isArray(names) ? names.map(String) : []) {
-      if (kind === "gridSet" && builtInGridSetIds.includes(name)) continue;
+      if (kind === "gridSet" && builtInGridSetIds.some((known) => known === name)) continue;
       const path = `/rest/${segment}/${encodeURIComponent(name)}.xml`;
       const document = await documentOf(server, path, roots);
       const own = kind === "layer" ? await configurationOf(server, name) : undefined;

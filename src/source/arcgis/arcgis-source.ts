@@ -1,6 +1,6 @@
 import { canonicalSrs } from "../../grid/grid-set.ts";
 import type { TileFormat } from "../../layer/format.ts";
-import type { ArcgisExportOptions, ArcgisSourceOptions } from "../../layer/layer.ts";
+import type { ArcgisExportOptions, ArcgisSourceOptions } from "../../layer/source-options.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
 import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";

@@ -15,7 +15,7 @@ import {
   writePmtiles,
 } from "../../../test/support/archive-fixture.ts";
 import { formatNamed } from "../../../test/support/layer.ts";
-import type { ArchiveSourceOptions } from "../../layer/layer.ts";
+import type { ArchiveSourceOptions } from "../../layer/source-options.ts";
 import { tileRequest } from "../source.conformance.ts";
 import { type Source, SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT } from "./archive.ts";

@@ -241,7 +241,7 @@ export class SqliteReader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // If the reader process does not run, no file is open.
+    // If the reader process does not run, or ends during the call, no file is open.
     if (reader !== undefined) await send({ ...this.#file, operation: "close" }).catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-import type { UpstreamOptions } from "../../layer/layer.ts";
+import type { UpstreamOptions } from "../../layer/source-options.ts";
 import { escapeXml } from "../../lib/text/escape.ts";
 import type { UpstreamAnswer } from "./image-response.ts";
 import { decodeText } from "./response-text.ts";

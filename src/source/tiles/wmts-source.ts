@@ -1,4 +1,4 @@
-import type { WmtsSourceOptions } from "../../layer/layer.ts";
+import type { WmtsSourceOptions } from "../../layer/source-options.ts";
 import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";

@@ -1,6 +1,6 @@
 import { isYFirst } from "../../grid/axis-order.ts";
 import { canonicalSrs, sameSrs } from "../../grid/grid-set.ts";
-import type { WmsSourceOptions } from "../../layer/layer.ts";
+import type { WmsSourceOptions } from "../../layer/source-options.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";
 import type { FeatureInfoRequest, LegendRequest, MaskRequest, Question, RenderRequest } from "../source.ts";
 

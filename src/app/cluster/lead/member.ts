@@ -57,6 +57,7 @@ export async function nodeView(member: Member, { hosts, leases, isOwn }: ViewPar
   const lead = isOwn(hello);
   const lease = leases.leftMs(hello.instance);
   const work = hosts.workOf(lead ? undefined : renderers);
+  // The row of a node that does not answer says so.
   const metrics = await channel.call("metrics").catch(() => undefined);
   return {
     name: hello.name,

@@ -281,6 +281,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   async #anotherJoins(): Promise<boolean> {
     const absentMs = Math.ceil(this.#leases.absentMs());
     if (absentMs === 0) return false;
+    // Rejects only if no node has joined in the time. The caller then decides without that node.
     await once(this.#joins, "joined", { signal: AbortSignal.timeout(absentMs) }).catch(() => undefined);
     return true;
   }
@@ -423,6 +424,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.#isClosing = true;
     this.#closedTo = "the lead is closing";
     this.#calls.refuse();
+    // A node that does not answer loses its connection below, and its calls fail.
     await Promise.all([...this.#members].map(({ channel }) => channel.call("closing").catch(() => undefined)));
     await this.#calls.ended(graceMs);
     // Waits for the jobs' renders in progress on nodes.

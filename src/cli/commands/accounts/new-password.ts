@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { hashPassword } from "../../../account/password.ts";
-import type { PasswordHash } from "../../../account/user.ts";
-import { LEAST_PASSWORD } from "../../../account/user.ts";
+import { LEAST_PASSWORD, type PasswordHash } from "../../../account/user.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { ask } from "./ask.ts";
 

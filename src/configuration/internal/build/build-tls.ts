@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
-import type { TlsOptions } from "../../../layer/layer.ts";
+import type { TlsOptions } from "../../../layer/source-options.ts";
 import { defined } from "../../../lib/defined.ts";
 import { readSmallFile } from "../../../lib/file/small-file.ts";
 import type { UpstreamDocument } from "../../fields/source-schema.ts";

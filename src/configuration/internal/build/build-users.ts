@@ -74,7 +74,9 @@ async function configuredUsers(
     if (password !== undefined)
       problems.warn(["users", i], `the password of ${name} is not hashed in the file; \`nuthatch user hash\` does it`);
     const passwordHash =
-      document.passwordHash === undefined ? await hash(name, password ?? "") : asPasswordHash(document.passwordHash);
+      document.passwordHash === undefined
+        ? await hash({ name, password: password ?? "" })
+        : asPasswordHash(document.passwordHash);
     users.push({ name, passwordHash, roles });
   }
   return users;
@@ -117,5 +119,5 @@ async function administratorOf(env: Variables, problems: Problems): Promise<Kept
   const name = env["NUTHATCH_ADMIN_USER"] || "admin";
   if (!isUserName(name)) problems.add([], "NUTHATCH_ADMIN_USER: expected a name without a colon");
   const keptIn: UserPlace = { kind: "environment", file: null };
-  return { name, passwordHash: await hashOfPlain(name, password), roles: ["admin"], keptIn };
+  return { name, passwordHash: await hashOfPlain({ name, password }), roles: ["admin"], keptIn };
 }

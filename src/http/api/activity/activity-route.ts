@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { defined } from "../../../lib/defined.ts";
 import { text } from "../../../lib/document-fields.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
@@ -24,7 +25,8 @@ export const activityOperations = [
     { query: activityQuery, answers: "Activity", failures: [400] },
     ({ operations }: Pick<RouteOptions, "operations">) =>
       readingQuery(activityQuery, async ({ limit, after, q, ...filter }) => {
-        const entries = await operations.activity(limit, after, { ...filter, ...(q === undefined ? {} : { text: q }) });
+        const page = { limit, ...defined({ after }) };
+        const entries = await operations.activity(page, { ...filter, ...defined({ text: q }) });
         return documentAnswer("Activity", { activity: entries.map(activityDocument) });
       }),
   ),

@@ -1,5 +1,5 @@
 import type { ObjectEffect } from "../../../configuration/gwc/configured-object.ts";
-import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
+import type { LayerName } from "../../../layer/tile-set.ts";
 import type { RouteOptions } from "../../resource.ts";
 import type { Documents } from "../documents/documents.ts";
 
@@ -22,8 +22,7 @@ export async function effectDocument(
   const scopes = new Map<LayerName, Scope>();
   for (const { layer } of moved)
     scopes.set(layer, new Set(moved.filter((one) => one.layer === layer).map(({ gridSet }) => gridSet)));
-  for (const layer of [...relocated, ...(truncated === undefined ? [] : [truncated])])
-    scopes.set(asLayerName(layer), "all");
+  for (const layer of [...relocated, ...(truncated === undefined ? [] : [truncated])]) scopes.set(layer, "all");
   const invalid: Invalid[] = [];
   for (const [layer, scope] of scopes) {
     const { tileSets = [] } = await operations.usage({ tileSets: true, layer });

@@ -2,7 +2,7 @@ import { gridSetTag } from "../../../configuration/configuration-tag.ts";
 import { documentOf, fileOf } from "../../../configuration/gwc/configured-object.ts";
 import { gridSetContent } from "../../../configuration/gwc/grid-set-object.ts";
 import { builtInGridSetIds } from "../../../grid/built-in.ts";
-import { asGridSetName, type GridSet } from "../../../grid/grid-set.ts";
+import type { GridSet } from "../../../grid/grid-set.ts";
 import { gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { findSubset } from "../../../layer/layer.ts";
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
@@ -29,7 +29,7 @@ function originOf({ configured }: Configured, id: string): "built-in" | "file" |
 const listHandler = (parts: Configured): Handler =>
   reader(async () => {
     const own = parts.configured().gridSets.map(({ id }) => id);
-    const ids = [...own, ...builtInGridSetIds.filter((id) => !own.includes(asGridSetName(id)))];
+    const ids = [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
     const counts = new Map<string, number>();
     for (const { gridSubsets } of parts.configured().layers)
       for (const { gridSet } of gridSubsets) counts.set(gridSet.id, (counts.get(gridSet.id) ?? 0) + 1);

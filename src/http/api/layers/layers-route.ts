@@ -4,8 +4,8 @@ import { documentOf } from "../../../configuration/gwc/configured-object.ts";
 import { layerContent } from "../../../configuration/gwc/layer-object.ts";
 import { layerConfiguration, layerConfigurationWithSecrets } from "../../../configuration/layer-configuration.ts";
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
-import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
-import { asLayerName } from "../../../layer/tile-set.ts";
+import { type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -67,7 +67,7 @@ function layerKind(parts: Pick<RouteOptions, "operations" | "layerOrigin" | "con
       const { layers } = configured();
       const layer = layers.find((one) => one.name === of);
       if (layer === undefined) return refuse(unknownLayer(of, new Map(layers.map((one) => [one.name, one]))));
-      const context = { base, quota: await operations.quota(), origin: layerOrigin(asLayerName(of)) };
+      const context = { base, quota: await operations.quota(), origin: layerOrigin(of) };
       const document = {
         ...layerDocument(layer, context),
         editable: isEditable(parts, fixedLayer(parts, of)),

@@ -1,7 +1,8 @@
 import { asTileIndex, canonicalSrs, type GridSet, plainNumber, tileExtent } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
-import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';

@@ -21,7 +21,8 @@ import {
 import type { Colour } from "../../../image/compose.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { ImageFormat } from "../../../layer/format.ts";
-import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts";
+import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import { allValues, type Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
