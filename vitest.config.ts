@@ -2,7 +2,6 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { NOT_IN_GATE } from "./test/not-in-gate.ts";
 import { hasPostgres } from "./test/support/postgres.ts";
 
 // The gate gives the same result twice: its properties and the order of its tests have one seed.
@@ -48,7 +47,15 @@ const onPostgres = {
 };
 
 /** The small files that take longest. They begin first, so that the end of a run does not wait for them. */
-const LONGEST = [...NOT_IN_GATE, "test/engine/s3.test.ts"];
+const LONGEST = [
+  "engine/cluster-kills",
+  "engine/cluster-failures",
+  "engine/runs",
+  "docs/shell-blocks",
+  "engine/cluster-stores",
+  "engine/s3",
+  "engine/reseed",
+].map((name) => `test/${name}.test.ts`);
 
 /** Sorts by size, and in later runs by time, but for the longest files. */
 class LongestFirst extends BaseSequencer {
@@ -63,7 +70,6 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
-    exclude: gate ? [...NOT_IN_GATE] : [],
     projects: [
       // A file changes nothing outside of itself: many of them share a process, which is started once.
       { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },

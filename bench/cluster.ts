@@ -26,14 +26,14 @@ interface Contender {
   readonly name: string;
   readonly nodes: readonly TestServer[];
   readonly hitMicros: number[];
-  /** CPU of all processes while nothing is asked, ms a second. */
+  /** CPU of all idle processes, ms a second. */
   readonly idleMs: number[];
   /** By renderers that have started and rendered before. */
   readonly metatileMs: number[];
-  /** What a renderer spends beyond that in its first seed: its start, and what V8 interprets and compiles. */
+  /** Additional CPU of a renderer in its first seed: its start, and V8's interpretation and compilation. */
   readonly startMs: number[];
   readonly missMs: number[];
-  /** What the lead spends, without its renderers. */
+  /** CPU of the lead, without its renderers. */
   readonly lead: { readonly metatileMs: number[]; readonly missMs: number[]; readonly hitsShare: number[] };
   close(): Promise<void>;
 }
@@ -120,7 +120,7 @@ const leadSeconds = ({ nodes }: Contender): number =>
 const runs = (pid: number, program: string): boolean => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(program);
 const isLead = (pid: number): boolean => runs(pid, "lead-process");
 
-/** Returns the number of renderers that run. The lead starts those of its own machine. */
+/** Returns the number of renderers that run. The lead itself starts the renderers of its machine. */
 const renderersOf = ({ nodes }: Contender): number =>
   nodes
     .flatMap(({ pid }) => childrenOf(pid))
@@ -132,7 +132,7 @@ const postmasterOf = ({ directory }: Postgres): number =>
 
 const HIT = `/xyz/${encodeURIComponent(LAYER)}/6/33/21.png`;
 
-/** Asks each node for one tile, which it then has in memory, until V8 has compiled what a hit needs. */
+/** Requests one tile from each node, which the node then has in memory, until V8 has compiled the code of a hit. */
 async function askForHits({ nodes }: Contender, requests: number): Promise<void> {
   for (const { url, port } of nodes) {
     await (await fetch(url + HIT)).arrayBuffer();
@@ -141,8 +141,8 @@ async function askForHits({ nodes }: Contender, requests: number): Promise<void>
 }
 
 /**
- * Measures hits from memory, at the nodes one after the other: they would have a machine each. What the processes spend
- * while nothing is asked is measured apart, and not counted: it depends on the length of the measurement.
+ * Measures hits from memory, at one node after the other, because in production each node has a machine. The CPU of
+ * idle processes is measured separately and not counted, because it depends on the length of the measurement.
  */
 async function measureHits(contender: Contender, requests: number): Promise<void> {
   const { nodes, hitMicros, idleMs, lead } = contender;
@@ -233,7 +233,7 @@ function report(contenders: readonly Contender[], databaseMs: number): void {
   console.log(`  PostgreSQL: ${databaseMs.toFixed(2)} ms a seeded metatile; load of the machine ${load.toFixed(1)}`);
 }
 
-/** Kills the node that leads, and measures until another one leads, and until it answers a miss. */
+/** Kills the node that leads, and measures the time until another node leads, and until that node answers a miss. */
 async function measureTakeovers(postgres: Postgres, url: string, takeovers: number): Promise<void> {
   postgres.sql("CREATE SCHEMA takeovers");
   const cluster = clusterOn(`${postgres.url("postgres")}&options=-c%20search_path%3Dtakeovers`, url);

@@ -32,7 +32,7 @@ export async function benchColdTile(length: BenchLength): Promise<void> {
       const tile = `${server.url}/xyz/${encodeURIComponent(LAYER)}/8/${column * 4}/${row * 4}.png`;
       cold.push(await ms(tile));
       hits.push(await ms(tile));
-      // The rest of the metatile is still being encoded.
+      // The other tiles of the metatile are still being encoded.
       await pause(60);
     }
     // The first misses are not counted: they start renderers and make the upstream's pictures.

@@ -12,7 +12,7 @@ const SECONDS = 10;
 const IDLE_SECONDS = 60;
 const SEED = { gridSetId: "EPSG:900913", format: "image/png", threadCount: 4 };
 
-/** A page of the console in Chromium, and what it costs. */
+/** A page of the console in Chromium, and its CPU time and traffic. */
 interface WatchedPage {
   show(address: string): Promise<void>;
   /** Returns the CPU time of the page's process so far, in seconds. */
@@ -23,7 +23,7 @@ interface WatchedPage {
 }
 
 /**
- * Measures what watching a seed in the console costs: the CPU time of the page, and the latency of users' hits against
+ * Measures the cost of a console that shows a seed: the CPU time of the page, and the latency of users' hits against
  * the same seed without a watcher. Then the traffic of an idle page.
  */
 export async function benchConsole(): Promise<void> {

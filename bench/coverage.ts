@@ -54,7 +54,7 @@ function boxQuery({ z, filled }: (typeof LEVELS)[number], side: number, n: numbe
   return `layer=${LAYER}&z=${z}&bbox=${bbox}`;
 }
 
-/** Returns the times of requests, and the CPU time of the server, which does not depend on what else runs. */
+/** Returns the times of requests, and the CPU time of the server, which does not depend on other processes. */
 async function measure(server: TestServer, path: (n: number) => string, requests: number): Promise<string> {
   for (let n = 0; n < WARM_UP && requests === REQUESTS; n++) await read(server, path(n));
   const cpuBefore = cpuSeconds(server.pid);

@@ -9,8 +9,9 @@ export interface Latencies {
 }
 
 /**
- * Sends requests at a fixed rate and never waits for an answer before the next request, so that a server that stalls
- * shows in the latency of every request sent meanwhile. The rate is low: the reader needs a few percent of a core.
+ * Sends requests at a fixed rate and never waits for an answer before the next request, so that a stalled server shows
+ * in the latency of every request that was sent during the stall. The rate is low: the reader needs a few percent of a
+ * core.
  */
 export class FixedRateReader {
   readonly #agents = new Map<string, Agent>();

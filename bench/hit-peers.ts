@@ -97,7 +97,7 @@ export async function benchWorkers(): Promise<void> {
   console.log(
     `workers: ${median(one ?? []).toFixed(0)} hits/s by one, ${median(two ?? []).toFixed(0)} by two, ratio ${median(ratios).toFixed(2)} (wrk shares the cores)`,
   );
-  // With a client on cores of its own, as many as this would be the limit.
+  // The limit if the client had separate cores.
   const [alone, shared] = servers.map(({ micros }) => median(micros));
   console.log(
     `  CPU a hit: ${alone?.toFixed(1)} µs by one, ${shared?.toFixed(1)} µs by two: two cores carry ${((2 * (alone ?? 0)) / (shared ?? 1)).toFixed(2)} times as many hits as one`,

@@ -8,7 +8,7 @@ import { median, memoryMiB } from "./figures.ts";
 const JOBS = 1_000_000;
 const RARE = "rare";
 
-/** Writes a history of many small jobs, all copies of the one that the server has just done. */
+/** Writes a history of many small jobs, all copies of the job that the server has just done. */
 function multiply(dataDir: string): void {
   const db = openDatabase(join(dataDir, "state.db"));
   db.exec("BEGIN");

@@ -24,7 +24,7 @@ export const FULL_COLUMNS = 25;
 export const SCATTERED_ZOOM = 18;
 const SCATTERED_COLUMNS = 1024;
 const GRID_SET = "EPSG:900913";
-/** The tiles were written in this time, each block at a time of its own. */
+/** The tiles were written in this time, each block at a different time. */
 export const WRITTEN_WITHIN_MS = 30 * 86_400_000;
 
 /**
@@ -34,7 +34,7 @@ export const WRITTEN_WITHIN_MS = 30 * 86_400_000;
  */
 export function fillLedger(dataDir: string, url = "", fill: "written" | "copied" = "written"): void {
   const began = performance.now();
-  // A process of its own: a database stays locked until all of its statements have been garbage-collected.
+  // A separate process, because a database stays locked until all of its statements have been garbage-collected.
   const program = [...process.execArgv, fileURLToPath(import.meta.url), dataDir, url, fill];
   const blocks = execFileSync(process.execPath, program, { encoding: "utf8" }).trim();
   const seconds = (performance.now() - began) / 1000;
@@ -119,7 +119,7 @@ async function fill(dataDir: string, url: string, isCopied: boolean): Promise<nu
   }
   ledger.flush();
   if (isCopied) blocks += copyScattered(db);
-  // The next owner takes what is there for what the ledger says.
+  // The next owner takes the content of the store for the content of the ledger.
   await store.noteAlive();
   db.close();
   return blocks;

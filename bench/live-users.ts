@@ -18,7 +18,7 @@ const SEED = { gridSetId: "EPSG:900913", format: "image/png" };
 /**
  * Measures the latency of hits during a seed of 16 threads, against the latency without it. A bare server measured at
  * the same time shares the processors with the renderers too, so only the excess over its ratio is due to Nuthatch. An
- * upstream on the same two cores takes CPU time from both; one on processors of its own does not.
+ * upstream on the same two cores takes CPU time from both; an upstream on separate processors does not.
  */
 export async function benchLiveUsers(): Promise<void> {
   const bare = await bareServer({}, Buffer.alloc(300));

@@ -12,7 +12,7 @@ export interface SeededCache extends ToolRun {
   readonly bytes: number;
 }
 
-/** MapCache (Debian: mapcache-tools, libapache2-mod-mapcache) with its disk cache in a directory of its own. */
+/** MapCache (Debian: mapcache-tools, libapache2-mod-mapcache) with its disk cache in a separate directory. */
 export class MapCache {
   readonly #directory = mkdtempSync(join(tmpdir(), "nuthatch-bench-"));
   readonly #file = join(this.#directory, "mapcache.xml");

@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pause } from "./figures.ts";
 
-/** A server in a process of its own that answers every path of the bench with one body. */
+/** A server in a separate process that answers every path of the bench with one body. */
 export interface Peer {
   readonly port: number;
   readonly pid: number;
@@ -14,7 +14,7 @@ export interface Peer {
 }
 
 /**
- * Starts an instant upstream in a process of its own. `pictures`: side of the incompressible square in each tile, or
+ * Starts an instant upstream in a separate process. `pictures`: side of the incompressible square in each tile, or
  * `map` for pictures that compress as maps do. `apart`: the upstream runs with SCHED_IDLE, so that it takes no CPU time
  * from the server, like an upstream on another machine.
  */

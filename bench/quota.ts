@@ -47,7 +47,7 @@ export async function benchQuota(): Promise<void> {
 async function underPolicy(policy: "LFU" | "LRU"): Promise<void> {
   const upstream = await upstreamProcess(182);
   const server = await startServer({
-    // The figures are of the tiles' content, whatever the blocks of the disk.
+    // The figures count the content of the tiles, independent of the blocks of the disk.
     configuration: wmsConfiguration(
       upstream.url,
       [{ name: LAYER }, { name: SEEDED }],

@@ -64,7 +64,7 @@ export async function benchStart(length: BenchLength): Promise<void> {
     }
     const tile = await secondsOf(server, async () => {
       await (await fetch(`${server.url}/xyz/topp:states/3/2/3.png`)).arrayBuffer();
-      // The rest of the metatile is still being encoded.
+      // The other tiles of the metatile are still being encoded.
       await pause(300);
     });
     measured.tile.push(tile / bare);
@@ -81,7 +81,10 @@ export async function benchStart(length: BenchLength): Promise<void> {
   );
 }
 
-/** Returns what each renderer spends in its first seed, beyond the same seed by renderers that have compiled their code. */
+/**
+ * Returns the CPU time of each renderer in its first seed, beyond the same seed by renderers that have compiled their
+ * code.
+ */
 async function rendererSeconds(url: string): Promise<number> {
   const server = await startServer({ configuration: wmsConfiguration(url, [{ name: LAYER }]) });
   const once = (): Promise<number> =>

@@ -15,7 +15,7 @@ function childSeconds(): number {
   return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
-/** Runs a tool to its end; one at a time. @throws when it fails, with the end of what it said */
+/** Runs a tool to its end; one at a time. @throws when it fails, with the end of its output */
 export async function runTool(program: string, args: readonly string[]): Promise<ToolRun> {
   const before = childSeconds();
   const t0 = performance.now();

@@ -13,7 +13,7 @@ import { warmCode } from "./warm-code.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const outdir = "dist";
 
-// The documentation has a build of its own, which may run at the same time.
+// The documentation has a separate build, which may run at the same time.
 const old = fileURLToPath(new URL(`../${outdir}/`, import.meta.url));
 for (const name of existsSync(old) ? readdirSync(old) : [])
   if (name !== "docs" && name !== ".docs-built") rmSync(`${old}${name}`, { recursive: true });
@@ -61,7 +61,7 @@ const builds = await Promise.all([
     entryPoints: ENTRY_POINTS,
     entryNames: "code/[name]",
     sourcemap: true,
-    // pg-native: nobody installs it.
+    // pg-native is never installed.
     external: [...Object.keys(MACHINE_CODE).map((beginning) => `${beginning}*`), "pg-native"],
     plugins: [bundleRequired],
     // A bundle is a function that the launcher calls. Code that is imported later is required: on Node 20, `import()` fails
@@ -80,7 +80,7 @@ const launchOf = (name) => {
 };
 for (const name of ENTRY_POINTS.map((entryPoint) => basename(entryPoint, ".ts"))) {
   if (name === "serve") continue;
-  // One file is the program, whatever its command.
+  // One file is the program with all its commands.
   const text =
     name === "main" ? `if (process.argv[2] === "serve") ${launchOf("serve")}else ${launchOf(name)}` : launchOf(name);
   writeFileSync(`${root}${outdir}/${name}.cjs`, text);

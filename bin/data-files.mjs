@@ -1,11 +1,12 @@
-// Copies what the program reads of packages with data into dist/data: the packages hold much more, and need not be installed.
+// Copies the files that the program reads from packages with data into dist/data, so that these large packages need not
+// be installed.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 const { resolve } = createRequire(import.meta.url);
 
-/** The names that `dataFile` (src/lib/process/data-file.ts) is asked for. */
+/** The names with which `dataFile` (src/lib/process/data-file.ts) is called. */
 const FILES = {
   "states.json": () => resolve("us-atlas/states-10m.json"),
   "countries-110m.json": () => resolve("world-atlas/countries-110m.json"),

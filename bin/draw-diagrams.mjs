@@ -1,4 +1,4 @@
-// Draws the diagrams of docs/explanation into docs/images. `--check`: fails when one of them is not what it would draw.
+// Draws the diagrams of docs/explanation into docs/images. `--check`: fails when a file differs from its diagram.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

@@ -1,4 +1,4 @@
-/** The processes and threads, each of which has a bundle of its own: a file that is read whole, and one code cache. */
+/** The processes and threads. Each has a separate bundle: a file that is read as a whole, and one code cache. */
 export const ENTRY_POINTS = [
   "src/cli/main.ts",
   "src/cli/serve.ts",

@@ -6,7 +6,9 @@ import Sqlite from "libsql";
 const WIDEST_GAP = 500;
 const LINE = 120;
 
-/** The horizontal CRSs, those with heights too, each with its first two axes. Units of degrees have no factor here. */
+/**
+ * The horizontal CRSs, including CRSs with heights, each with its first two axes. Units of degrees have no factor here.
+ */
 const QUERY = `
   WITH flat(code, cs) AS (
     SELECT code, coordinate_system_code FROM projected_crs WHERE auth_name = 'EPSG'

@@ -42,7 +42,8 @@ const neighbours = ({ parent }) => (parent?.params ?? parent?.members ?? parent?
 export default {
   meta: { name: "nuthatch" },
   rules: {
-    // The block table alone keeps blocks: an object's fields, and what modules hand each other, name them by address.
+    // Only the block table keeps blocks. Fields of objects, and values that modules pass to each other, name blocks by
+    // address.
     "no-kept-block": {
       create(context) {
         const selector = HOLDERS.map((holder) => `${holder} TSTypeReference[typeName.name="Block"]`).join(", ");

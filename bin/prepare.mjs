@@ -1,5 +1,5 @@
-// Does what is missing: installs when the lock file changed, builds when a source is newer than the build. With --no-docs
-// the documentation is left as it is: most tests do not read it.
+// Installs packages if the lock file has changed, and builds if a source is newer than the build. With --no-docs it
+// does not build the documentation, because most tests do not read it.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -49,7 +49,7 @@ function digestOf(paths) {
     .digest("hex");
 }
 
-/** Runs `script`, unless it ran for the same files before. Resolves with whether what it builds is there. */
+/** Runs `script`, unless it ran for the same files before. Resolves with whether its output exists. */
 function build(script, paths, stampName, message) {
   const digest = digestOf(paths);
   const stampFile = at("dist", stampName);

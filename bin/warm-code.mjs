@@ -80,7 +80,7 @@ async function runServer(workers) {
   }
 }
 
-/** Without a cache the program works the same: a failure is told, and is no failure of the build. */
+/** Without a cache the program works the same: a failure is reported, and does not fail the build. */
 export async function warmCode() {
   try {
     for (const workers of [1, 2]) await runServer(workers);

@@ -14,8 +14,7 @@ const INDEX = "search.json";
 
 /**
  * Builds the site.
- * @param outdir an absolute path; what is there is removed
- * @returns the dead links, a sentence each
+ * @param outdir an absolute path; its content is removed @returns the dead links, a sentence each
  */
 export async function buildSite(outdir) {
   rmSync(outdir, { recursive: true, force: true });
@@ -73,7 +72,7 @@ async function renderPages(outdir, options) {
   return pages;
 }
 
-/** The address of the repository: NUTHATCH_REPOSITORY, else that of package.json. */
+/** The address of the repository: NUTHATCH_REPOSITORY, else the address in package.json. */
 function repositoryOf() {
   const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const address = process.env.NUTHATCH_REPOSITORY ?? repository?.url ?? repository;

@@ -24,7 +24,7 @@ export const configure =
     const site = { parts: readNavigation(root), assets, repository, version };
     const markdown = createMarkdown();
     eleventy.setUseGitIgnore(false);
-    // A page is text for readers, not a template: {{ and }} stand in examples.
+    // A page is text for readers, not a template: examples contain {{ and }}.
     eleventy.addExtension("md", {
       outputFileExtension: "html",
       compile: (text, inputPath) => {

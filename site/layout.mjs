@@ -48,7 +48,7 @@ function partList(part, page, to) {
   return `<details${isOpen ? " open" : ""}><summary>${part.title}</summary>${list}</details>`;
 }
 
-/** Returns what the home page shows: the first pages of each part. */
+/** Returns the content of the home page: the first pages of each part. */
 function cards(parts, to) {
   const links = ({ pages }) =>
     pages.slice(0, 5).map(({ address, title }) => `<li><a href="${to(address)}">${escapeHtml(title)}</a></li>`);

@@ -11,7 +11,7 @@ export const PARTS = [
   { folder: "explanation", title: "Explanation", purpose: "Understand how Nuthatch works, and why." },
 ];
 
-/** Pages at the top of docs/, and those that are files at the root of the repository. */
+/** Pages at the top of docs/, and pages that are files at the root of the repository. */
 const PROJECT = { folder: "project", title: "More", purpose: "Questions, words, comparison, changes, security." };
 export const PROJECT_FILES = ["CHANGELOG.md", "UPGRADING.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 

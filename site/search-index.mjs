@@ -16,7 +16,7 @@ const textOf = (html) =>
 export function searchSections(pages) {
   const sections = [];
   for (const [address, html] of pages) {
-    // What a list of pages says stands on these pages.
+    // Lists of pages are left out, because the pages contain their texts.
     if (address.endsWith("/index.html") && !/class="edit"/.test(html)) continue;
     const article = /<article>(.*)<\/article>/s.exec(html)?.[1] ?? "";
     const parts = article.split(/(?=<h[1-3][ >])/);

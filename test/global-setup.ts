@@ -10,7 +10,10 @@ let s3: S3Server | undefined;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Whether a test file runs the built program: all of `test/`, those of the command line, and those that start a server. */
+/**
+ * Whether a test file runs the built program: all files of `test/`, tests of the command line, and tests that start a
+ * server.
+ */
 const runsProgram = (file: string): boolean =>
   /^(test|src\/cli|src\/launch)\//.test(file) ||
   /\/test\/support\/(server|program|run-program)\.ts"/.test(readFileSync(root + file, "utf8"));
@@ -18,7 +21,7 @@ const runsProgram = (file: string): boolean =>
 /** Whether a test file reads the pages of the documentation as they are built. */
 const readsPages = (file: string): boolean => /^test\/(docs|packaging)\//.test(file);
 
-/** Builds what the chosen test files need, once, before the first of them: most unit tests need nothing. */
+/** Builds the parts that the chosen test files need, once, before the first file. Most unit tests need no build. */
 function build(files: readonly string[]): void {
   if (!files.some(runsProgram)) return;
   const docs = files.some(readsPages) ? [] : ["--no-docs"];

@@ -18,7 +18,7 @@ interface KeyRow {
   readonly isRequired: boolean;
 }
 
-/** One table of the page: keys that stand side by side, or those of one kind of source, store or filter. */
+/** One table of the page: keys of one map, or keys of one kind of source, store or filter. */
 interface Group {
   readonly title: string;
   readonly rows: KeyRow[];
@@ -91,5 +91,5 @@ function section({ title, rows }: Group): string {
   return `## ${title}\n\n${table(head, cells)}`;
 }
 
-/** The default of a map is that of its keys. */
+/** A map has no default: its keys have defaults. */
 const shortDefault = (schema: Schema): string => (defaultText(schema) === "{}" ? "" : defaultText(schema));

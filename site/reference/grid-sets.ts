@@ -32,7 +32,7 @@ ${gridSets.map(section).join("\n\n")}
 }
 
 const hasTwin = (id: string): boolean => builtInGridSetIds.includes(`${id}x2`);
-/** Whether the page describes the levels of a grid set with those of another. */
+/** Whether the page describes the levels of a grid set by the levels of another grid set. */
 const isLikeAnother = (id: string): boolean => id.endsWith("x2") || /^UTM(?!01)/.test(id);
 
 /** The anchor of a heading that is an identifier, as GitHub makes it. */
@@ -56,5 +56,5 @@ EPSG:${gridSet.srs}. Extent: ${[minX, minY, maxX, maxY].join(", ")} (minx, miny,
 ${table(["Level", "Name", "Scale", "Resolution", "Tiles"], rows)}`;
 }
 
-/** Nine digits are enough to compare a scale or a resolution with that of a client. */
+/** Nine digits are enough to compare a scale or a resolution with the value of a client. */
 const readable = (value: number): string => String(Number(value.toPrecision(9)));

@@ -13,7 +13,7 @@ import { code, GENERATED, sentence, table } from "./markdown.ts";
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
-/** The groups of resources by the first segment of their paths; another segment is a group of its own. */
+/** The groups of resources by the first segment of their paths; any other segment is a separate group. */
 const GROUPS: Readonly<Record<string, string>> = {
   jobs: "jobs",
   batches: "jobs",

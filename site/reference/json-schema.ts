@@ -6,10 +6,10 @@ export type Schema = Readonly<Record<string, unknown>>;
 export const schemaAt = (value: unknown): Schema => (isMap(value) ? value : {});
 export const schemasAt = (value: unknown): readonly Schema[] => (Array.isArray(value) ? value.map(schemaAt) : []);
 
-/** A text with a variable may stand for each value, which the table of keys need not repeat. */
+/** A text with a variable may replace each value. The table of keys need not repeat this. */
 const isVariable = (schema: Schema): boolean => schema["pattern"] === "\\$\\{";
 
-/** Returns the alternatives of a schema without those that only say that a variable may stand there. */
+/** Returns the alternatives of a schema, without alternatives that only allow a variable. */
 export const alternatives = (schema: Schema): readonly Schema[] => {
   const all = [...schemasAt(schema["anyOf"]), ...schemasAt(schema["oneOf"])].filter((one) => !isVariable(one));
   return all.length === 0 ? [schema] : all.flatMap(alternatives);
@@ -84,7 +84,7 @@ function rangeText(schema: Schema): string {
   return "exclusiveMinimum" in schema ? ` above ${from}` : `, at least ${from}`;
 }
 
-/** Returns the default of a value as it would stand in a file; empty if there is none. */
+/** Returns the default of a value as a file would contain it; empty without a default. */
 export const defaultText = (schema: Schema): string => ("default" in schema ? JSON.stringify(schema["default"]) : "");
 
 export const descriptionOf = (schema: Schema): string =>

@@ -78,7 +78,7 @@ export class ActivityService {
     this.#written = parts.written;
   }
 
-  /** Adds an entry. It is written with others a moment later. */
+  /** Adds an entry. A moment later one statement writes all waiting entries. */
   async recordActivity(entry: ActivityEntry): Promise<void> {
     this.#waiting.push(entry);
     if (this.#waiting.length >= MOST_WAITING) this.flush();

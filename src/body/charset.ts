@@ -58,7 +58,7 @@ export function inCharset(body: Uint8Array, contentType: string | undefined): Re
   const [a, b] = body;
   const hasMark = (a === 0xef && b === 0xbb) || (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
   const found = encodingOf(body);
-  // The first two bytes reveal UTF-16, whatever the label is: no text begins with a NUL.
+  // The first two bytes reveal UTF-16, also under a wrong label: no text begins with a NUL.
   if (hasMark || found === "utf-16le" || found === "utf-16be") return ok(body);
   if (charset === "utf-8") {
     const isUtf8 = declaredEncoding(body) === undefined || found === "utf-8";

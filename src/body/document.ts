@@ -21,7 +21,7 @@ const malformed = (message: string): Refusal => ({ code: "malformed", message })
  * Reads a document and returns its root: the root element of XML, or the only key of a JSON object.
  * @param what the document's name in messages (`a seedRequest document`)
  * @param roots the allowed names of the root
- * @param attributes as of `readXml`
+ * @param attributes as for `readXml`
  */
 export function readDocument(
   body: Uint8Array,

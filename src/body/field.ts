@@ -1,6 +1,6 @@
 /**
- * A part of an XML or JSON document. Both formats give the same tree, so that one decoder serves both. The mapping is
- * that of GWC (Jettison): a key of an object is a child element, an array is a repeated element, and a number, string
+ * A part of an XML or JSON document. Both formats give the same tree, so that one decoder serves both. The mapping
+ * follows GWC (Jettison): a key of an object is a child element, an array is a repeated element, and a number, string
  * or boolean is text.
  */
 export interface Field {
@@ -25,7 +25,7 @@ export interface Field {
   readonly end?: number;
 }
 
-/** Limits of a document. No real document comes near. A larger one is refused before it takes memory. */
+/** Limits of a document. Real documents are far smaller. A larger document is refused before it takes memory. */
 export const MAX_DEPTH = 64;
 export const MAX_FIELDS = 10_000;
 

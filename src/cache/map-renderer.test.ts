@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import type { Composed } from "../image/compose.ts";
-import { gridSubset } from "../layer/layer.ts";
+import { gridSubset } from "../layer/grid-subset.ts";
 import type { MapRefused } from "../render/renderers.ts";
 import { MapRenderer, type MapRequest } from "./map-renderer.ts";
 import { failureOf } from "./tile-failure.ts";

@@ -1,7 +1,8 @@
 import type { TileIndex, TileRect, Zoom } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
 import { valueAt } from "../layer/by-zoom.ts";
-import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/layer.ts";
+import { coverageAt } from "../layer/grid-subset.ts";
+import { formatsBeside, type Layer, metatileFor } from "../layer/layer.ts";
 import { isNoTileMark, mayBeNoTileMark } from "../layer/no-tile-mark.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
 import type { LayerName, TileSet } from "../layer/tile-set.ts";

@@ -1,6 +1,7 @@
 import type { TileIndex } from "../grid/grid-set.ts";
 import type { TileFormat } from "../layer/format.ts";
-import type { GridSubset, Layer } from "../layer/layer.ts";
+import type { GridSubset } from "../layer/grid-subset.ts";
+import type { Layer } from "../layer/layer.ts";
 import type { Parameters } from "../layer/parameter-filter.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 

@@ -93,10 +93,11 @@ const otherDirectories = (layers: readonly Layer[], at: number): Directories => 
 });
 
 /**
- * Returns whether the configuration file has the layer, or may have another layer of the name that comes into force.
+ * Returns whether the configuration file has the layer, or may have another layer of the name that would then be in
+ * force.
  */
 function isInFileNow({ geowebcache, layers, objects, overridden }: Configuration, name: string): boolean {
-  // A layer that is not served may come into force by this change, for example if both had one directory.
+  // This change may put a layer in force that was not served, for example because both layers had one directory.
   if (geowebcache !== undefined) return objects.filter(({ kind }) => kind === "layer").length !== layers.length;
   if (overridden.has(overriddenKey({ kind: "layer", name }))) return true;
   return layers.some((layer) => layer.name === name) && documentOf(objects, "layer", name) === undefined;

@@ -1,7 +1,8 @@
 import type * as z from "zod";
 import { corners } from "../grid/grid-set-document.ts";
 import type { ByZoom } from "../layer/by-zoom.ts";
-import type { Layer, SourceOptions } from "../layer/layer.ts";
+import type { Layer } from "../layer/layer.ts";
+import type { SourceOptions } from "../layer/source-options.ts";
 import type { ReadonlyDeep } from "../lib/readonly-deep.ts";
 import { masked } from "../lib/text/masked.ts";
 import type { LayerSchema } from "./fields/layer-schema.ts";

@@ -837,7 +837,7 @@ describe("a source of type arcgis", () => {
     ['url: "http://u/arcgis/rest/services"', "url: expected the address of a map service, ending in /MapServer, got"],
     ['url: "http://u/{z}/MapServer"', "url: expected no placeholders"],
     [`url: ${URL}, mode: tiles`, 'mode: expected one of export, tile, got "tiles"'],
-    [`url: ${URL}, mode: tile, transparent: true`, "transparent: is of mode export only"],
+    [`url: ${URL}, mode: tile, transparent: true`, "transparent: is only for mode export"],
     [`url: ${URL}, layers: [roads]`, 'layers[0]: expected a whole number from 0 to 1000000, got "roads"'],
     [`url: ${URL}, vendorParameters: { size: "1,1" }`, "vendorParameters.size: is set by the source itself"],
   ])("%s is wrong", async (source, expected) => {

@@ -69,7 +69,7 @@ function withDefaultsOf(
   };
 }
 
-/** Returns the files that a configuration includes. Refuses if one of them cannot be read. */
+/** Returns the files that a configuration includes. Refuses if a file cannot be read. */
 async function includedFiles(
   file: ConfigurationFile | undefined,
   name: string | undefined,
@@ -116,7 +116,7 @@ async function loadLeniently(
   loading: Loading,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
   const { changed } = loading.input;
-  /** Returns whether a request changes a layer other than this one. */
+  /** Returns whether a request changes a layer other than this layer. */
   const isOther = (name: string | undefined): boolean =>
     changed?.kind === "layer" && name !== undefined && name !== changed.name;
   const notServed = new Set<string>();

@@ -2,7 +2,8 @@ import { rectCount, type TileIndex, type TileRect, type TileX, type TileY, type 
 import type { JobStore } from "../jobs/record/job-store.ts";
 import type { StoredJob } from "../jobs/record/stored-job.ts";
 import { valueAt } from "../layer/by-zoom.ts";
-import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
+import { coverageAt, type GridSubset } from "../layer/grid-subset.ts";
+import type { Layer } from "../layer/layer.ts";
 import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { combinationsOf } from "../plan/combination.ts";
@@ -13,7 +14,7 @@ import type { CoverageView, LevelView } from "./coverage-documents.ts";
 import { CoverageSquares } from "./coverage-squares.ts";
 
 export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "now"> {
-  readonly jobs: Pick<JobStore, "find" | "list" | "failedTilePage">;
+  readonly jobs: Pick<JobStore, "find" | "list" | "failures">;
   readonly evictedCells: Pick<EvictedCells, "in" | "evictedAt">;
   /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
   readonly softTimes: () => ReadonlyMap<LayerName, number>;
@@ -162,7 +163,7 @@ export class CoverageService {
       const numbers = combinationNumbers(request, tileSet);
       if (numbers === undefined) continue;
       for (let after: number | null = 0; after !== null; ) {
-        const page = jobs.failedTilePage(id, { after, limit: FAILED_PAGE });
+        const page = jobs.failures.page(id, { after, limit: FAILED_PAGE });
         for (const { x, y, z, combination } of page.tiles) {
           if (!numbers.has(combination)) continue;
           if (job !== undefined || !ledger.has(tileSet, { x, y, z })) visit({ x, y, z });

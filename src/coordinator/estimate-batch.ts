@@ -4,7 +4,7 @@ import type { EstimatesView } from "../plan/job/job-documents.ts";
 import type { JobRequest } from "../plan/job/job-request.ts";
 import { addGrowth, fitsOf, type Growth, type GrowthLimits, NO_GROWTH } from "../plan/store-growth.ts";
 
-/** Sums the estimates of several jobs. The time is that of running the jobs one after the other. */
+/** Sums the estimates of several jobs. The time is the sum of the times, because the jobs run one after the other. */
 export function estimateBatch(
   parts: readonly { readonly request: JobRequest; readonly estimated: Estimated }[],
   limits: GrowthLimits,

@@ -85,7 +85,7 @@ export class JobService {
    */
   async failedTiles(id: number, page: FailedTileSlice): Promise<FailedTilePage | undefined> {
     const { jobs, runner } = this.#parts;
-    return runner.active.view(id) === undefined ? undefined : jobs.failedTilePage(id, page);
+    return runner.active.view(id) === undefined ? undefined : jobs.failures.page(id, page);
   }
 
   async submit(request: JobRequest, origin: JobOrigin): Promise<Result<SubmittedJob, Refusal>> {
@@ -128,7 +128,7 @@ export class JobService {
   }
 
   #madeBy(by: string | null, key: IdempotencyKey): Result<SubmittedJob, Refusal> | undefined {
-    const found = this.#parts.jobs.keyed(by, key);
+    const found = this.#parts.jobs.keys.find(by, key);
     if (found === undefined) return undefined;
     if (found.digest !== key.digest)
       return refuse({
@@ -172,10 +172,10 @@ export class JobService {
     if (job === undefined) return this.#notLive(id);
     // A job held by its window would continue when the window opens. A pause by an operator lasts until an operator
     // resumes the job.
-    if (job.paused && job.hold !== "held") await runner.stopped(job);
+    if (job.life.isPaused && job.life.hold !== "held") await runner.stopped(job);
     else await runner.pause(job, by === null ? "paused" : `paused by ${by}`, null, by);
     const view = job.view(monotonicNow());
-    return job.outcome === null ? ok(view) : refuse(hasEnded(view));
+    return job.life.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 
   /** Resumes a paused job. */
@@ -183,7 +183,7 @@ export class JobService {
     const { runner, monotonicNow } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
-    if (!job.paused) return ok(job.view(monotonicNow()));
+    if (!job.life.isPaused) return ok(job.view(monotonicNow()));
     runner.resume(job, job.schedule === null && job.terms.runWindow === null ? null : "released", by);
     job.trust();
     return ok(job.view(monotonicNow()));
@@ -206,7 +206,7 @@ export class JobService {
       const held = windows.holdBefore(job, terms);
       if (held === undefined) {
         // A new window holds the job even if an operator had released it from the previous window.
-        if (terms.runWindow !== undefined && job.hold === "released") job.endRelease();
+        if (terms.runWindow !== undefined && job.life.hold === "released") job.endRelease();
         try {
           runner.setTerms(job, { ...job.terms, ...terms });
         } finally {
@@ -227,7 +227,7 @@ export class JobService {
     const known = origin.key === undefined ? undefined : this.#madeBy(origin.by, origin.key);
     if (known !== undefined) return known;
     const active = runner.active.get(id);
-    if (active !== undefined) return refuse(hasNotEnded(id, active.state));
+    if (active !== undefined) return refuse(hasNotEnded(id, active.life.state));
     const stored = jobs.find(id);
     if (stored === undefined) return refuse(unknownJob(id));
     // Without `supersede`, which would end jobs that were made after the original one.
@@ -241,7 +241,7 @@ export class JobService {
     if (layer === undefined) return refuse(unknownLayer(request.layer));
     const totals = await counter.count(request);
     if (!totals.ok) return totals;
-    const progress = planRetry({ request, progress: stored.progress }, jobs.failedTiles(id), totals.value, (...at) =>
+    const progress = planRetry({ request, progress: stored.progress }, jobs.failures.of(id), totals.value, (...at) =>
       counter.storedIn(...at),
     );
     if (progress === undefined) return refuse(conflict(`Job ${id} has no tiles to retry: every tile was done.`));

@@ -107,7 +107,10 @@ export class PeriodicWork {
     return running;
   }
 
-  /** Records that this server owns the store. The next server looks for changes of other programs after this time. */
+  /**
+   * Records that this server owns the store. The next server searches for changes that other programs made after this
+   * time.
+   */
   #noteAlive(): Promise<void> {
     const note = (): Promise<void> =>
       this.#parts.adoption.noteAlive().then(

@@ -11,7 +11,7 @@ export interface FeedEntry {
 
 const ATOM = "http://www.w3.org/2005/Atom";
 const GEORSS = "http://www.georss.org/georss";
-/** Returns whether a namespace is that of GML 3.1 or 3.2. */
+/** Returns whether a namespace belongs to GML 3.1 or 3.2. */
 const isGml = (uri: string): boolean =>
   uri === "http://www.opengis.net/gml" || uri.startsWith("http://www.opengis.net/gml/");
 

@@ -6,7 +6,7 @@ import type { Extent } from "./grid-set.ts";
 export type Ring = Float64Array;
 /**
  * A polygon as its rings. A point lies in the polygon when an odd number of its rings surround the point: the first
- * ring is the outline, the others are holes.
+ * ring is the outline, all other rings are holes.
  */
 export type Polygon = readonly Ring[];
 

@@ -74,8 +74,8 @@ export function stepsOf({ polygons, levels }: Pick<Area, "polygons" | "levels">)
 
 /**
  * An area as a selection. The area selects a tile when it overlaps more than the tile's border. That is so if an edge
- * of the area runs through the inside of the tile, or if a point of the tile's middle line lies in the area. This holds
- * for every edge, even where a ring doubles back on itself.
+ * of the area runs through the inside of the tile, or if a point of the tile's middle line lies in the area. This
+ * applies to every edge, even where a ring doubles back on itself.
  */
 export class AreaIndex implements TileSelection {
   readonly #levels: ReadonlyMap<number, AreaLevel>;

@@ -168,7 +168,7 @@ function parseMatrix(value: unknown, yFirst: boolean): Result<Level, string> {
 
 type Common = Pick<Level, "alignTopLeft" | "origin" | "tileWidth" | "tileHeight"> & { readonly metersPerUnit: number };
 
-/** Returns the values that all levels of a grid set share. Refuses levels that differ in one of them. */
+/** Returns the values that all levels of a grid set share. Refuses levels that differ in such a value. */
 function commonOf(levels: readonly Level[]): Result<Common, string> {
   const [first] = levels;
   const finest = levels.at(-1);
@@ -226,8 +226,8 @@ function lengthOf(
 }
 
 /**
- * Parses a bounding box (clause 6.2.1.3). The box's `orderedAxes` override those of the document. Undefined if the
- * value is not a bounding box.
+ * Parses a bounding box (clause 6.2.1.3). The box's `orderedAxes` override the document's. Undefined if the value is
+ * not a bounding box.
  */
 function boxOf(value: unknown, yFirst: boolean): Extent | undefined {
   if (!isMap(value)) return undefined;

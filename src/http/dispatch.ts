@@ -121,7 +121,7 @@ function addressOf({ url = "/", rawHeaders, httpVersion }: IncomingMessage): Res
 
 /**
  * Counts the Host lines of a request (RFC 9112, 3.2: several are answered with 400). Node uses the first and drops the
- * others, while a proxy in front of this server may have used another one to route or check the request.
+ * others, while a proxy in front of this server may have used another line to route or check the request.
  */
 function hostLines(rawHeaders: readonly string[]): number {
   let lines = 0;

@@ -43,7 +43,7 @@ function headerOf(headers: IncomingHttpHeaders, name: string): string | undefine
   return Array.isArray(value) ? value.join(",") : value;
 }
 
-// The patterns below accept one value, because several values do not tell which of them the proxy has written.
+// The patterns below accept one value, because with several values it is unknown which value the proxy has written.
 
 const schemeOf = (value: string | undefined): Forwarded["scheme"] => {
   const scheme = value?.trim().toLowerCase();

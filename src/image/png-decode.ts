@@ -183,7 +183,7 @@ const PEEK_BYTES = 2048;
 
 /**
  * Returns whether the first rows have filters. Then sharp decodes the PNG, and inflating all of it here first would
- * take a third of the total time. Returns false if the beginning of the data does not tell.
+ * take a third of the total time. Returns false if the beginning of the data is not enough to decide.
  */
 function beginsFiltered(deflated: Uint8Array, stride: number, height: number): boolean {
   if (deflated.byteLength < 8 * PEEK_BYTES) return false;

@@ -16,15 +16,15 @@ const first = (of: ActiveJob) => {
 test("a job is running while a task is listed as running, and done when its last task has found no more work", () => {
   const one = job();
   const task = first(one);
-  expect([one.state, one.moment, one.startedMs]).toEqual(["pending", "pending", null]);
+  expect([one.life.state, one.moment, one.startedMs]).toEqual(["pending", "pending", null]);
   one.begin(task, at, async () => undefined);
-  expect([one.state, one.moment, one.startedMs]).toEqual(["running", "running", 2_000]);
+  expect([one.life.state, one.moment, one.startedMs]).toEqual(["running", "running", 2_000]);
   one.stop(task, false);
-  expect([one.state, one.moment]).toEqual(["pending", "running"]);
+  expect([one.life.state, one.moment]).toEqual(["pending", "running"]);
   one.begin(task, at, async () => undefined);
   one.remove(task);
   one.end({ wallMs: 3_000, monotonicMs: 20 });
-  expect([one.state, one.outcome, one.isEnding]).toEqual(["done", "done", true]);
+  expect([one.life.state, one.life.outcome, one.life.isEnding]).toEqual(["done", "done", true]);
   expect(() => one.pause("too late", null)).toThrow("a job cannot go from ended to paused");
   expect(() => one.beginEnd("too late", null)).toThrow("a job cannot go from ended to ending");
 });
@@ -37,17 +37,17 @@ test("a pause keeps its reason over a wait of a task that is still stopping, and
   expect(one.reason).toBe("waiting for room");
   const undo = one.pause("paused by ann", null);
   one.beginWait("waiting for the upstream");
-  expect([one.state, one.paused, one.reason]).toEqual(["running", true, "paused by ann"]);
+  expect([one.life.state, one.life.isPaused, one.reason]).toEqual(["running", true, "paused by ann"]);
   undo();
-  expect([one.paused, one.reason]).toEqual([false, "waiting for the upstream"]);
+  expect([one.life.isPaused, one.reason]).toEqual([false, "waiting for the upstream"]);
   one.pause("outside its run window", "held");
   one.stop(task, false);
   one.tasksStopped(20);
-  expect([one.state, one.hold, one.wasInterrupted]).toEqual(["pending", "held", true]);
+  expect([one.life.state, one.life.hold, one.wasInterrupted]).toEqual(["pending", "held", true]);
   one.resume("released");
-  expect([one.paused, one.hold, one.reason]).toEqual([false, "released", null]);
+  expect([one.life.isPaused, one.life.hold, one.reason]).toEqual([false, "released", null]);
   one.endRelease();
-  expect(one.hold).toBe(null);
+  expect(one.life.hold).toBe(null);
 });
 
 test("the end of a job is listed as the state before it, until the tasks have stopped", () => {
@@ -57,7 +57,7 @@ test("the end of a job is listed as the state before it, until the tasks have st
   for (const task of [...one.tasks]) {
     one.remove(task);
     one.stop(task, false);
-    expect([one.state, one.outcome, one.reason]).toEqual(["running", null, "killed"]);
+    expect([one.life.state, one.life.outcome, one.reason]).toEqual(["running", null, "killed"]);
   }
   one.end(at);
   expect(one.record(20)).toMatchObject({ state: "aborted", progress: { outcome: "aborted", abortedBy: "ann" } });

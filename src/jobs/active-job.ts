@@ -4,7 +4,7 @@ import type { TileSelection } from "../grid/tile-selection.ts";
 import { type Combination, combinationsOf } from "../plan/combination.ts";
 import type { Counts } from "../plan/job/job-counts.ts";
 import type { JobView, TimeLeft } from "../plan/job/job-documents.ts";
-import type { JobOutcome, JobRequest, JobState, TaskRow, WindowHold } from "../plan/job/job-request.ts";
+import type { JobRequest, TaskRow } from "../plan/job/job-request.ts";
 import type { JobTerms } from "../plan/job/job-terms.ts";
 import { type StoredMetatilesOf, walksOf } from "../plan/job/job-walk.ts";
 import { numbersOf } from "../plan/metatile-numbers.ts";
@@ -79,7 +79,7 @@ export class ActiveJob {
     this.rateLimiter = new RateLimiter(rendering);
     this.#tasks = stored.tasks.filter(({ state }) => state === "live").map((task) => new Task(task));
     this.#life = new JobLife(stored.paused, stored.hold, progress.reason);
-    this.#tally = new JobTally(request, progress);
+    this.#tally = new JobTally(request, progress, () => this.touch());
     this.#startedMs = stored.startedMs;
     this.#terms = stored.terms;
     this.#wasInterrupted = resumed && stored.startedMs !== null;
@@ -91,42 +91,24 @@ export class ActiveJob {
     return this.#tasks;
   }
 
-  get tally(): Pick<JobTally, "sum" | "zooms" | "of" | "processed" | "left" | "retries" | "errors"> {
+  /** The counts of the job. A change of them marks the job as changed. */
+  get tally(): Omit<JobTally, "startClock" | "stopClock" | "resetRate"> {
     return this.#tally;
   }
 
-  /** The state in lists. */
-  get state(): JobState {
-    return this.#life.state;
-  }
-
-  /** Null if the job has not ended. */
-  get outcome(): JobOutcome | null {
-    return this.#life.outcome;
-  }
-
-  /** Whether the end has begun, so that no task of the job may run. */
-  get isEnding(): boolean {
-    return this.#life.isEnding;
-  }
-
-  /** Whether the job is paused, so that no task of the job may begin. */
-  get paused(): boolean {
-    return this.#life.isPaused;
-  }
-
-  get hold(): WindowHold | null {
-    return this.#life.hold;
+  /** The state of the job. Only this class changes it. */
+  get life(): Pick<JobLife, "state" | "outcome" | "isEnding" | "isPaused" | "hold"> {
+    return this.#life;
   }
 
   /** Why the job is paused, cannot continue at present, or has its outcome. Null if the job has no such reason. */
   get reason(): string | null {
-    return this.paused || this.isEnding ? this.#life.reason : this.waitReason;
+    return this.#life.isPaused || this.#life.isEnding ? this.#life.reason : this.waitReason;
   }
 
   /** Why the job cannot continue at present. Null if it can, is paused, or is ending. */
   get waitReason(): string | null {
-    return this.paused || this.isEnding ? null : (this.#waitReason ?? null);
+    return this.#life.isPaused || this.#life.isEnding ? null : (this.#waitReason ?? null);
   }
 
   get startedMs(): number | null {
@@ -162,7 +144,7 @@ export class ActiveJob {
 
   /** The state in webhook terms. A job whose tasks have only briefly given back their permits counts as running. */
   get moment(): Extract<JobMoment, "pending" | "running" | "paused"> {
-    if (this.paused) return "paused";
+    if (this.#life.isPaused) return "paused";
     return this.#startedMs === null ? "pending" : "running";
   }
 
@@ -179,7 +161,7 @@ export class ActiveJob {
    * @param staysListed whether the task is listed as running until it begins again
    */
   stop(task: Task, staysListed: boolean): void {
-    task.stop(staysListed || (this.isEnding && this.state === "running") ? 1 : 0);
+    task.stop(staysListed || (this.#life.isEnding && this.#life.state === "running") ? 1 : 0);
     this.#listByTasks();
   }
 
@@ -322,46 +304,17 @@ export class ActiveJob {
     this.metatiles.finish(n);
     task.release([n]);
     task.addProcessed(tiles);
-    this.#isChanged = true;
-  }
-
-  /** Adds to the total of a truncate, which is known only after the truncate has started. */
-  bookTotal(z: Zoom, total: bigint): void {
-    this.#tally.add(z, { total });
-    this.#isChanged = true;
   }
 
   /** Counts tiles that a truncate has deleted. */
   bookDeleted(task: Task, z: Zoom, deleted: bigint): void {
     this.#tally.add(z, { deleted });
     task.addProcessed(deleted);
-    this.#isChanged = true;
-  }
-
-  /** Raises the totals of a truncate if it has deleted more tiles than were counted. */
-  coverDeleted(): void {
-    this.#tally.coverDeleted();
-    this.#isChanged = true;
   }
 
   /** Counts all unprocessed tiles as skipped, because they were removed since they were counted. */
   skipRest(task: Task): void {
     task.addProcessed(this.#tally.skipRest());
-    this.#isChanged = true;
-  }
-
-  bookRetry(): void {
-    this.#tally.addRetry();
-    this.#isChanged = true;
-  }
-
-  /**
-   * Counts failed tiles by class.
-   * @param tile the address of the first failed tile
-   */
-  bookError(name: string, message: string, tiles: number, tile: readonly [number, number, number]): void {
-    this.#tally.addError(name, message, tiles, tile);
-    this.#isChanged = true;
   }
 
   /** Marks the job as changed, so that the next save writes it. */
@@ -383,11 +336,6 @@ export class ActiveJob {
     return () => {
       this.#announced = before;
     };
-  }
-
-  /** Records the progress for the measured rate. Must be called regularly. */
-  sampleRate(nowMs: number): void {
-    this.#tally.sampleRate(nowMs);
   }
 
   /**
@@ -427,15 +375,15 @@ export class ActiveJob {
 
   /** Returns the job in its stored form. */
   record(nowMs: number): JobRecord {
-    const { state, reason, startedMs, paused, hold, terms } = this;
+    const { reason, startedMs, terms } = this;
     const { finished } = this.metatiles;
-    const { outcome, abortedBy, endedMs } = this.#life;
+    const { state, isPaused: paused, hold, outcome, abortedBy, endedMs } = this.#life;
     const progress = { ...this.#tally.progress(nowMs), finished, reason, outcome, abortedBy };
     return { ...this.#accepted, state, progress, startedMs, endedMs, paused, hold, terms };
   }
 
   view(nowMs: number): JobView {
-    if (this.outcome !== null) return viewOf(this.record(nowMs));
+    if (this.#life.outcome !== null) return viewOf(this.record(nowMs));
     const tilesPerSecond = this.#tally.rate(nowMs);
     return viewOf(this.record(nowMs), { tilesPerSecond, timeLeft: this.#timeLeft(nowMs) ?? null });
   }
@@ -443,7 +391,7 @@ export class ActiveJob {
   #timeLeft(nowMs: number): TimeLeft | undefined {
     const measured = this.#tally.timeLeft(nowMs);
     const { rateLimit } = this.#terms;
-    if (rateLimit === null || this.paused) return measured;
+    if (rateLimit === null || this.#life.isPaused) return measured;
     return limitedTime(measured, this.#tally.left, rateLimit, this.request.type === "reseed");
   }
 }

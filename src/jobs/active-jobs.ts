@@ -90,8 +90,8 @@ function matches(job: ActiveJob, filter: JobFilter & JobIds, batch: number | und
   return (
     outcome === undefined &&
     (layer === undefined || request.layer === layer) &&
-    (state === undefined || job.state === state) &&
-    (paused === undefined || job.paused === paused) &&
+    (state === undefined || job.life.state === state) &&
+    (paused === undefined || job.life.isPaused === paused) &&
     (type === undefined || request.type === type) &&
     (filter.schedule === undefined || schedule === filter.schedule) &&
     (filter.createdBy === undefined || createdBy === filter.createdBy) &&

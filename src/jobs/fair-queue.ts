@@ -92,7 +92,7 @@ export class FairQueue {
     let soonest: number | undefined;
     for (const job of this.#turns.inOrder()) {
       const { rateLimit } = job.terms;
-      if (rateLimit === null || job.paused || job.tasks.every((task) => task.isAtWork)) continue;
+      if (rateLimit === null || job.life.isPaused || job.tasks.every((task) => task.isAtWork)) continue;
       const waitMs = job.rateLimiter.waitMs(rateLimit, nowMs);
       if (waitMs > 0 && (soonest === undefined || waitMs < soonest)) soonest = waitMs;
     }
@@ -104,7 +104,7 @@ export class FairQueue {
    * renders (`JobRunner`). Undefined if no task may run.
    */
   #waiting(job: ActiveJob, nowMs: number): Task | undefined {
-    if (job.isEnding || job.paused || !this.#isFirst(job)) return undefined;
+    if (job.life.isEnding || job.life.isPaused || !this.#isFirst(job)) return undefined;
     const waiting = job.tasks.filter((task) => !task.isAtWork);
     if (waiting.length === 0 || !job.mayWork(undefined, nowMs)) return undefined;
     return waiting.find((task) => task.status === 1) ?? waiting[0];

@@ -84,7 +84,7 @@ export class JobEndings {
       if (!this.#mayEnd(job)) continue;
       // Two kills may each have removed a part of the tasks. If another task did all the work before the kill, the job
       // is done.
-      if (!job.isEnding && job.tally.left > 0n) job.beginEnd(reason, by);
+      if (!job.life.isEnding && job.tally.left > 0n) job.beginEnd(reason, by);
       this.#end(job);
       ended.push(job);
       if (ended.length < ENDED_AT_ONCE) continue;
@@ -124,7 +124,8 @@ export class JobEndings {
   }
 
   /**
-   * Supersedes older jobs for each job of a batch. When the promise has resolved, the superseded jobs do no more work.
+   * Supersedes older jobs for each job of a batch. When the promise has resolved, the superseded jobs have stopped
+   * working.
    */
   async supersedeFor(ids: readonly number[]): Promise<void> {
     await Promise.all(ids.map((id) => this.supersede(id)));
@@ -151,7 +152,7 @@ export class JobEndings {
   /** Aborts a job from the loop of one of its tasks, in a later turn of the event loop, when that loop has ended. */
   abortFromTask(job: ActiveJob, reason: string): void {
     // The end must begin before the task's end changes the state of the job.
-    if (!job.isEnding) job.beginEnd(reason, null);
+    if (!job.life.isEnding) job.beginEnd(reason, null);
     const loopEnded = new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
@@ -160,7 +161,7 @@ export class JobEndings {
 
   async #abort(job: ActiveJob, reason: string): Promise<void> {
     // A job without tasks is ended by the call that removed them, because several tasks may reach a limit at once.
-    if (job.outcome !== null || job.tasks.length === 0) return;
+    if (job.life.outcome !== null || job.tasks.length === 0) return;
     job.beginEnd(reason, null);
     await this.#stop(
       job.tasks.map((task) => ({ job, task })),
@@ -178,7 +179,7 @@ export class JobEndings {
 
   /**
    * Removes tasks from their jobs, saves that, and waits until the loops of the tasks have ended. All tasks leave their
-   * jobs in one turn of the event loop, so that no other call can choose one of them again while the changes are saved.
+   * jobs in one turn of the event loop, so that no other call can choose a task again while the changes are saved.
    */
   async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[], slices: Slices): Promise<void> {
     // All tasks share one error, because making an error takes longer than all other steps of removing a task.
@@ -207,7 +208,7 @@ export class JobEndings {
    * tiles; the call that waits for that task ends the job.
    */
   #mayEnd(job: ActiveJob): boolean {
-    return job.outcome === null && job.tasks.length === 0 && !this.#stopping.has(job);
+    return job.life.outcome === null && job.tasks.length === 0 && !this.#stopping.has(job);
   }
 
   #remove(job: ActiveJob, task: Task, state: "done" | "aborted"): void {
@@ -233,7 +234,8 @@ export class JobEndings {
   #end(job: ActiveJob): void {
     const { active, records, totals, fairQueue, now, monotonicNow } = this.#parts;
     job.end({ wallMs: now(), monotonicMs: monotonicNow() });
-    const { id, outcome } = job;
+    const { id } = job;
+    const { outcome } = job.life;
     if (outcome === null) throw new Error(`job ${id} has ended without an outcome`);
     totals.end(job);
     records.jobEnded(job, outcome);

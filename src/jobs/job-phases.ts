@@ -33,7 +33,7 @@ export class JobPhases {
 }
 
 function phaseOf(job: ActiveJob): Phase {
-  if (job.paused) return { kind: "paused", reason: job.reason };
+  if (job.life.isPaused) return { kind: "paused", reason: job.reason };
   if (job.waitReason !== null) return { kind: "waiting", reason: job.waitReason };
   return { kind: job.startedMs === null ? "pending" : "running", reason: null };
 }

@@ -131,7 +131,7 @@ test("a job that had done everything when the server died is done after the star
     if (stored === undefined) throw new Error("the job was not stored");
     const zooms = stored.progress.zooms.map((zoom) => ({ ...zoom, stored: 10n, failed: 6n }));
     jobs.save({ ...stored, progress: { ...stored.progress, zooms } });
-    for (const task of [1, 2]) jobs.saveTask(task, "done", 16n);
+    for (const task of [1, 2]) jobs.tasks.save(task, "done", 16n);
   });
   const { runner } = live(stubborn().work);
   runner.start();

@@ -105,7 +105,7 @@ export class JobRunner {
    * ending. Reduces the number to the limit of one request.
    */
   async setThreadCount(job: ActiveJob, requested: number): Promise<void> {
-    if (job.isEnding) return;
+    if (job.life.isEnding) return;
     const { jobs, options, persist } = this.#parts;
     const count = Math.min(requested, options().maxThreadCount);
     let added: readonly StoredTask[] = [];
@@ -124,7 +124,7 @@ export class JobRunner {
    * @param by the account that resumes it
    */
   resume(job: ActiveJob, hold: "released" | null, by: string | null = null): void {
-    if (job.isEnding) return;
+    if (job.life.isEnding) return;
     this.#persistOrUndo(job, job.resume(hold, by));
     this.startWaitingTasks();
   }
@@ -137,7 +137,7 @@ export class JobRunner {
    * @param by the account that pauses it
    */
   async pause(job: ActiveJob, reason: string, hold: "held" | null = null, by: string | null = null): Promise<void> {
-    if (job.isEnding) return this.stopped(job);
+    if (job.life.isEnding) return this.stopped(job);
     this.#persistOrUndo(job, job.pause(reason, hold, by));
     for (const task of job.tasks) {
       if (!task.isAtWork) job.stop(task, false);
@@ -145,7 +145,7 @@ export class JobRunner {
     }
     await this.stopped(job);
     // While the tasks stopped, a user may have resumed or cancelled the job.
-    if (job.isEnding || !job.paused) return;
+    if (job.life.isEnding || !job.life.isPaused) return;
     job.tasksStopped(this.#parts.monotonicNow());
     // Saved now, so that the answer includes the tiles that were stored last.
     this.records.save([job]);
@@ -154,7 +154,7 @@ export class JobRunner {
   /** Waits until no task of a paused job runs. If the job is ending, also waits for its end. */
   async stopped(job: ActiveJob): Promise<void> {
     await Promise.all(job.tasks.map((task) => task.stopped));
-    if (job.isEnding) await this.endings.complete();
+    if (job.life.isEnding) await this.endings.complete();
   }
 
   #persistOrUndo(job: ActiveJob, undo: Undo): void {
@@ -199,11 +199,11 @@ export class JobRunner {
    * limit.
    */
   #staysListed(job: ActiveJob, task: Task): boolean {
-    const { tasks, terms, rateLimiter, paused, isEnding } = job;
+    const { tasks, terms, rateLimiter, life } = job;
     return (
       !this.#isClosing &&
-      !paused &&
-      !isEnding &&
+      !life.isPaused &&
+      !life.isEnding &&
       tasks.includes(task) &&
       tasks.every((other) => other === task || other.status === 0) &&
       rateLimiter.waitMs(terms.rateLimit, this.#parts.monotonicNow()) > 0

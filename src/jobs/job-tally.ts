@@ -13,13 +13,16 @@ export class JobTally extends JobCounts {
   readonly #request: Pick<JobRequest, "type" | "onlyExisting">;
   readonly #errors: Map<string, Omit<JobError, "class">>;
   readonly #meter = new RateMeter();
+  readonly #changed: () => void;
   #retries: number;
   #workedMs: number;
   /** The time since which the job has been working, ms of the monotonic clock. Undefined while it is not working. */
   #atWorkSinceMs: number | undefined;
 
-  constructor(request: JobRequest, { zooms, errors, retries, workedMs }: JobProgress) {
+  /** @param changed called when numbers have changed that are saved with the job */
+  constructor(request: JobRequest, { zooms, errors, retries, workedMs }: JobProgress, changed: () => void) {
     super(zooms);
+    this.#changed = changed;
     this.#request = request;
     this.#errors = new Map(errors.map(({ class: name, ...error }) => [name, error]));
     this.#retries = retries;
@@ -49,10 +52,23 @@ export class JobTally extends JobCounts {
     super.add(z, counts);
     // There may be more tiles than the ledger contained when the job was accepted.
     if (this.#request.onlyExisting === true) this.coverWorked(z);
+    this.#changed();
+  }
+
+  override coverDeleted(): void {
+    super.coverDeleted();
+    this.#changed();
+  }
+
+  override skipRest(): bigint {
+    const skipped = super.skipRest();
+    this.#changed();
+    return skipped;
   }
 
   addRetry(): void {
     this.#retries++;
+    this.#changed();
   }
 
   /**
@@ -63,6 +79,7 @@ export class JobTally extends JobCounts {
     const known = this.#errors.get(name);
     if (known !== undefined) this.#errors.set(name, { ...known, count: known.count + tiles });
     else if (this.#errors.size < MOST_ERROR_CLASSES) this.#errors.set(name, { count: tiles, message, tile });
+    this.#changed();
   }
 
   startClock(nowMs: number): void {

@@ -53,7 +53,7 @@ export class JobTotals {
   end(job: ActiveJob): void {
     this.take(job);
     const ended = this.#ended.get(job.request.type);
-    if (job.outcome !== null) ended?.set(job.outcome, (ended.get(job.outcome) ?? 0) + 1);
+    if (job.life.outcome !== null) ended?.set(job.life.outcome, (ended.get(job.life.outcome) ?? 0) + 1);
   }
 
   /** Returns the work of all jobs since the start of the server, and the current number of jobs and tasks. */
@@ -62,8 +62,8 @@ export class JobTotals {
     const tasks = { pending: 0, running: 0 };
     for (const job of active) {
       this.take(job);
-      if (job.outcome !== null) continue;
-      jobs[job.paused ? "paused" : job.state === "running" ? "running" : "pending"]++;
+      if (job.life.outcome !== null) continue;
+      jobs[job.life.isPaused ? "paused" : job.life.state === "running" ? "running" : "pending"]++;
       for (const task of job.tasks) tasks[task.status === 1 ? "running" : "pending"]++;
     }
     return {

@@ -12,11 +12,11 @@ import type { FailedTile } from "./record/failed-tile.ts";
 import type { StoredJob } from "./record/stored-job.ts";
 
 /**
- * Returns the progress with which a retry of an ended job begins: unfinished are the metatiles that failed and those
- * that the job did not reach. Undefined if no tile is left. If some failed tiles were not recorded, the whole range is
- * unfinished, and the retry skips stored tiles. Pure.
+ * Returns the progress with which a retry of an ended job begins: the failed metatiles, and the metatiles that the job
+ * did not reach, are unfinished. Undefined if no tile is left. If some failed tiles were not recorded, the whole range
+ * is unfinished, and the retry skips stored tiles. Pure.
  * @param totals the counts of all tiles of the job
- * @param storedIn counts the stored tiles in a small rectangle, which for a job over existing tiles is its work there
+ * @param storedIn counts the stored tiles in a small rectangle: the work of a job over existing tiles in this rectangle
  */
 export function planRetry(
   { request, progress }: Pick<StoredJob, "request" | "progress">,

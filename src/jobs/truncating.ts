@@ -111,7 +111,7 @@ export class Truncating implements Work {
         if (byListing.length > 0) await this.#parts.clearLayer(layer);
       }
     }
-    job.coverDeleted();
+    job.tally.coverDeleted();
     // Eviction may have removed tiles after the truncate had counted them.
     job.skipRest(task);
     return false;
@@ -199,7 +199,7 @@ export class Truncating implements Work {
     for (const [z, stored] of left) {
       const { total, deleted } = tally.of(z);
       const gone = total - deleted - stored;
-      if (isFirst) job.bookTotal(z, stored);
+      if (isFirst) job.tally.add(z, { total: stored });
       else if (gone > 0n) job.bookDeleted(task, z, gone);
     }
   }

@@ -1,11 +1,13 @@
 import type { ActiveJob } from "./active-job.ts";
 import type { Task } from "./task.ts";
 
-/** The work of one kind of job, done in steps. */
+/** The work of one kind of job, done in steps. Every implementation passes `work.conformance.ts`. */
 export interface Work {
   /**
    * Works for a while, but only briefly while `crowded` returns true. Returns false if no work is left for this task.
-   * @throws JobAborted or JobPaused
+   * Counts each tile of the job once, also if a step fails or is aborted and a later step repeats its work. The caller
+   * gives back the metatiles that the task still claims after such a step.
+   * @throws JobAborted or JobPaused, the signal's reason, and a StateError while the state database is unavailable
    */
   step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean>;
 }

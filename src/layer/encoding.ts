@@ -4,7 +4,7 @@ export type PngCompression = (typeof PNG_COMPRESSIONS)[number];
 
 /** Encoding options of formats that allow a choice. A change does not affect stored tiles. */
 export interface EncodingOptions {
-  /** The quality of JPEG tiles, including those of hybrid formats: 1 to 100. */
+  /** The quality of JPEG tiles, including JPEG tiles of hybrid formats: 1 to 100. */
   readonly jpegQuality: number;
   readonly pngCompression: PngCompression;
 }

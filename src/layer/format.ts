@@ -69,7 +69,7 @@ const FORMATS: readonly TileFormat[] = [
   PNG,
   fromPng({ mimeType: "image/png8", extension: "png8", contentType: "image/png", encoding: "png8" }),
   fromPng({ mimeType: "image/png24", extension: "png24", contentType: "image/png", encoding: "png" }),
-  // MapServer's name for a PNG without a palette. GWC stores these tiles apart from those of image/png24.
+  // MapServer's name for a PNG without a palette. GWC stores these tiles apart from tiles of image/png24.
   { ...PNG, mimeType: PNG_24, extension: "png_24", upstreamType: PNG_24 },
   plain("jpeg"),
   plain("gif"),

@@ -11,8 +11,8 @@ const VERTICAL_SPACE: Ranges = [
 ];
 
 /**
- * The predefined classes of `java.util.regex.Pattern`; a capital letter is the complement. RE2 defines some of them
- * differently and lacks others.
+ * The predefined classes of `java.util.regex.Pattern`; a capital letter is the complement. RE2 defines some classes
+ * differently and lacks other classes.
  */
 const PREDEFINED: ReadonlyMap<string, Ranges> = new Map<string, Ranges>([
   ["d", [[0x30, 0x39]]],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { changedLayers } from "./catalogue.ts";
-import { gridSubset } from "./layer.ts";
+import { gridSubset } from "./grid-subset.ts";
 import { withDigest } from "./layer-digest.ts";
 
 test("copies of a layer have one digest, and every difference has another one", () => {

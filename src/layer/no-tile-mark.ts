@@ -1,7 +1,7 @@
 import type { TileFormat } from "./format.ts";
 
 /*
- * A mark is what a store contains in place of a tile when the upstream has answered that it has no tile. A mark is
+ * A store contains a mark in place of a tile if the upstream has answered that it has no tile. A mark is
  * stored, expires, is truncated and is counted like a tile, so that every process and node knows the answer for as long
  * as a tile would be fresh. A program that reads the store without Nuthatch finds a tile without content.
  */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { atEveryZoom } from "./by-zoom.ts";
-import { gridSubset } from "./layer.ts";
+import { gridSubset } from "./grid-subset.ts";
 import { NOT_STORED, storesLevel } from "./stored-levels.ts";
 
 const subset = (minCachedLevel?: number, maxCachedLevel?: number) =>

@@ -1,6 +1,7 @@
 import type { Zoom } from "../grid/grid-set.ts";
 import { valueAt } from "./by-zoom.ts";
-import type { GridSubset, Layer } from "./layer.ts";
+import type { GridSubset } from "./grid-subset.ts";
+import type { Layer } from "./layer.ts";
 
 /** The value of `expireCacheSeconds` for levels whose tiles are not stored (GWC's code). */
 export const NOT_STORED = -1;

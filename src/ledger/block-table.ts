@@ -38,8 +38,9 @@ export interface BlockTableParts {
 }
 
 /**
- * Holds the blocks: recently used blocks in memory, all others in the database. Only the table holds references to
- * blocks. It evicts a block that is not pinned as soon as the code that got the block has reached an await or its end.
+ * Holds the blocks: recently used blocks in memory, all other blocks in the database. Only the table holds references
+ * to blocks. It evicts a block that is not pinned as soon as the code that got the block has reached an await or its
+ * end.
  */
 export class BlockTable {
   readonly #db: Database;

@@ -24,7 +24,7 @@ const NUMBERS = 5;
 /** The bytes of one cell in a row: the number of the cell, then its columns. */
 const CELL_BYTES = 1 + NUMBERS * 8;
 
-/** Which cell is evicted first: the least recently used, or the one with the lowest access frequency. */
+/** The cell that is evicted first: the least recently used cell, or the cell with the lowest access frequency. */
 export type CellOrder = "LRU" | "LFU";
 
 /** A cell that was read after its first write, and its access frequency. */

@@ -3,7 +3,7 @@ import type { ReadonlyDeep } from "./readonly-deep.ts";
 
 /**
  * The type of a document of `/api/v1` that a schema describes. A value that lacks a described field is not assignable.
- * It is the input type of the schema, because the fields of a scheduled job are those of a request before it is decoded.
+ * It is the input type of the schema, because a scheduled job has the fields of a request before it is decoded.
  */
 export type DocumentOf<S extends z.ZodType> = ReadonlyDeep<z.input<S>>;
 

@@ -80,7 +80,9 @@ export interface PlacedProblem {
   readonly message: string;
 }
 
-/** Returns the refusal as one sentence. A refusal of a field names the field, what it accepts, and the value. */
+/**
+ * Returns the refusal as one sentence. A refusal of a field names the field, the accepted values, and the given value.
+ */
 export const refusalMessage = (refusal: Refusal): string =>
   "expected" in refusal ? `${refusal.field}: expected ${refusal.expected}, got ${refusal.value}` : refusal.message;
 

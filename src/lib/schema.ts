@@ -30,7 +30,10 @@ export function decodeBy<S extends z.ZodType>(schema: S, value: unknown): Result
   return decoded.ok ? decoded : refuse(refusalOf(decoded.error[0]));
 }
 
-/** Decodes a value, or returns all problems. Unknown fields come first: one is often the cause of a missing field. */
+/**
+ * Decodes a value, or returns all problems. Unknown fields come first, because a misspelt field is often the cause of a
+ * missing field.
+ */
 export function checkBy<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -47,7 +50,7 @@ export function checkBy<S extends z.ZodType>(
   return refuse([first, ...others]);
 }
 
-/** Returns the refusal of a problem: the field, what it accepts, and the value. */
+/** Returns the refusal of a problem: the field, the accepted values, and the given value. */
 export function refusalOf({ path, expected, value, isUnknownField, refusal }: SchemaProblem): Refusal {
   const field = fieldName(path);
   if (refusal !== undefined) return refusal;

@@ -1,7 +1,8 @@
 import { matrixRect, rectCount, type TileRect, type Zoom } from "../grid/grid-set.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
-import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
+import { coverageAt } from "../layer/grid-subset.ts";
+import { findSubset, type Layer } from "../layer/layer.ts";
 import type { KnownTileSet, Ledger } from "../ledger/ledger.ts";
 import { combinationsOf } from "./combination.ts";
 import type { JobCounts } from "./job/job-counts.ts";
@@ -78,7 +79,7 @@ function tileSetsOf({ layer, gridSet, format, ...request }: JobRequest, ledger: 
   );
 }
 
-/** Adds two counts. Null if one of them is unknown. */
+/** Adds two counts. Null if a count is unknown. */
 export const addCounts = (a: bigint | null, b: bigint | null): bigint | null =>
   a === null || b === null ? null : a + b;
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { JOB_OPTIONS } from "../../test/support/job-options.ts";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
-import { gridSubset } from "../layer/layer.ts";
+import { gridSubset } from "../layer/grid-subset.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import { combinationsOf } from "./combination.ts";

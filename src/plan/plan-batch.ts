@@ -1,7 +1,8 @@
 import { canonicalSrs, sameSrs } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import type { GridSubset, Layer } from "../layer/layer.ts";
+import type { GridSubset } from "../layer/grid-subset.ts";
+import type { Layer } from "../layer/layer.ts";
 import { legalValuesText, listedValues, type ParameterFilter } from "../layer/parameter-filter.ts";
 import { defined } from "../lib/defined.ts";
 import { Slices } from "../lib/process/slices.ts";
@@ -223,7 +224,7 @@ function selectedSets(
 
 const spreadOf = (set: ParameterSet): Spread => [...set].map(([key, value]) => [key, [value]]);
 
-/** Returns the values that a set selects among those that the filters list. */
+/** Returns the values that a set selects from the lists of the filters. */
 function spreadAmong(set: ChosenSet, filters: Layer["parameterFilters"]): Result<Spread, Refusal> {
   const spread: [string, readonly string[]][] = [];
   for (const [key, choice] of set) {

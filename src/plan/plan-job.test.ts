@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { JOB_OPTIONS } from "../../test/support/job-options.ts";
 import { formatNamed, layerNamed } from "../../test/support/layer.ts";
 import type { GridSet } from "../grid/grid-set.ts";
-import { gridSubset } from "../layer/layer.ts";
+import { gridSubset } from "../layer/grid-subset.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import { planExtentTruncate, planSeed } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";

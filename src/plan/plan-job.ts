@@ -15,15 +15,8 @@ import {
 import { gridSetHint } from "../grid/grid-set-hint.ts";
 import type { Selection } from "../grid/selection.ts";
 import { formatOf } from "../layer/format.ts";
-import {
-  coverageAt,
-  defaultSubset,
-  findSubset,
-  type GridSubset,
-  type Layer,
-  metatileFor,
-  subsetExtent,
-} from "../layer/layer.ts";
+import { coverageAt, type GridSubset, subsetExtent } from "../layer/grid-subset.ts";
+import { defaultSubset, findSubset, type Layer, metatileFor } from "../layer/layer.ts";
 import { type Parameters, parametersId, parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
 import type { FormatName } from "../layer/tile-set.ts";
@@ -68,7 +61,7 @@ export const API_RULES: PlanRules = { gridSetField: "gridSet", defaultSubset, mi
 
 /** The interface and the time of the client's request. */
 interface Asking {
-  /** The rules of the interface. Absent: those of the classic interface. */
+  /** The rules of the interface. Absent: the rules of the classic interface. */
   readonly rules?: PlanRules;
   /** The time from which an age is subtracted. */
   readonly nowMs?: number;

@@ -6,7 +6,7 @@ import { ATLAS } from "../grid/coordinate-systems.ts";
 import { type Extent, type GridSet, tileExtent } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
 import { isSelected } from "../grid/tile-selection.ts";
-import { gridSubset } from "../layer/layer.ts";
+import { gridSubset } from "../layer/grid-subset.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import { countTiles } from "./count-tiles.ts";
 import type { JobRequest } from "./job/job-request.ts";

@@ -22,7 +22,7 @@ import {
 import { type Position, reprojectRing } from "../grid/reproject.ts";
 import type { Selection } from "../grid/selection.ts";
 import { rectsAround, tileList } from "../grid/tile-list.ts";
-import { coverageAt, type GridSubset, subsetExtent } from "../layer/layer.ts";
+import { coverageAt, type GridSubset, subsetExtent } from "../layer/grid-subset.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { RequestedArea, RequestedTile } from "./seed-request.ts";

@@ -51,8 +51,8 @@ export class Disks {
   }
 
   /**
-   * Returns a function that tells whether the tiles of another layer are on the same disk as the tiles of this one.
-   * Undefined if the tiles of all layers are.
+   * Returns a function that tells whether the tiles of another layer are on the same disk as the tiles of this layer.
+   * Undefined if all tiles are on one disk.
    */
   sharing(layer: LayerName): ((other: LayerName) => boolean) | undefined {
     const stores = this.#several;

@@ -65,7 +65,7 @@ const STORE: Admission = { kind: "store" };
 /**
  * Keeps the store within its quotas. A writer reserves the size that it is about to add; usage and reservations
  * together never pass a limit. If a reservation would pass a limit, the least used cells are evicted, each as a whole,
- * and no more than needed. A clean-up evicts in the same way after a limit was lowered, and at the configured
+ * and only as many as needed. A clean-up evicts in the same way after a limit was lowered, and at the configured
  * frequency.
  */
 export class Enforcer {

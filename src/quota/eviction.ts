@@ -10,7 +10,7 @@ import type { Limit } from "./limits.ts";
 import { countedSize } from "./quota-count.ts";
 import type { Writer } from "./reservations.ts";
 
-/** Tiles that running seeds store or count as stored. They are evicted only if no other tiles can be. */
+/** Tiles that running seeds store or count as stored. They are evicted only if no other tiles can be evicted. */
 export interface SeedRange extends SubsetRects {
   readonly format: FormatName;
   readonly parametersId: ParametersId;

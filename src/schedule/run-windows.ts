@@ -71,9 +71,9 @@ export class RunWindows {
     if (job.schedule !== null && job.terms.runWindow === null && hours(job.schedule) === undefined) return;
     const reason = this.#closedReason(job);
     if (reason === undefined) {
-      if (job.hold === "held") runner.resume(job, null);
-      else if (job.hold === "released") job.endRelease();
-    } else if (!job.paused && job.hold === null) {
+      if (job.life.hold === "held") runner.resume(job, null);
+      else if (job.life.hold === "released") job.endRelease();
+    } else if (!job.life.isPaused && job.life.hold === null) {
       const closing = runner
         .pause(job, reason, "held")
         .catch((error: unknown) => log.error("schedules are behind", { jobId: job.id, error: String(error) }))
@@ -90,9 +90,9 @@ export class RunWindows {
     const { runner } = this.#parts;
     const reason = this.#closedReason({ schedule: job.schedule, terms: { ...job.terms, ...change } });
     if (reason === undefined) return undefined;
-    if (job.paused)
-      return job.hold === "held" && job.tasks.some((task) => task.isAtWork) ? runner.stopped(job) : undefined;
-    if (job.hold === "released" && change.runWindow === undefined) return undefined;
+    if (job.life.isPaused)
+      return job.life.hold === "held" && job.tasks.some((task) => task.isAtWork) ? runner.stopped(job) : undefined;
+    if (job.life.hold === "released" && change.runWindow === undefined) return undefined;
     return runner.pause(job, reason, "held");
   }
 

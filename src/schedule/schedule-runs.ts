@@ -50,6 +50,7 @@ export class ScheduleRuns {
 
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
     const coming = this.#last.then(run);
+    // The caller of `coming` handles its fault.
     this.#last = coming.catch(() => undefined);
     return coming;
   }

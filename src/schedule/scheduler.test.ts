@@ -13,7 +13,7 @@ import { jobMigrations } from "../jobs/record/job-migrations.ts";
 import { JobStore } from "../jobs/record/job-store.ts";
 import type { Work } from "../jobs/work.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
-import { gridSubset } from "../layer/layer.ts";
+import { gridSubset } from "../layer/grid-subset.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import { STANDARD_TERMS } from "../plan/job/job-terms.ts";

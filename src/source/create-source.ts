@@ -1,4 +1,4 @@
-import type { SourceOptions } from "../layer/layer.ts";
+import type { SourceOptions } from "../layer/source-options.ts";
 import type { ReportHealth } from "./http/http-source.ts";
 import type { Source } from "./source.ts";
 

@@ -41,7 +41,7 @@ function restrict(path: string, mode: number): void {
   try {
     chmodSync(path, mode);
   } catch (error) {
-    // A directory that belongs to another user but is writable for this one must be restricted by its owner.
+    // If a directory belongs to another account but this account can write to it, its owner must restrict it.
     if (codeOf(error) !== "EPERM" && codeOf(error) !== "EROFS" && codeOf(error) !== "ENOENT") throw error;
   }
 }

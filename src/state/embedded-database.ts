@@ -28,8 +28,8 @@ const CLAIMED_BYTES = 2 * 2 ** 20;
 
 /**
  * Opens the state database with full synchronization, so that committed changes survive a loss of power. With
- * `exclusive` access no other process can open the database while this one runs, so a second server cannot start even
- * if the lock file was removed.
+ * `exclusive` access no other process can open the database while this process runs, so a second server cannot start
+ * even if the lock file was removed.
  * @throws StateError
  */
 export function openDatabase(file: string, { access = "shared", reserve }: OpenOptions = {}): Database {

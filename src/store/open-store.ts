@@ -24,7 +24,7 @@ export const tilesDirectory = (dataDir: string): string => join(dataDir, "tiles"
 
 /** The options that the stores of one process share. */
 export interface OpenOptions {
-  /** At least one. The first store is that of layers that name no store. */
+  /** At least one. Layers that name no store use the first store. */
   readonly stores: readonly StoreOptions[];
   readonly layers: readonly Layer[];
   readonly fsync: boolean;

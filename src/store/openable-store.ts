@@ -121,7 +121,7 @@ export class OpenableStore implements Store {
     if (opened.identity === undefined || identityOf(root) !== opened.identity)
       throw new StoreError("unavailable", `${probe.lost}: ${REPLACED}`, undefined);
     this.#opened = undefined;
-    // Not awaited: the store is not used any more.
+    // Not awaited, and without a report: the store is not used any more, and each put has ended on the disk.
     opened.store[Symbol.asyncDispose]().then(undefined, () => undefined);
   }
 

@@ -18,7 +18,7 @@ const ID_END = ":";
 const defaultOf = (stores: readonly RoutedStore[]): Store | undefined =>
   stores.find(({ id }) => id === DEFAULT_STORE)?.store;
 /**
- * The prefix of a name that stands for a scope, which follows as JSON. All other names of stores are relative paths, or
+ * The prefix of a name that means a scope. The scope follows as JSON. All other names of stores are relative paths, or
  * JSON.
  */
 const SCOPE = "//";
@@ -27,12 +27,12 @@ const isScope = (name: string): boolean => name.startsWith(SCOPE);
 // Only this file writes such texts, so no check is needed.
 const scopeIn = (name: string): TruncationScope => JSON.parse(name.slice(SCOPE.length));
 
-/** Returns whether a planned name stands for tiles in a store that was unavailable when the truncation was planned. */
+/** Returns whether a planned name means tiles in a store that was unavailable when the truncation was planned. */
 export const isLater = (name: string): boolean => name.includes(`${ID_END}${SCOPE}`);
 
 /**
- * Returns the results of calls, without those that failed with a StoreError.
- * @throws the first error if all have failed
+ * Returns the results of calls, without calls that failed with a StoreError. @throws the first error if all calls have
+ * failed
  */
 async function availableOf<T>(calls: readonly Promise<T>[]): Promise<readonly T[]> {
   const settled = await Promise.allSettled(calls);
@@ -45,8 +45,8 @@ async function availableOf<T>(calls: readonly Promise<T>[]): Promise<readonly T[
 const NOBODY = { willDelete: async () => {}, onDeleted: () => {} };
 
 /**
- * Several stores as one. Each layer has its tiles in one store, and reads, writes and counts concern this store.
- * Truncations concern all stores, because a store that the layer used before may still contain tiles of it: truncated
+ * Several stores as one. Each layer has its tiles in one store, and reads, writes and counts use this store.
+ * Truncations apply to all stores, because a store that the layer used before may still contain tiles of it: truncated
  * tiles must not come back when the layer gets that store again.
  */
 export class StoreRouter implements Store {
@@ -217,15 +217,15 @@ export class StoreRouter implements Store {
   }
 
   /**
-   * Plans a truncation in all stores. For an unavailable store that is not the layer's, returns a name that stands for
-   * the scope (`isLater`). The tiles that the layer may have there are truncated when that store is available again.
+   * Plans a truncation in all stores. For an unavailable store that is not the layer's, returns a name that means the
+   * scope (`isLater`). The tiles that the layer may have there are truncated when that store is available again.
    * @throws StoreError while the store of the layer is unavailable
    */
   plan(scope: Parameters<TruncationStore["plan"]>[0]): readonly string[] {
     const own = this.#of(scope.layer);
     return this.#stores.flatMap(({ id, store }) => {
       const names = store === own ? store.plan(scope) : (ifAvailable(() => store.plan(scope)) ?? [laterName(scope)]);
-      // A name of the default store gets no id, unless it stands for a scope, which requires an id.
+      // A name of the default store gets no id, unless it means a scope, which requires an id.
       return names.map((name) => (id === DEFAULT_STORE && !isScope(name) ? name : `${id}${ID_END}${name}`));
     });
   }
@@ -286,8 +286,7 @@ export class StoreRouter implements Store {
   }
 
   /**
-   * Sets the function that is called with a layer and a name that stands for its tiles in an unavailable store. Called
-   * once.
+   * Sets the function that is called with a layer and a name that means its tiles in an unavailable store. Called once.
    */
   whenOwed(owe: (layer: LayerName, name: string) => void): void {
     this.#owe = owe;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
-import { gridSubset } from "../layer/layer.ts";
+import { gridSubset } from "../layer/grid-subset.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { GridSetPlaces, gridSetPlaceMigrations } from "./grid-set-places.ts";
 

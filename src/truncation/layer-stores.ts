@@ -7,8 +7,8 @@ import type { LedgerTruncations } from "./truncations.ts";
 
 export const layerStoreMigrations: Migrations = {
   module: "layer_stores",
-  // The location of a layer without a row is that of the row with an empty name or, if that row is missing, the default
-  // store's.
+  // A layer without a row has the location in the row with an empty name or, if that row is missing, the location of
+  // the default store.
   steps: ["CREATE TABLE layer_store (layer TEXT PRIMARY KEY, location TEXT NOT NULL);"],
 };
 

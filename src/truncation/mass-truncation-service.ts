@@ -226,7 +226,7 @@ export class MassTruncationService {
     this.#parts.renders.expireBefore(layer, this.#softTimes.get(layer) ?? 0);
   }
 
-  /** Returns what a truncation would remove now, without truncating. Reads directories of the store. */
+  /** Returns the tiles that a truncation would remove now, without truncating. Reads directories of the store. */
   async previewTruncation(request: MassTruncationRequest): Promise<MassTruncationPreview> {
     const { ledger } = this.#parts;
     const sum = emptySum();
@@ -346,7 +346,7 @@ export class MassTruncationService {
     return ok(this.#view(id));
   }
 
-  /** Writes the records, then discards the files. If a kill comes in between, the next start discards the files. */
+  /** Writes the records, then discards the files. After a kill in between, the next start discards the files. */
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
     const { truncations, ledger, store, sweep, now } = this.#parts;

@@ -23,8 +23,8 @@ export interface TruncationPlan {
   /** The id under which the files are set aside. Absent: they cannot be restored. */
   readonly aside?: number;
   /**
-   * The layer whose tiles are to be truncated in an unavailable store that the layer does not use now. The names stand
-   * for scopes, and there are no targets. Absent if the store was available.
+   * The layer whose tiles are to be truncated in an unavailable store that the layer does not use now. The names mean
+   * scopes, and there are no targets. Absent if the store was available.
    */
   readonly owedBy?: string;
 }

@@ -74,8 +74,8 @@ export class LedgerTruncations {
   /** Truncations for unavailable stores, by the number of their records. */
   readonly #owed = new Map<number, BegunTruncation>();
   /**
-   * The interrupted truncations and undos. A writer completes those of its layer before it writes, and a job before it
-   * searches for tiles.
+   * The interrupted truncations and undos. A writer completes the interrupted truncations of its layer before it
+   * writes, and a job before it searches for tiles.
    */
   readonly interrupted: InterruptedTruncations;
 
@@ -159,8 +159,8 @@ export class LedgerTruncations {
    * Truncates; cannot be cancelled. `plan` is called while no writer writes to the layer. `record` runs in the
    * transaction of the truncation. It returns the id under which the files are set aside, or undefined if the
    * truncation cannot be undone.
-   * @param ifUnplanned what happens if the truncation cannot be planned, because the store is unavailable. It is
-   * refused, or it is planned and carried out when the store is available again, like an interrupted truncation
+   * @param ifUnplanned whether a truncation that cannot be planned, because the store is unavailable, is refused, or is
+   * planned and carried out when the store is available again, like an interrupted truncation
    */
   truncate(
     layer: LayerName,

@@ -8,7 +8,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 const PROGRAM = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) => existsSync(path));
 export const hasChromium = PROGRAM !== undefined;
 
-/** The map libraries as npm has them; pages ask for them by these paths. */
+/** The map libraries in their npm packages, by the paths with which pages request them. */
 const FILES: ReadonlyMap<string, string> = new Map([
   ["/ol.js", "ol/dist/ol.js"],
   ["/leaflet.js", "leaflet/dist/leaflet.js"],
@@ -23,7 +23,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   [".mjs", "text/javascript"],
 ]);
 
-/** A map on a page of its own: what a browser shows of it. */
+/** A map on a separate page, as a browser shows it. */
 export interface MapPage {
   /** HTML, in head and body: libraries and their styles. */
   readonly head: string;

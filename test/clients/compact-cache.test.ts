@@ -20,7 +20,7 @@ if (!hasGdal || !hasMapProxy)
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-compact-cache-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A picture of random pixels, so that each tile differs from all others in each row and column. */
+/** A picture of random pixels, so that each tile differs from all other tiles in each row and column. */
 function noise(seed: number): Buffer {
   const raw = Buffer.alloc(256 * 256 * 4);
   let state = seed * 2_654_435_761 + 1;

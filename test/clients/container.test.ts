@@ -17,8 +17,7 @@ import { until } from "../support/until.ts";
 import { hasNginx, runNginx } from "./nginx.ts";
 
 /*
- * What a container engine does, without one: the server has a network, an account and a read-only root file system of
- * its own, and one volume. nginx and the clients are in another container.
+ * Isolation as by a container engine, without an engine: the server has a separate network, account and read-only root file system, and one volume. nginx and the clients are in another container.
  */
 const reason = hasNginx ? whyNoContainers() : "needs Debian's nginx";
 if (reason !== undefined) console.warn(`SKIPPED: test/clients/container.test.ts: ${reason}`);

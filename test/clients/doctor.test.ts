@@ -30,7 +30,7 @@ async function layersOf(layers: readonly string[]): Promise<readonly Layer[]> {
   return loaded.value.layers;
 }
 
-/** Returns what the doctor says about one layer with this source and these keys. */
+/** Returns the output of the doctor for one layer with this source and these keys. */
 async function saidOf(source: string, more = ""): Promise<readonly string[]> {
   const layers = await layersOf([`{ name: a, source: { ${source} }, formats: [image/png]${more} }`]);
   return (await askUpstreams(layers)).map(({ message }) => message);
@@ -79,7 +79,10 @@ describe.skipIf(!hasMapServer)("MapServer", () => {
   );
 });
 
-/** Starts a server that answers /closed with 401, /never not at all, and the rest with an HTML page of status 404. */
+/**
+ * Starts a server that answers /closed with 401, never answers /never, and answers all other paths with an HTML page of
+ * status 404.
+ */
 async function startServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     if (request.url?.startsWith("/never") === true) return;

@@ -14,7 +14,7 @@ if (!hasGdal || !hasMapServer)
   console.warn("SKIPPED: the tests of GDAL's tile drivers need Debian's gdal-bin and cgi-mapserver");
 
 const WORLD = 20037508.34;
-/** North America: corners of a polygon, at the resolution of zoom 3 and on none of its tile borders. */
+/** North America: corners of a polygon, at the resolution of zoom 3, away from its tile borders. */
 const WINDOW = { west: -15000000, north: 9000000, size: 512, resolution: (2 * WORLD) / 2048 };
 
 describe.skipIf(!hasGdal || !hasMapServer)("GDAL's tile drivers", () => {
@@ -40,11 +40,12 @@ layers:
     rmSync(directory, { recursive: true, force: true });
   });
 
-  // Not the synchronous ones: MapServer's HTTP side lives in this process. GDAL's own tile cache goes to the directory.
+  // Not the synchronous functions, because MapServer's HTTP side runs in this process. GDAL's own tile cache goes to
+  // the directory.
   const run = async (program: string, ...parameters: string[]): Promise<string> =>
     (await promisify(execFile)(program, parameters, { cwd: directory, timeout: 120_000 })).stdout;
 
-  /** A window on the Mercator map as GDAL reads it from what `dataset` names, beside MapServer's own. */
+  /** A window on the Mercator map as GDAL reads it from `dataset`, and as MapServer renders it. */
   async function isMapServersMap(dataset: string): Promise<void> {
     const { west, north, size, resolution } = WINDOW;
     const east = west + size * resolution;

@@ -13,7 +13,7 @@ const WORLD = 20037508.34;
 const MERCATOR = (2 * WORLD) / 2048;
 const DEGREES = 180 / 256 / 8;
 
-/** A view whose pixels are those of the grid, on none of its tile borders; a corner and an edge of a polygon are in it. */
+/** A view with the pixels of the grid, away from its tile borders. It contains a corner and an edge of a polygon. */
 const view = (resolution: number, left: number, top: number) => ({
   resolution,
   centre: [left + (SIZE.width / 2) * resolution, top - (SIZE.height / 2) * resolution] as const,

@@ -35,14 +35,14 @@ export interface MapServer {
 }
 
 /**
- * Debian's MapServer as CGI behind a small HTTP server: what Nuthatch stands in front of in truth. `more`: in the map
- * file's language, what its map holds besides the layer roads; `fonts`: the names that it gives to font files.
+ * Debian's MapServer as CGI behind a small HTTP server: a real upstream of Nuthatch. `more`: further objects of the
+ * map, in the language of the map file; `fonts`: the names of font files.
  */
 export async function startMapServer(more = "", fonts = ""): Promise<MapServer> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-mapserver-"));
   writeFileSync(join(directory, "test.map"), mapFile(more));
   writeFileSync(join(directory, "fonts.list"), `${fonts}\n`);
-  // MapServer 8 answers 200 with HTML without a configuration of its own.
+  // Without its own configuration MapServer 8 answers 200 with HTML.
   writeFileSync(
     join(directory, "mapserver.conf"),
     `CONFIG\n  ENV\n    MS_MAP_PATTERN "."\n  END\n  MAPS\n    TEST "${join(directory, "test.map")}"\n  END\nEND\n`,

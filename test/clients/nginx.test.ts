@@ -121,7 +121,7 @@ describe.skipIf(!hasNginx)(`the server behind nginx with TLS and a path${reason}
   });
 
   test("counts a client by the address that nginx saw, whatever the client says of itself", async () => {
-    // Each wrong password from one address is answered more slowly than the one before.
+    // Each wrong password from one address is answered more slowly than the wrong password before.
     const wrong = `Basic ${Buffer.from("admin:guess").toString("base64")}`;
     const beganMs = performance.now();
     for (let n = 0; n < 5; n++) {

@@ -110,7 +110,7 @@ export async function runSite(
   const [program = "", ...args] = [...under, PROGRAM, "-e", log, "-p", directory, "-c", configuration];
   const child = spawn(program, args, { stdio: "ignore" });
   const ended = once(child, "exit");
-  // It tells nobody when it listens.
+  // It does not report when it listens.
   while (child.exitCode === null && !(await answers()));
   if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}: ${readFileSync(log, "utf8")}`);
   return async () => {

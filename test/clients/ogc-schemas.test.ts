@@ -7,7 +7,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 
 /** MapProxy's tests are the only Debian or npm package with the XSD and DTD schemas of WMTS and WMS. */
 const SCHEMAS = "/usr/share/python3-mapproxy/test/schemas";
-/** Debian's own Python: its packages are not in another one's path. */
+/** Debian's Python: another Python would not find its packages. */
 const PYTHON = "/usr/bin/python3";
 const missing = [
   ...(existsSync(SCHEMAS) ? [] : ["python3-mapproxy, for the schemas"]),
@@ -41,7 +41,7 @@ async function faults(schema: string, document: string): Promise<readonly string
   return (found ?? ["no answer"]).filter((fault) => !SCHEMAS_OWN_FAULT.test(fault));
 }
 
-/** Everything that a document can say, with what XML has to escape. */
+/** Every element of a document, with characters that XML must escape. */
 const CONFIGURATION = `
 gridSets:
   - { id: "my:grid", srs: EPSG:2163, extent: [-2495667.98, -2223677.20, 3291070.61, 959189.33], scaleDenominators: [25000000, 1000000, 100000, 25000], tileSize: [200, 200] }

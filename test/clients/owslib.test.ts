@@ -7,7 +7,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { picture, startUpstream, type Upstream } from "../support/upstream.ts";
 import { pixels } from "./pixels.ts";
 
-/** Debian's own Python: its packages are not in another one's path. */
+/** Debian's Python: another Python would not find its packages. */
 const PYTHON = "/usr/bin/python3";
 const hasOwslib = spawnSync(PYTHON, ["-c", "import owslib"]).status === 0;
 if (!hasOwslib) console.warn("SKIPPED: the OWSLib tests need Debian's python3-owslib");
@@ -23,7 +23,7 @@ interface Read {
   readonly tms: Service;
 }
 
-/** The whole of EPSG:900913: the box of a layer is that of all its grid sets together. */
+/** The whole of EPSG:900913: the box of a layer contains all its grid sets. */
 const WORLD = [-180, -85.05, 180, 85.05].map((degrees) => expect.closeTo(degrees, 2));
 
 describe.skipIf(!hasOwslib)("OWSLib", () => {

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 export const pixels = async (bytes: Uint8Array): Promise<Buffer> =>
   sharp(bytes).flatten({ background: "#ffffff" }).toColourspace("srgb").raw().toBuffer();
 
-/** The share of values that differ by more than some grey levels (one: what two encoders may round). */
+/** The share of values that differ by more than some grey levels (one level: two encoders may round differently). */
 export function difference(a: Buffer, b: Buffer, levels = 1): number {
   expect(a.length).toBe(b.length);
   let different = 0;

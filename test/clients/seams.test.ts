@@ -24,8 +24,8 @@ const GUTTER = 64;
 const LABEL = "Quermania";
 
 /**
- * A point each half degree: MapServer cuts a line at the border of its picture to fractions of a pixel, and what it cuts
- * shall lie in the gutter.
+ * A point each half degree: MapServer cuts a line at the border of its picture to fractions of a pixel, and the cut
+ * must lie in the gutter.
  */
 const line = (from: readonly [number, number], to: readonly [number, number]): string =>
   Array.from({ length: 101 }, (_, i) =>

@@ -37,7 +37,7 @@ export async function startTinyproxy(): Promise<Tinyproxy> {
   const child = spawn(PROGRAM, ["-d", "-c", join(directory, "conf")], { stdio: "ignore" });
   const ended = once(child, "exit");
   const url = `http://127.0.0.1:${port}`;
-  // It tells nobody when it listens.
+  // It does not report when it listens.
   while (
     child.exitCode === null &&
     !(await fetch(url)

@@ -4,7 +4,7 @@ import type { GridSet } from "../../src/grid/grid-set.ts";
 import { decodePicture } from "../../src/image/decode.ts";
 import { pixelsOf, type Raster } from "../../src/image/raster.ts";
 import { formatOf } from "../../src/layer/format.ts";
-import type { WmsSourceOptions } from "../../src/layer/layer.ts";
+import type { WmsSourceOptions } from "../../src/layer/source-options.ts";
 import { describeSource } from "../../src/source/source.conformance.ts";
 import { createWmsSource } from "../../src/source/wms/wms-source.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";

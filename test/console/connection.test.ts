@@ -10,7 +10,7 @@ import { type ConsolePage, consoleBrowser } from "./console-page.ts";
 const reason = hasChromium ? "" : " (skipped: needs Debian's chromium-headless-shell)";
 if (!hasChromium) console.warn("SKIPPED: test/console/connection.test.ts needs Debian's chromium-headless-shell");
 
-/** Values of the placeholders in addresses of tiles; the others are 0. */
+/** Values of the placeholders in addresses of tiles; other placeholders are 0. */
 const PLACE: Readonly<Record<string, string>> = {
   TileMatrix: "EPSG:900913:0",
   bbox: "-20037508.34,-20037508.34,20037508.34,20037508.34",
@@ -32,7 +32,7 @@ function keepEstimating(url: string): AsyncDisposable & { readonly faults: reado
       const { signal } = stopped;
       const response = await fetch(`${url}/api/v1/estimate`, { method: "POST", headers, body, signal });
       const text = await response.text();
-      // An estimate may take too long, which is what keeps the coordinator busy.
+      // An estimate may take too long, which keeps the coordinator busy.
       if (response.status !== 200 && response.status !== 422) faults.push(text);
     }
   };

@@ -38,12 +38,15 @@ export interface ConsoleBrowser {
   page(server: Pick<TestServer, "url">, look?: Look): Promise<ConsolePage>;
 }
 
-/** Chromium of this process, for all its files: each page has cookies and a cache of its own. It ends with the process. */
+/**
+ * Chromium of this process, for all its files. Each page has separate cookies and a separate cache. Chromium ends with
+ * the process.
+ */
 let chromium: Promise<Browser> | undefined;
 
 /**
- * Starts Chromium for pages of the console, if it does not run yet. A page fails its test when it logs an error, asks
- * another origin, or breaks its Content-Security-Policy.
+ * Starts Chromium for pages of the console, if it does not run yet. A page fails its test when it logs an error, sends
+ * a request to another origin, or violates its Content-Security-Policy.
  */
 export async function consoleBrowser(): Promise<ConsoleBrowser> {
   chromium ??= launchChromium({ webGl: false });

@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)("the console's coverage, in Chromium (Debian packa
     await panel.locator(".chip").filter({ hasText: "Stored" }).waitFor();
     expect(new URL(page.url()).searchParams.get("tile")).toBe("2/3/1");
     await panel.getByRole("link", { name: "by job 1" }).waitFor();
-    // Neither the map nor the explanation has asked the upstream.
+    // Neither the map nor the explanation has sent a request to the upstream.
     expect(upstream.asked.length).toBe(before);
     await page.getByLabel("Show level 4 on the map").check();
     await page.getByRole("link", { name: "Seed what is missing here (level 4)" }).click();

@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)("the console's editor, in Chromium (Debian package
       await console.expectAccessible();
     }
     await console.open("/ui/edit/layers/ws:file");
-    await console.page.getByText(/It stands in .*nuthatch\.yaml:\d+, and is changed there\./).waitFor();
+    await console.page.getByText(/It is defined in .*nuthatch\.yaml:\d+, and is changed there\./).waitFor();
     await console.expectAccessible();
     await console.open("/ui/edit/layers/ws:made");
     const text = console.page.getByLabel("Document (JSON)");

@@ -199,7 +199,7 @@ describe.skipIf(!hasChromium || !isFull).each([300, 10_000])("the console's list
       }).observe(document, { childList: true, subtree: true });`);
     const paints: number[] = [];
     const tasks: number[] = [];
-    // Other programs use the machine too: the best of several runs is what the page takes.
+    // Other programs use the machine too, so the fastest of several runs is the time of the page.
     for (let run = 0; run < 8 && !(Math.min(...paints) < FIRST_PAINT_MS && Math.min(...tasks) < TASK_MS); run++) {
       await console.open("/ui/layers");
       await page.getByText(`${count.toLocaleString("en")} of ${count.toLocaleString("en")} layers`).waitFor();

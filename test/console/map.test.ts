@@ -5,7 +5,7 @@ import { colours, difference, pixels, rendered } from "../clients/pixels.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { type ConsoleBrowser, type ConsolePage, consoleBrowser } from "./console-page.ts";
 
-/** A part of the map without its buttons, in CSS pixels. Its middle is that of the map. */
+/** A part of the map without its buttons, in CSS pixels. It has the same middle as the map. */
 const PART = { width: 400, height: 300 };
 const WORLD = 20037508.342789244;
 

@@ -73,7 +73,7 @@ layers:
       await tabTo("Layer", "combobox");
       await page.keyboard.type("ws:roads");
       await page.getByText("tiles to render").waitFor();
-      // The layer's title is text wherever it stands.
+      // The layer's title is shown as text everywhere.
       expect(await page.getByRole("application").getAttribute("aria-label")).toContain(HOSTILE);
       for (const [field, text] of [
         ["Min x", "0"],
@@ -142,7 +142,7 @@ layers:
       expect(new URL(page.url()).searchParams.has("bounds")).toBe(false);
       await page.getByText(/An area in WKT/).waitFor();
       await page.getByRole("button", { name: "The whole layer", exact: true }).click();
-      // The number is another one than before: the map has had tiles rendered meanwhile.
+      // The number has changed, because the map has had tiles rendered since.
       await expect.poll(() => new URL(page.url()).search).not.toMatch(/area=|bounds=/);
     });
 
@@ -218,7 +218,7 @@ layers:
         .getByRole("alert")
         .filter({ hasText: /rateLimit: expected/ })
         .waitFor();
-      await page.getByLabel("Tiles per second at most").fill("7");
+      await page.getByLabel("Most tiles per second").fill("7");
       await page.getByText("tiles to render").waitFor();
       expect(await page.getByRole("button", { name: /^Start/ }).count()).toBe(0);
       await page.getByText("not start jobs").waitFor();

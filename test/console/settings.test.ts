@@ -191,7 +191,7 @@ describe.skipIf(!hasChromium)("the console's settings, in Chromium (Debian packa
     const { places } = await (await fetch(`${own.url}/api/v1/server`)).json();
     expect(places.map(({ kind }: { kind: string }) => kind)).toEqual(["configuration", "state", "tiles"]);
     const shown = page.getByRole("region", { name: "Storage places" });
-    // Each node of a cluster has a file of its own, and either may answer here.
+    // Each node of a cluster has a separate file, and either node may answer.
     await shown.getByText(/\.yaml$/).waitFor();
     for (const { path } of places.slice(1)) await shown.getByText(path, { exact: true }).waitFor();
     await page.getByText("Nothing has been verified").waitFor();

@@ -6,15 +6,15 @@ import { ended, seed, startServer } from "../support/server.ts";
 import { consoleBrowser } from "./console-page.ts";
 
 const FOLDER = fileURLToPath(new URL("../../dist/ui/", import.meta.url));
-/** The limits of what is sent, compressed, in bytes. */
+/** The limits of the sent files, compressed, in bytes. */
 const FIRST_VIEW = 60_000;
 const EVERYTHING = 270_000;
-/** A reader gets one catalogue of texts, not those of the other languages. */
+/** A reader gets the texts of one language only. */
 const OTHER_LANGUAGES = /^(?:de|fr|es)-/;
 
 test("all that a reader can get of the console is small", () => {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith(".gz"));
-  // All texts, and those of the settings.
+  // All texts, and the texts of the settings.
   expect(files.filter((name) => OTHER_LANGUAGES.test(name))).toHaveLength(6);
   const sizes = files.filter((name) => !OTHER_LANGUAGES.test(name)).map((name) => statSync(FOLDER + name).size);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(EVERYTHING);

@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium)("the console's truncations, in Chromium (Debian pa
     await submit.click();
     await page.locator(".toast").getByText(`topp:states: ${tiles} tiles.`).waitFor();
     expect((await usage(server)).total.tiles).toBe(before - Number(tiles));
-    // Somebody else is faster than the undo of the message: it says so.
+    // Another operator is faster than the undo of the message: the message says so.
     const { truncations } = await (await fetch(`${server.url}/api/v1/truncations?layer=topp:states&limit=1`)).json();
     await fetch(`${server.url}/api/v1/truncations/${truncations[0].id}/undo`, { method: "POST" });
     await page.locator(".toast").getByRole("button", { name: "Undo" }).click();

@@ -2,7 +2,7 @@ import bcrypt from "bcryptjs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer, type TestServer } from "../support/server.ts";
 
-// The limits of one account: its sessions and streams of events take none of another account's.
+// The limits of one account: its sessions and streams of events do not reduce another account's limits.
 const ACCOUNT_LIMIT = 100;
 const NAMES = ["ann", "bob"] as const;
 type Name = (typeof NAMES)[number];

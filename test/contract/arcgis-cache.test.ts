@@ -136,7 +136,7 @@ describe.skipIf(skippedOnNodes("a directory of GeoWebCache is the configuration 
       ] as const) {
         const answer = await put("made", layer("made", `<${element}>${path}</${element}>`));
         expect(answer.status).toBe(400);
-        // The layer `lost`, which is not served, is no fault of this one.
+        // The layer `lost`, which is not served, has no effect on this layer.
         expect(answer.text.startsWith(`${element}: "${path}": ${message}`)).toBe(true);
         expect(answer.text).not.toContain("lost");
       }

@@ -314,7 +314,7 @@ test("wrong credentials that crowd are 429 with Retry-After, and the right ones 
   const query = (pair: string) =>
     fetch(`${url}/rest/seed.json`, { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` } });
   await query("op:op");
-  // Each node has a queue of its own.
+  // Each node has a separate queue.
   const crowd = Array.from({ length: severalNodes ? 80 : 40 }, (_, n) => query(`admin:${n}`));
   expect((await query("op:op")).status).toBe(200);
   const answers = await Promise.all(crowd);

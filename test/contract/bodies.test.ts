@@ -5,7 +5,7 @@ import { layers } from "./layers.ts";
 // `docs/reference/wire-format.md`, Bodies and Addresses (which parser reads): the same request in every guise that clients are known to send.
 const { transcript } = contractServer({ configuration: (url) => layers(url), hanging: true, before: KILL_ALL });
 
-/** Each body asks for image/jpeg of EPSG:900913 at zoom 1, with another word for the sentence. */
+/** Each body requests image/jpeg of EPSG:900913 at zoom 1, in a different notation. */
 const read = (sentence: string, path: string, headers: readonly string[], body: string): void =>
   transcript(
     sentence,

@@ -11,7 +11,7 @@ import { renderAfter, startUpstream, type Upstream } from "../support/upstream.t
 let upstream: Upstream;
 let server: TestServer;
 
-/** Stands for the address of the upstream in the bodies of this file. */
+/** Replaced by the address of the upstream in the bodies of this file. */
 const UPSTREAM = "http://upstream.test/wms";
 const BOX = "[2420000, 1030000, 2900000, 1350000]";
 

@@ -6,8 +6,7 @@ import { contractServer } from "./contract-server.ts";
 
 /*
  * GeoWebCache's configuration interface, exchange by exchange (`docs/reference/configuration-interface.md`). Each block of
- * a file in `configuration/` begins with `## ` and a sentence, and is a transcript. What GeoWebCache answers otherwise is
- * in parentheses.
+ * a file in `configuration/` begins with `## ` and a sentence, and is a transcript. Different answers of GeoWebCache are in parentheses.
  */
 
 const { transcript } = contractServer({

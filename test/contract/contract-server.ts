@@ -13,9 +13,9 @@ export interface ContractServer {
 export interface ContractServerOptions {
   /** YAML, given the address of a test upstream that renders; absent: the demo layers. */
   readonly configuration?: (upstreamUrl: string) => string;
-  /** The upstream never answers: what runs stays running. */
+  /** The upstream never answers, so running tasks stay running. */
   readonly hanging?: true;
-  /** A transcript played before each test: tests come in any order. */
+  /** A transcript that runs before each test, because tests run in any order. */
   readonly before?: string;
 }
 

@@ -14,7 +14,7 @@ let home: string;
 beforeAll(async () => {
   server = await startServer();
   home = mkdtempSync(join(tmpdir(), "nuthatch-curl-"));
-  // The meter of a slow answer would stand on the line of its status.
+  // The progress meter of a slow answer would be on the line of its status.
   const curlrc = `connect-to = "localhost:8080:127.0.0.1:${server.port}"\nmax-time = 20\nno-progress-meter\n`;
   writeFileSync(join(home, ".curlrc"), curlrc);
 });

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { ended, seed, startServer, type TestServer } from "../support/server.ts";
 import { headerOf, rawExchange } from "./raw-exchange.ts";
 
-/** Every resource outside of `/api/v1`, whose resources are those of its OpenAPI document. */
+/** Every resource outside of `/api/v1`. The OpenAPI document lists the resources of `/api/v1`. */
 const PATHS = [
   "/",
   "/ui/jobs",

@@ -1,7 +1,8 @@
 import { describe } from "vitest";
 import { contractServer } from "./contract-server.ts";
 
-// `docs/how-to/reverse-proxy.md`: what a proxy reports, links carry; what a client makes up, they do not.
+// `docs/how-to/reverse-proxy.md`: links contain the values that a proxy reports, and not the values that a client
+// invents.
 const { transcript } = contractServer({
   configuration: () =>
     "server: { trustProxy: true, memoryTierMiB: 0 }\nlayers:\n  - { name: a, source: { type: demo, dataset: states } }\n",

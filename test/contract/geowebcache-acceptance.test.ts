@@ -6,8 +6,7 @@ import { skippedOnNodes } from "../support/balanced.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
 /*
- * What GeoWebCache's own acceptance tests ask of a server with GeoWebCache's default files: resources, rights and
- * answers. A GET of `/rest/seed` and `/rest/seed/LAYER`, which they want to be a page, is 405 here
+ * The requirements of GeoWebCache's acceptance tests for a server with GeoWebCache's default files: resources, rights and answers. A GET of `/rest/seed` and `/rest/seed/LAYER`, for which they require a page, is 405 in Nuthatch
  * (`docs/reference/wire-format.md`).
  */
 

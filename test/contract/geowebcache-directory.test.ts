@@ -176,7 +176,7 @@ describe.skipIf(onNodes)("GeoWebCache's default files", () => {
     for (let n = 10; n < 30; n++) writeFileSync(join(directory, `geowebcache_2020-01-01T0000${n}.bak`), "old");
     const copies = () => readdirSync(directory).filter((name) => name.endsWith(".bak"));
     let changes = 0;
-    // A change in the same second as the one before it makes no copy, and removes none.
+    // A change in the same second as the change before makes no copy, and removes no copy.
     await expect
       .poll(async () => {
         const settings = `<global><fullWMS>${changes++ % 2 === 0}</fullWMS></global>`;

@@ -24,7 +24,7 @@ const { transcript, at, upstream } = contractServer({
     ]),
 });
 
-/** The fault-injecting upstream knows pictures; here it also says what lies under a pixel. */
+/** The fault-injecting upstream only has pictures; for this test it also answers GetFeatureInfo. */
 beforeAll(() => {
   upstream().behaviour = ({ target }, response) => {
     const query = new URL(target, "http://any").searchParams;

@@ -2,7 +2,8 @@ import { describe } from "vitest";
 import { contractServer, KILL_ALL } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
-// `docs/reference/wire-format.md`, Kill and Task list. One task runs at a time and never ends: the others are pending.
+// `docs/reference/wire-format.md`, Kill and Task list. One task runs at a time and never ends: all other tasks are
+// pending.
 const { transcript } = contractServer({
   configuration: (url) => layers(url, "jobs: { maxRunningTasks: 1 }"),
   hanging: true,

@@ -60,7 +60,7 @@ test("a test shows the picture, the request without secrets and the answer, and 
     parameters: { STYLES: "b" },
     tile: { z: 2, x: 1, y: 2 },
     status: 200,
-    // This upstream answers with PNG, whatever is asked for.
+    // This upstream answers every request with PNG.
     contentType: "image/png",
     problem: null,
   });

@@ -1,6 +1,6 @@
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-/** Layers with what the contract's fields can say of them: filters, levels that begin late, odd names. */
+/** Layers with the variety of the contract's fields: filters, levels that begin above 0, odd names. */
 export const layers = (url: string, more = ""): string =>
   wmsConfiguration(
     url,

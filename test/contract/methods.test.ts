@@ -4,7 +4,7 @@ import { contractServer } from "./contract-server.ts";
 // `docs/reference/wire-format.md`, Addresses (405, Allow, HEAD, OPTIONS).
 const { transcript } = contractServer();
 
-/** Every resource of the contract, and what it allows. */
+/** Every resource of the contract, and its allowed methods. */
 const RESOURCES: readonly (readonly [path: string, allow: string])[] = [
   ["/rest/seed/topp:states.xml", "GET, HEAD, POST, OPTIONS"],
   ["/rest/seed/topp:states.json", "GET, HEAD, POST, OPTIONS"],

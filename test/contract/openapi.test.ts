@@ -27,7 +27,7 @@ async function start(): Promise<TestServer> {
 const documentOf = async (server: TestServer): Promise<Record<string, unknown>> =>
   JSON.parse(await (await fetch(`${server.url}/geowebcache/api/v1/openapi.json`)).text());
 
-/** The values that stand for the parameters of a path. */
+/** The values of the parameters of a path. */
 const IN_PATH: Readonly<Record<string, string>> = { layer: "ws:roads", name: "a" };
 /** The ids of resources that do not have the id 1. */
 const IDS: readonly (readonly [start: string, id: string])[] = [

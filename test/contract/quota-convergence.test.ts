@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer, type TestServer } from "../support/server.ts";
 
-/* Declarative tools: a PUT of the document from a GET changes nothing, and the result of concurrent PUTs is that of one of their orders. */
+/* Declarative tools: a PUT of the document from a GET changes nothing, and the result of concurrent PUTs equals their result in one order. */
 
 const ROOTS = [
   "cacheQuotaConfiguration",
@@ -125,7 +125,7 @@ test("a hundred partial PUTs at once end as one of their orders, and each answer
   const last: typeof before = JSON.parse(await get(server, "json"));
   for (const [n, answer] of answers.entries())
     expect(answer.cacheQuotaConfiguration, `answer ${n}`).toMatchObject(puts[n] ?? {});
-  /** The fields of one PUT come from one PUT, whichever was the last of its kind. */
+  /** All fields that one PUT sets come from the same PUT, the last of its kind. */
   for (let kind = 0; kind < fields.length; kind++) {
     const candidates = puts.filter((_, n) => n % fields.length === kind);
     for (const whole of [last, ...answers]) {

@@ -10,7 +10,7 @@ export interface RawAnswer {
 
 const DEADLINE_MS = 20_000;
 
-/** Sends bytes over a socket of its own and reads until the server closes it: HTTP libraries repair headers. */
+/** Sends bytes over a separate socket and reads until the server closes it: HTTP libraries repair headers. */
 export function rawExchange(port: number, bytes: Buffer): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -20,7 +20,7 @@ export function rawExchange(port: number, bytes: Buffer): Promise<RawAnswer> {
       reject(new Error(`the server has not closed the connection after ${DEADLINE_MS} ms; it sent:\n${text(chunks)}`));
     }, DEADLINE_MS);
     socket.on("data", (chunk) => chunks.push(chunk));
-    // A reset is an error too: many clients would not see the answer that came before it.
+    // A reset is an error too: many clients would not see the answer before the reset.
     socket.on("error", (error) => {
       clearTimeout(deadline);
       reject(error);

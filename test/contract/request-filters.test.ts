@@ -43,7 +43,7 @@ function mask(...hasData: readonly boolean[]): Uint8Array {
 const ONLY_UPPER_LEFT = mask(true, false, false, false);
 
 let served = ONLY_UPPER_LEFT;
-/** Requests of rasters, and those of tiles. */
+/** Requests of rasters, and requests of tiles. */
 const asked: string[] = [];
 const rendered: string[] = [];
 beforeAll(() => {

@@ -7,14 +7,14 @@ import { until } from "../support/until.ts";
 // SECURITY.md and `docs/reference/sources.md`: each secret of the configuration is a canary here, and no answer has one.
 const canaries = new Map<string, string>();
 
-/** Returns a secret that stands nowhere else. */
+/** Returns a secret that occurs nowhere else. */
 function canary(what: string): string {
   const secret = `Kanarie${canaries.size}Zz`;
   canaries.set(secret, what);
   return secret;
 }
 
-/** Returns an address with secrets where nothing answers. A source has its user and password in fields of their own. */
+/** Returns an address with secrets where nothing answers. A source has its user and password in separate fields. */
 const address = (what: string, hasUser = true): string => {
   const user = hasUser ? `${canary(`user of ${what}`)}:${canary(`password of ${what}`)}@` : "";
   return `http://${user}127.0.0.1:1/maps?token=${canary(`query of ${what}`)}`;
@@ -108,7 +108,7 @@ const basic = (name: keyof typeof PASSWORDS): string =>
 let server: TestServer;
 const seen: string[] = [];
 
-/** Notes the canaries in a text that anybody may get. */
+/** Notes the canaries in a text that any client may get. */
 function look(where: string, text: string): void {
   for (const [secret, what] of canaries) if (text.includes(secret)) seen.push(`${where}: ${what}`);
   for (const name of ["admin", "operate", "view"] as const)
@@ -199,7 +199,7 @@ beforeAll(async () => {
   // A store that is away, or of a kind that Nuthatch has not, is refused.
   for (const [path, body] of [["/api/v1/stores/mine", JSON.stringify(store("mine"))] as const, ...classicStores])
     refused.push(await change("PUT", path, body));
-  // Refusals, previews and failures of what the secrets are for.
+  // Refusals, previews and failures of the parts that use the secrets.
   const bad = { ...layer("bad"), gutter: "wide", password: canary("a misplaced password") };
   refused.push(await change("PUT", "/api/v1/layers/bad", JSON.stringify(bad)));
   await change("PATCH", "/api/v1/layers/made?dryRun=true", JSON.stringify({ source: source("preview") }));
@@ -226,7 +226,7 @@ test("the objects were made or refused, and each field with a secret is in one o
   expect(made).toEqual([201, 200]);
   expect(refused).toEqual(refused.map(() => 400));
   const sent = [JSON.stringify([configuration, layer("x"), store("x")]), classicLayer, ...classicStores.flat()].join();
-  // The passwords of the accounts stand for their hashes.
+  // The passwords of the accounts are searched instead of their hashes.
   const others = ["passwordHash"];
   const missing = secretFieldNames.filter((name) => !new RegExp(`["<]${name}[">]`).test(sent));
   expect(missing.filter((name) => !others.includes(name))).toEqual([]);

@@ -161,7 +161,7 @@ test("a session survives a restart and a reload, but not another password of its
   expect(await isSignedIn(), "after a reload").toBe(true);
   await reload(configuration("viewer-2"));
   expect(await isSignedIn(), "after a change of the password").toBe(false);
-  // Tests come in any order, and others sign in with the first password.
+  // Tests run in any order, and other tests sign in with the first password.
   await reload(configuration("viewer-1"));
 });
 

@@ -37,7 +37,7 @@ interface Answer {
 
 const basic = (name: string): string => `Basic ${Buffer.from(`${name}:password of ${name}`).toString("base64")}`;
 const bearer = (token: string): string => `Bearer ${token}`;
-/** Sends a request on a connection of its own, so that each process of a server is asked. */
+/** Sends a request on a separate connection, so that each process of a server gets requests. */
 async function send(authorization: string, method: string, path: string, document?: unknown): Promise<Answer> {
   const headers = { authorization, connection: "close" };
   const body = document === undefined ? null : JSON.stringify(document);
@@ -52,7 +52,7 @@ async function made(user: string, role: string): Promise<{ readonly id: number; 
   return { id: Number(json["id"]), token: String(json["token"]) };
 }
 
-/** Returns what the state has of tokens. */
+/** Returns the tokens in the state database. */
 function storedState(dataDir: string): string {
   if (inPostgres || severalNodes)
     return sharedPostgres().sql(`SELECT t::text FROM ${schemaOf(dataDir)}.api_token AS t`);
@@ -108,7 +108,7 @@ test("a token has no more rights than its owner, and its owner may give it fewer
   const { token } = await made("root", "viewer");
   expect((await send(bearer(token), "GET", "/jobs")).status).toBe(200);
   expect((await send(bearer(token), "POST", "/jobs", { layer: "open", zoomStop: 0 })).status).toBe(403);
-  // With the role of a viewer it does not see what its owner, an administrator, sees.
+  // A token with the role of a viewer cannot read all data of its owner, an administrator.
   const seen = (await send(bearer(token), "GET", "/tokens")).json.tokens.map(({ user }) => user);
   expect(new Set(seen)).toEqual(new Set(["root"]));
 });

@@ -25,7 +25,7 @@ interface Answer {
 
 const basic = (name: string, password = `password of ${name}`): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
-/** Sends a request on a connection of its own, so that both processes are asked. */
+/** Sends a request on a separate connection, so that both processes get requests. */
 async function send(
   authorization: string,
   method: string,
@@ -137,7 +137,7 @@ test("the last administrator stays", async () => {
   server = other;
   try {
     await send(basic("boot"), "POST", "/users", { name: "ann", roles: ["admin"], password: "password of ann" });
-    // The administrator of the variables goes away.
+    // The administrator of the variables is removed.
     await other.kill("SIGTERM");
     other = await startServer({ configuration: viewers, dataDir: other.dataDir });
     server = other;

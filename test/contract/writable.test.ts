@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer, type TestServer } from "../support/server.ts";
 
-/* `config.writable`: what is put over HTTP replaces parts of the file, which itself is never written. */
+/* `config.writable`: objects of a PUT replace objects of the file. The server never writes the file. */
 
 const UPSTREAM = "http://127.0.0.1:9/wms";
 const CONFIGURATION = `

@@ -12,16 +12,19 @@ import { type CodeBlock, codeBlocks, placeOf, readDocuments, reasonNotToRun } fr
 
 /*
  * Every block of YAML and JSON of the documentation is checked here, and every block for a shell has valid syntax;
- * shell-blocks.test.ts runs them. A comment right before a block says what is done with it:
+ * shell-blocks.test.ts runs them. A comment right before a block says how the tests use it:
  * `<!-- check: configuration -->`, `<!-- part of a layer -->` (keys of a layer without the layer), `<!-- run: demo -->`
- * (against a server with the demo layers), `<!-- run: examples -->` (against one with layers of a WMS), or
+ * (against a server with the demo layers), `<!-- run: examples -->` (against a server with layers of a WMS), or
  * `<!-- not run: REASON -->`.
  */
 const blocks = readDocuments().flatMap(codeBlocks);
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-docs-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What the comment before a block of a language may be. Others are output, files of other programs, or drawings. */
+/**
+ * The allowed comments before a block of a language. Blocks of other languages are output, files of other programs, or
+ * drawings.
+ */
 const MARKERS: Readonly<Record<string, RegExp>> = {
   sh: /^(?:run: (?:demo|examples)|not run: .{8,})$/s,
   bash: /^(?:run: (?:demo|examples)|not run: .{8,})$/s,
@@ -51,7 +54,7 @@ test("every block of YAML is a valid configuration, or a part of one", async () 
 /** Returns the problems that the program's own checker finds. */
 async function problemsOf(block: CodeBlock): Promise<readonly string[]> {
   const own = mkdtempSync(join(directory, "block-"));
-  // Files and directories that examples name are those of their reader.
+  // Files and directories in examples are files and directories of the reader.
   mkdirSync(join(own, "conf.d"));
   writeFileSync(join(own, "grids.yaml"), "{}");
   const text = wholeText(block).replace(/\$\{FILE:[^}]*\}/g, "a secret");

@@ -19,7 +19,7 @@ export function readDocuments(): readonly Document[] {
   return files.map((file) => ({ file, tokens: markdown.parse(readFileSync(`${root}/${file}`, "utf8"), {}) }));
 }
 
-/** A block of code, and what the comment right before it says about it. */
+/** A block of code, and the content of the comment right before it. */
 export interface CodeBlock {
   readonly file: string;
   /** The line of the fence, counted from 1. */

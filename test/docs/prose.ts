@@ -9,7 +9,7 @@ export interface Sentence {
   readonly words: number;
 }
 
-/** Cells of tables are texts of their own: many are no sentences. */
+/** Cells of tables are separate texts: many cells are not sentences. */
 const TEXT = new Set(["paragraph_open", "heading_open", "td_open", "th_open"]);
 
 /** Returns the sentences of the paragraphs, list items and cells of a document. */

@@ -38,7 +38,7 @@ test("docs/reference/monitoring.md has every metric of the server, and no other"
   expect(listed.filter((name) => !source.includes(`"${name}"`) && !source.includes(`nuthatch_${name}`))).toEqual([]);
 });
 
-/** The row stands for the sentences of all warnings. */
+/** One row represents the sentences of all warnings. */
 const ANY_WARNING = "a warning of the configuration itself";
 
 test("every log line of the sources is in docs/reference/log.md, which lists no others", () => {

@@ -9,10 +9,8 @@ import { startUpstream } from "../support/upstream.ts";
 import { type CodeBlock, codeBlocks, placeOf, readDocuments, reasonNotToRun } from "./documents.ts";
 
 /*
- * Runs the blocks for a shell of each page, one after the other, against a server of their own: with the demo layers, or
- * with those of `configuration`, as the comment before the block says. A command that fails,
- * or a request that is refused, is a failure. Nothing in a command is changed: curl's own configuration file leads
- * localhost:8080 to the test's port, and `nuthatch` and `node bin/nuthatch.mjs` are the built program.
+ * Runs the blocks for a shell of each page, one after the other, against a separate server with the demo layers or with the layers of `configuration`, as the comment before the block says. A command that fails,
+ * or a request that is refused, is a failure. Commands are not changed: curl's configuration file redirects localhost:8080 to the test's port, and `nuthatch` and `node bin/nuthatch.mjs` are the built program.
  */
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-shell-"));
@@ -42,7 +40,7 @@ layers:
       - { type: string, key: STYLES, values: [a, b] }
 `;
 
-/** Makes a home with curl's configuration, a folder of programs, and what a clone of the repository has. */
+/** Makes a home with curl's configuration, a folder of programs, and the files of a clone of the repository. */
 function makeHome(server: TestServer, name: string): string {
   const home = join(directory, name.replace(/\W/g, "_"));
   mkdirSync(join(home, "bin"), { recursive: true });

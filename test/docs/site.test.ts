@@ -43,7 +43,7 @@ test("no link and no picture of a page leads nowhere", () => {
 });
 
 test("an image is built with all files that the pages link to", () => {
-  // The build of the image makes the site from what .dockerignore lets through.
+  // The build of the image makes the site from the files that .dockerignore includes.
   const ignored = readFileSync(new URL("../../.dockerignore", import.meta.url), "utf8")
     .trim()
     .split("\n");

@@ -45,7 +45,7 @@ test("bounds in a national CRS select the tiles of the box, in the map's CRS and
     boundsCrs: "EPSG:2056",
   });
   expect(await tilesOf({ ...levels, bounds: [670_000, 235_000, 690_000, 255_000], boundsCrs: 21781 })).toBe(present);
-  // A tile of 64 pixels at level 14 is some 1.67 km wide there: 12 x 12 tiles or one more each way.
+  // A tile of 64 pixels at level 14 is about 1.67 km wide at this place: 12 x 12 tiles, or 13 in each direction.
   expect(present).toBeGreaterThan(12 * 12);
   expect(present).toBeLessThan(14 * 14 + 9 * 9 + 6 * 6);
   const box = { bounds: [540_000, 5_640_000, 560_000, 5_660_000], boundsCrs: "EPSG:25832" };

@@ -10,7 +10,7 @@ const running = closedAfterEach();
 const LAYER = "ws:roads";
 const ZOOMS = { gridSet: "EPSG:4326", zoomStart: 0, zoomStop: 5 };
 
-/** Two islands, one of them with a lake, the other over the date line. */
+/** Two islands: one has a lake, the other lies across the date line. */
 const ISLANDS = {
   type: "Feature",
   properties: {},
@@ -111,7 +111,7 @@ test("of a list of eighteen tiles exactly these are rendered, and exactly these 
   expect([upstream.asked.length, scanStore(server.dataDir).tiles]).toEqual([18, 18]);
   expect((await ended(server, await make(server, { ...list, type: "reseed" }))).tiles.stored).toBe(18);
   expect(upstream.asked.length).toBe(36);
-  // What lies above and below stays as it is.
+  // The tiles above and below do not change.
   await ended(server, await make(server, { gridSet: "EPSG:4326", zoomStart: 3, zoomStop: 3 }));
   const above = scanStore(server.dataDir).tiles - 18;
   expect((await ended(server, await make(server, { ...list, type: "truncate" }))).tiles.deleted).toBe(18);

@@ -46,7 +46,7 @@ test("a backup during a seed is restored after a kill: exact usage, the seed goe
   const first = await startServer({ configuration });
   running.server = first;
   await ended(first, await seed(first, "a", { ...world, zoomStop: 3 }));
-  // The rest of the seed takes twelve seconds at least: it has not ended when the backup is made.
+  // The remaining tiles of the seed take twelve seconds at least, so the seed has not ended when the backup is made.
   running.upstream.behaviour = renderAfter(400);
   const long = await seed(first, "b", { ...world, zoomStop: 5, threadCount: 2 });
   await until("the seed has stored tiles", async () =>
@@ -93,7 +93,7 @@ test("a backup beside a seed, a truncation and users' misses is restored with th
   running.server = first;
   const long = await seed(first, "a", { ...world, zoomStop: 5, threadCount: 8 });
   let isOver = false;
-  /** Requests tiles that nobody has rendered yet, one after the other, until the backup is made. */
+  /** Requests tiles that have not been rendered yet, one after the other, until the backup is made. */
   const readOn = async (zoom: number): Promise<number> => {
     let misses = 0;
     for (; !isOver; misses++) {

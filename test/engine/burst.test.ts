@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 import { renderAfter, renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
-/* What scripts do to a server: much at once. The numbers are those of the pains in issues of GeoWebCache and others. */
+/* Scripts send many requests at once. The numbers are from issues of GeoWebCache and other programs. */
 
 const running = closedAfterEach();
 const LAYERS = ["a", "b"].map((name) => ({ name, connections: 8 }));
@@ -51,7 +51,7 @@ test("five hundred requests, the first of a hundred threads, are all accepted at
   expect(quantile(took, 0.95)).toBeLessThan(limitMs);
   expect(await rows(server)).toHaveLength(5_090);
   upstream.behaviour = renderAfter(20);
-  // A small job that comes last does not wait for the others.
+  // A small job that is made last does not wait for the other jobs.
   const small = await seed(server, "a", { ...range, gridSetId: "EPSG:4326", zoomStop: 1 });
   expect(await ended(server, small)).toMatchObject({ outcome: "done", tiles: { total: 10 } });
   const answer = await fetch(`${server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
@@ -74,7 +74,7 @@ test("nothing is requested or deleted any more for killed jobs: seeds, a running
   expect(await rows(server)).toEqual([]);
   await until("nothing is in flight", async () => (upstream.inFlight() === 0 ? true : undefined));
   for (const id of [...seeds, truncate]) expect((await job(server, id)).outcome).toBe("aborted");
-  // A place is free: had anything been left of it, it would come before this.
+  // A permit is free: if a task of the killed job remained, it would run before this job.
   upstream.behaviour = () => "render";
   await ended(server, await seed(server, "a", { ...range, gridSetId: "EPSG:4326", zoomStop: 0 }));
   expect((await usage(server)).total.tiles).toBe(341 + 2);
@@ -107,7 +107,7 @@ test("seed, truncate, seed in one burst leave exactly the last seed's tiles, all
   upstream.behaviour = renderAfter(5);
   await seed(server, "a", { ...range, zoomStop: 5, threadCount: 3 });
   await until("it is at work", async () => (upstream.asked.length > 3 ? true : undefined));
-  // The size tells pictures of the truncated data apart.
+  // The size distinguishes pictures of the truncated data.
   upstream.behaviour = renderNoise(30, 64);
   const truncate = await seed(server, "a", { type: "truncate" });
   const again = await seed(server, "a", { ...range, zoomStop: 5, threadCount: 3 });

@@ -44,7 +44,7 @@ async function read({ url }: TestServer, path = TILE): Promise<Read> {
   };
 }
 
-/** Truncates, again while the node has no lease: on a busy machine that of two seconds may end. */
+/** Truncates, and repeats the request while the node has no lease: on a busy machine a lease of two seconds may end. */
 const truncated = (node: TestServer): Promise<true> =>
   until(
     "a truncation is answered",
@@ -133,7 +133,7 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
     await read(a);
     expect(await short(b)).toBe("200 HIT");
     place.database.cut("silence", (owner) => owner?.node === "a");
-    // As long as its lease lasts, hits go on, on both.
+    // As long as the lease lasts, both nodes continue to serve hits.
     expect([await short(a), await short(b)]).toEqual(["200 HIT", "200 HIT"]);
     await until("b leads", async () => ((await leadsNow(b)) === "b" ? true : undefined), 60_000, b);
     await isReady(b);
@@ -264,7 +264,7 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
       expect(renderers.length).toBeGreaterThan(0);
       for (const pid of renderers) send(pid, "SIGKILL");
       place.requests.set(() => "pass");
-      // The render is repeated, or the user is told to come again.
+      // The render is repeated, or the user gets a failure with `Retry-After`.
       for (const status of await Promise.all(answers)) expect([200, 502, 503]).toContain(status);
       expect((await readWhenServed(b)).status).toBe(200);
       await usageIsExact(b, place);
@@ -298,7 +298,7 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
       expect(await short(b)).toBe("200 HIT");
       linkTo(place, "a").down();
       await until("b is cut off", async () => ((await readiness(b)).startsWith("503") ? true : undefined));
-      // It looks for the lead again and again.
+      // It searches for the lead repeatedly.
       const looks = place.database.sent(ofNode("b"));
       await until("b has looked for the lead", async () =>
         place.database.sent(ofNode("b")) >= looks + 4 ? true : undefined,

@@ -21,7 +21,7 @@ const QUOTA_BYTES = 40_000;
 const CONNECTIONS = 2;
 /** A metatile of 16 tiles with one colour each. */
 const METATILE_BYTES = 16 * 200;
-/** What the renderers of a lead that was lost, and those of the next one, may have under way. */
+/** The tiles that the renderers of a lost lead, and of the next lead, may have in progress. */
 const IN_FLIGHT_BYTES = 2 * CONNECTIONS * METATILE_BYTES;
 
 describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefined))("three nodes", () => {
@@ -51,12 +51,12 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
     const work = clients.work(over.signal);
     let mostStored = 0;
     for (let n = 0; n < EVENTS; n++) {
-      // Each kind comes once before one comes again.
+      // Each kind occurs once before a kind is repeated.
       const event = await disturb({ ...place, below }, n < KINDS ? n : below(KINDS));
       const startMs = performance.now();
       clients.epoch(startMs, Number(postgres.sql("SELECT epoch FROM cluster_lead")));
       mostStored = Math.max(mostStored, (await scanBucket(options, "b")).bytes);
-      // Now and then the next event comes before the cluster has recovered from this one.
+      // Sometimes the next event occurs before the cluster has recovered from this event.
       if (below(4) > 0) await clients.progress(event, 5 + below(20));
       await sleep(below(400));
       if (n % 10 === 9) {
@@ -96,7 +96,9 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
   });
 });
 
-/** Every accepted job is there and has ended. Those of layers without a quota are done, and their counts are exact. */
+/**
+ * Every accepted job is in the list and has ended. Jobs of layers without a quota are done, and their counts are exact.
+ */
 async function jobsAreExact(node: TestServer, clients: ClusterClients): Promise<void> {
   for (const [layer, ids] of clients.accepted)
     for (const id of ids) {
@@ -120,12 +122,12 @@ async function jobsAreExact(node: TestServer, clients: ClusterClients): Promise<
     }
 }
 
-/** Nothing but readable tiles is left when truncations are given up and what they left was deleted twice. */
+/** Only readable tiles remain when truncations can no longer be undone and their files were deleted twice. */
 async function nothingIsLeft({ nodes, options }: ProxiedCluster, node: TestServer) {
   for (const { id, state } of await truncations(node, "?layer=a&limit=1000"))
     if (state === "kept") {
       const { status } = await fetch(`${node.url}/api/v1/truncations/${id}`, { method: "DELETE" });
-      // Those of the first minutes reach the end of their time meanwhile.
+      // Truncations of the first minutes reach the end of their undo time during the test.
       if (status === 409) expect((await truncation(node, id)).state).toBe("reclaimed");
       else expect(status).toBeLessThan(300);
     }

@@ -232,7 +232,7 @@ describe.skipIf(!hasPostgres)("the check of a new store", () => {
       await isReady(await startIn(shared, "d"));
       const serving = (await nodesOf(a)).filter(({ state }) => state !== "lost");
       expect(serving.map(({ name }) => name)).toEqual(["a", "b", "d"]);
-      // It tries again and again, and is asked each time.
+      // The node tries to join repeatedly, and the lead checks it each time.
       await c.kill("SIGKILL");
       await until("no mark is left", async () => marksIn(join(shared, "made")).length === 0 || undefined);
     } finally {

@@ -94,7 +94,7 @@ class MixedCluster {
       const running = [...this.nodes];
       const [name, node] = running[n % running.length] ?? expect.fail("a node runs");
       const response = await fetch(node.url + STORED).catch((error: unknown) => error);
-      // A node that is taken out meanwhile may close the connection.
+      // A node that is drained during the request may close the connection.
       if (!(response instanceof Response)) {
         if (this.nodes.get(name) === node) this.reads.add(`${name}: ${String(response)}`);
         continue;
@@ -106,7 +106,7 @@ class MixedCluster {
     }
   }
 
-  /** What one node has truncated, no other one serves. */
+  /** No node serves tiles that another node has truncated. */
   async truncationsHold(): Promise<void> {
     const tile = `/xyz/${LAYER}/2/1/1.png`;
     const result = async (node: TestServer): Promise<string | null> => {
@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres)("the next version beside this one", () => {
     onTestFinished(() => cluster.close());
     const held = hold(upstream);
     const holding = upstream.behaviour;
-    // Most metatiles of the seed wait, so that it lasts as long as the exchange. Those of the readers are larger.
+    // Most metatiles of the seed wait, so that the seed lasts as long as the exchange. Metatiles of readers are larger.
     upstream.behaviour = (request, response) => (widthOf(request) < WORLD / 3 ? holding(request, response) : "render");
     const mixed = new MixedCluster(cluster, next.program, held);
     for (const name of NAMES) await mixed.start(name, "now");
@@ -186,7 +186,7 @@ describe.skipIf(!hasPostgres)("the next version beside this one", () => {
       await mixed.exchange("a");
       expect(["b", "c"]).toContain(await mixed.lead());
       await step();
-      // Then it leads the others: that one which could lead is drained meanwhile.
+      // Then this node leads, because the other node that could lead is drained.
       const old = (await mixed.lead()) === "b" ? "c" : "b";
       const leading = old === "b" ? "c" : "b";
       const drained = await fetch(`${mixed.get("a").url}/api/v1/nodes/${old}/drain`, { method: "POST" });

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { testSeed } from "../support/test-seed.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 
-/* What HTTP makes of the configuration is there after a kill at any moment, and changes and reloads come one after the other. */
+/* Objects that were made over HTTP survive a kill at any moment, and changes and reloads are applied one after the other. */
 
 const UPSTREAM = "http://127.0.0.1:9/wms";
 const KILLS = inFull("kills", 50, 15);
@@ -89,7 +89,7 @@ describe.each(forms)("in %s", (_, start) => {
           }
           open = { name, state };
           const sent = change(server, name, state).catch(() => 0);
-          // The moment of the kill is what this test varies.
+          // This test varies the moment of the kill.
           await new Promise((resolve) => setTimeout(resolve, numbers() * 25));
           await server.kill("SIGKILL");
           if ((await sent) === 200) {

@@ -264,7 +264,7 @@ describe("stores", () => {
       secretAccessKey: "thesecretkey",
       timeoutSeconds: 0.2,
     };
-    // The bucket cannot be asked, so the store is refused: without a word about its keys.
+    // The bucket cannot be reached, so the store is refused, with a message that does not contain its keys.
     const refused = await send("PUT", "/stores/bucket", bucket);
     expect(refused.status).toBe(400);
     expect(JSON.stringify(refused.body)).not.toMatch(/theaccesskey|thesecretkey/);

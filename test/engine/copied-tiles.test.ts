@@ -52,7 +52,7 @@ const looked = (at: TestServer) =>
     (await usage(at)).adoption.pyramidsLeft === 0 ? true : undefined,
   );
 
-/** A seed asks the upstream for nothing. */
+/** A seed sends no request to the upstream. */
 async function seedFindsAll(at: TestServer, layer: string): Promise<void> {
   const requested = running.upstream?.asked.length;
   const done = await ended(at, await seed(at, layer, world));

@@ -26,7 +26,7 @@ test("what an estimate says of a seed of the demo layer is what comes of it, to 
   const { server } = running;
   const estimate = (requested: object = REQUESTED) => post<EstimateJson>(server, "estimate", requested);
   const { bsize } = statfsSync(server.dataDir);
-  // Nothing tells the sizes yet: a tile takes at least a block.
+  // The sizes are unknown so far: a tile takes at least a block.
   expect(await estimate()).toMatchObject({
     bytes: null,
     bytesOnDisk: TILES * bsize,
@@ -71,7 +71,7 @@ test("a seed that the content would allow and the blocks of the disk do not fit 
   for (let z = 5; z < 25; z++) estimated.push(await post(server, "estimate", { zoomStart: z, zoomStop: z }));
   for (const of of estimated) {
     expect(of.bytesOnDisk).toBeGreaterThanOrEqual(of.tiles * bsize);
-    // Other tests write to this disk meanwhile.
+    // Other tests write to this disk at the same time.
     if (Math.abs(of.bytesOnDisk - bavail * bsize) > 0.3 * of.bytesOnDisk)
       expect(of["fitsDisk"]).toBe(of.bytesOnDisk < bavail * bsize);
     if (Math.abs(of.inodes - ffree) > 0.3 * of.inodes) expect(of["fitsInodes"]).toBe(of.inodes < ffree);

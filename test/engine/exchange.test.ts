@@ -53,7 +53,7 @@ const picture = (z: number, x: number, y: number) =>
     .webp()
     .toBuffer();
 
-/** One server for all tests: each has layers or files of its own. */
+/** One server for all tests. Each test has separate layers or files. */
 beforeAll(async () => {
   pictures = await tilesOf(picture);
   vectors = await tilesOf(async (z, x, y) => Buffer.concat([VECTOR_TILE, Buffer.alloc(300, `${z}/${x}/${y} `)]));
@@ -228,7 +228,7 @@ test("a directory counts rows from the top or the bottom, and an area limits wha
 test("what an archive cannot have is refused with the name of the grid set or the format", async () => {
   const { code, stderr } = await run(["export", "copy", "--to", at("x.mbtiles"), "--grid-set", "EPSG:4326"]);
   expect(code).toBe(2);
-  expect(stderr).toContain("the grid set EPSG:4326 is another");
+  expect(stderr).toContain("unlike the grid set EPSG:4326");
   expect(stderr).toContain("--to DIR");
   const there = await run(["export", "pictures", "--to", at("pictures-source.mbtiles")]);
   expect([there.code, there.stderr]).toEqual([1, expect.stringContaining("already exists: --force overwrites it")]);

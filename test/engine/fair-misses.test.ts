@@ -22,7 +22,7 @@ async function start(more = ""): Promise<{ server: TestServer; held: HeldUpstrea
   return { server, held };
 }
 
-/** Misses one tile of the last column from an address of its own; resolves with the status. */
+/** Misses one tile of the last column from a separate address; resolves with the status. */
 const missFrom = (server: TestServer, localAddress: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const sent = request(`${server.url}/xyz/a/6/63/63.png`, { agent: false, localAddress }, (response) => {
@@ -58,9 +58,9 @@ test.each([
   await until("all connections are used", async () => (held.waiting().length === 4 ? true : undefined));
   const answered = missFrom(server, address);
   const before = asked.length;
-  // East of all that the one connection asks for.
+  // East of all tiles that the one connection requests.
   const isRequested = () => held.waiting().some(({ x }) => x > 0.95 * 20_037_508.34);
-  // 32 of the one connection are at work, and 4 of them have connections.
+  // The server handles 32 requests of the one connection, and 4 of these requests have connections to the upstream.
   await until("it waits for a connection", async () => ((await waiting(server)) === 29 ? true : undefined));
   while (!isRequested()) {
     const sent = asked.length;

@@ -10,7 +10,7 @@ const PASSWORD = "fault-password";
 const KEY = "fault-key-0123456789";
 const SECRETS = [USER, PASSWORD, KEY, Buffer.from(`${USER}:${PASSWORD}`).toString("base64"), "127.0.0.1", "localhost"];
 
-/** Parts of the request that error pages repeat. None of them may reach the client. */
+/** Parts of the request that error pages repeat. The client must not get them. */
 const gossip = ({ target, authorization }: MapRequested, url: string): string =>
   `at ${url}${target.slice(target.indexOf("?"))} on ${new URL(url).host} for ${USER} ${PASSWORD} ${authorization}`;
 
@@ -20,9 +20,9 @@ interface Fault {
   /** The status that the user gets. */
   readonly status: number;
   readonly words: RegExp;
-  /** What is counted. */
+  /** The expected counts. */
   readonly failure: string;
-  /** Whether the upstream counts as down when it goes on. */
+  /** Whether the upstream counts as down if the fault continues. */
   readonly breaks: "opens the breaker" | "leaves the breaker closed";
   readonly timeoutSeconds?: number;
   readonly retryAfter?: string;
@@ -105,7 +105,7 @@ const FAULTS: readonly Fault[] = [
         const whole = picture(width, height);
         let sent = 0;
         response.writeHead(200, { "Content-Type": "image/png", "Content-Length": whole.byteLength });
-        // Each byte would begin a time-out for silence anew.
+        // Each byte would restart a time-out for silence.
         const drip = setInterval(() => response.write(whole.subarray(sent, ++sent)), 20);
         response.on("close", () => clearInterval(drip));
         return "handled";
@@ -229,7 +229,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** One server for all rows: each has a layer and an upstream of its own, so that none knows of another. */
+/** One server for all rows. Each row has a separate layer and upstream, so that rows do not affect each other. */
 const BLANK = "blank";
 const ENDLESS = "endless body";
 const names = [...FAULTS.map(({ name }) => name), BLANK, ENDLESS];
@@ -284,7 +284,7 @@ async function query({ url }: TestServer, layer: string, metatile: number): Prom
 const isRefusedAtOnce = ({ status, text }: Answer): boolean => status === 503 && text === "The map server is down.";
 
 /** Tiles of a layer: by the ledger, and by looking. */
-/** How many tiles are stored: as usage counts them, and as files. The tiles beside the one that a user missed follow it. */
+/** The number of stored tiles, by the usage and by the files. The neighbours of a missed tile are stored after it. */
 async function stored(name: string, expected: number): Promise<{ readonly counted: number; readonly found: number }> {
   const { server, layer } = at(name);
   await until("the metatile is stored", async () =>
@@ -316,7 +316,7 @@ describe("an upstream's fault", () => {
       };
       upstream.behaviour = fault.behaviour(upstream);
 
-      // What the user gets, in the language of the protocol.
+      // The user's answer, in the form of the protocol.
       const plain = await query(server, layer, 0);
       expect([plain.status, plain.headers.get("cache-control")]).toEqual([fault.status, "no-store"]);
       expect(plain.headers.get("content-type")).toMatch(/^text\/plain(; charset=utf-8)?$/);
@@ -343,7 +343,7 @@ describe("an upstream's fault", () => {
       });
       hasNoSecrets(JSON.stringify(job));
 
-      // Further requests find the upstream known to be down, or ask it each time.
+      // Further requests are refused because the upstream is known to be down, or are sent to it each time.
       if (fault.breaks === "opens the breaker") {
         const refused = await until(`${fault.name}: a miss is refused without asking`, async () => {
           const before = upstream.asked.length;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ended, seed, startServer, type TestServer } from "../support/server.ts";
 import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 
-/* Feeds that tell where the data of a layer has changed (`updateSources`). */
+/* Feeds that list the places where the data of a layer has changed (`updateSources`). */
 
 interface Entry {
   readonly updated: string;

@@ -85,7 +85,7 @@ test("jobs of all formats at once have each metatile rendered once, and the coun
     const { outcome, tiles } = await ended(server, id);
     expect([outcome, tiles.stored + tiles.skipped, tiles.failed]).toEqual(["done", TILES, 0]);
   }
-  // Two that look at one moment, and find nothing, may each render it.
+  // Two requests that find no tile at the same moment may each render it.
   expect(upstream.asked.length).toBeLessThanOrEqual(METATILES + 2);
   expect([(await read(server, "3/7/7.png")).result, (await read(server, "3/0/7.jpg")).result]).toEqual(["HIT", "HIT"]);
   await expectExact(server);

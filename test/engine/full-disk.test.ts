@@ -82,7 +82,7 @@ const stored = async (at: TestServer, layer: string) =>
 
 /**
  * Reads tiles of layer b, after another program has taken the space, until the server knows that the disk is full: it
- * asks the file system about once a second, and may store a tile until then. After that nothing is stored.
+ * reads the free space about once a second, and may store a tile before. After that it stores no tile.
  */
 async function expectNothingStored(at: TestServer): Promise<void> {
   const { notStored } = (await usage(at)).enforcement;
@@ -189,7 +189,7 @@ function fill(at: TestServer): string {
   const foreign = join(at.dataDir, "foreign");
   const file = openSync(foreign, "a");
   try {
-    // At once: a write of the server meanwhile would give up its reserve, of which the file would take the space too.
+    // At once: otherwise a write of the server would free its reserve, and the file would take that space too.
     writeSync(file, Buffer.alloc(free(at)));
     for (;;) writeSync(file, Buffer.alloc(4096));
   } catch (error) {

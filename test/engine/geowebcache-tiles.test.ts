@@ -18,7 +18,10 @@ const TILE = Buffer.alloc(100, 7);
 const digitsOf = (n: number): number => (n <= 9 ? 1 : n <= 11 ? 2 : Math.ceil(Math.log10(n) - 0.001));
 const pad = (n: number, digits: number): string => "0".repeat(Math.max(0, digits - digitsOf(n))) + String(n);
 
-/** The directory and the name of a tile, by layout: the rules of GeoWebCache's `DefaultFilePathGenerator` and others. */
+/**
+ * The directory and the name of a tile, by layout: the rules of GeoWebCache's path generators, such as
+ * `DefaultFilePathGenerator`.
+ */
 const PLACES = {
   DEFAULT: (x: number, y: number) => {
     const half = 2 << (Z >> 1);

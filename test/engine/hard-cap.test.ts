@@ -58,7 +58,7 @@ async function read(at: TestServer, layer: string, n: number, signal?: AbortSign
 
 /**
  * Measures the store and usage repeatedly while `work` runs. A measurement without an eviction shows the store at one
- * moment; another one may include both an evicted tile and its replacement.
+ * moment. A measurement during an eviction may include both an evicted tile and its replacement.
  */
 async function watchedWhile(at: TestServer, limit: number, work: Promise<unknown>): Promise<number> {
   let [over, most, looks] = [false, 0, 0];
@@ -167,7 +167,7 @@ test("readers that disconnect and killed jobs leave no space reserved", async ()
   const { at, upstream } = await start();
   const held = hold(upstream);
   held.side = SIDE;
-  // Two metatiles: what one writer fails to give up is missed by the next.
+  // Two metatiles: space that one writer fails to release is missing for the next writer.
   await putQuota(at, { enabled: true, ...often, globalQuota: { value: LIMIT, units: "B" } });
   const range = { gridSetId: "EPSG:900913", zoomStart: 6, zoomStop: 6, format: "image/png", type: "seed" };
   for (let round = 0; round < 3; round++) {

@@ -56,7 +56,7 @@ test("an area is rendered in either order, and a retry does exactly what failed"
   }
 });
 
-/** A cell of 16 x 16 tiles as its numbers of metatiles of 4 x 4, and what else there is. */
+/** A cell of 16 x 16 tiles as the numbers of its metatiles of 4 x 4, and all other numbers. */
 const cellsOf = (asked: readonly string[]) =>
   asked.map((one) => {
     const [minX = 0, minY = 0, maxX = 0] = one.split(/[ ,]/).map(Number);

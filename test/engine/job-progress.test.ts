@@ -70,7 +70,7 @@ async function watched(server: TestServer, id: number): Promise<{ totals: Set<nu
 }
 
 test("on a steady upstream the time left is right within a fifth after a tenth of the work", async () => {
-  // The upstream is what takes the time, on a busy machine too.
+  // The upstream takes most of the time, also on a busy machine.
   const server = await start(250);
   const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 6, threadCount: 4 });
   const stored = (share: number) =>
@@ -86,7 +86,7 @@ test("on a steady upstream the time left is right within a fifth after a tenth o
   expect(last.outcome).toBe("done");
   const remaining = reported.tiles.total - reported.tiles.stored;
   const soFar = ((reported.tiles.stored - first.tiles.stored) * 1000) / (reported.atMs - first.atMs);
-  // On a machine whose speed changed meanwhile, the rate so far was the best possible estimate.
+  // If the speed of the machine has changed, the rate so far was the best possible estimate.
   const isSteady = Math.abs(remaining / actual / soFar - 1) < 0.1;
   const foreseeable = isSteady ? actual : remaining / soFar;
   expect(reported.timeLeft?.seconds).toBeGreaterThan(0.8 * foreseeable);

@@ -47,7 +47,7 @@ test("a rate limit holds for the upstream, over a kill -9 too, takes no place fr
   // It is at work though it waits, and 341 tiles take more than ten seconds.
   expect(early).toMatchObject({ state: "running", paused: false });
   expect(early.timeLeft?.seconds).toBeGreaterThanOrEqual(Math.floor((341 - early.tiles.stored) / 32));
-  // The only place is another job's meanwhile.
+  // Another job has the only permit at this time.
   const other = await seed(first, LAYER, { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 2 });
   expect((await ended(first, other)).outcome).toBe("done");
   expect((await job(first, id)).outcome).toBeNull();
@@ -90,7 +90,7 @@ test("a failing upstream gets no more requests than the rate limit allows, retri
   // One metatile of one tile each at zoom 0, of 4 at zoom 1, of 16 at zoom 2; each is tried three times.
   const failing = { ...range, layer, zoomStop: 2, threadCount: 4, rateLimit: 20 };
   const policy = { tileFailureRetryCount: 2, tileFailureRetryWaitTime: 1 };
-  // Not since the first request: that one waits for a renderer to start, and the others do not wait for it.
+  // Not since the first request, because it waits for a renderer to start, and other requests do not wait for it.
   const begun = performance.now();
   const id = await made(server, { ...failing, ...policy });
   expect(await ended(server, id)).toMatchObject({ outcome: "failed", retries: 6 });
@@ -145,7 +145,7 @@ test("outside its window nothing is requested for a job, and the job continues w
   const requested = upstream.asked.length;
   running.server = await server.restart("SIGKILL");
   const later = running.server;
-  // Had the jobs any place, it would come before this one's.
+  // If the jobs had a permit, they would run before this job.
   expect(
     (await ended(later, await seed(later, LAYER, { zoomStart: 0, zoomStop: 0, format: "image/jpeg" }))).outcome,
   ).toBe("done");

@@ -74,7 +74,7 @@ async function readBeside(both: FixedRateReader, answers: number): Promise<Besid
 }
 
 test("hits are as quick while a seed keeps all renderers busy", async () => {
-  // Processes of their own: what they take of the test's event loop would be measured too.
+  // Separate processes, because their use of the test's event loop would be measured too.
   const upstream = await upstreamProcess("map");
   const bare = await bareServer({}, Buffer.alloc(300));
   try {

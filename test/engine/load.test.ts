@@ -30,7 +30,7 @@ test("what a mass truncate takes does not follow the number of tiles, even while
     ),
   });
   const at = running.server;
-  // The same load in both measurements: the layer is filled, then a seed that does not end goes on.
+  // The same load in both measurements: the layer is filled, and a seed that does not end is running.
   const fillAndGoOn = async (layer: string, zoomStop: number): Promise<number> => {
     const { stored } = (await ended(at, await seed(at, layer, { ...request, zoomStop }))).tiles;
     const running = await seed(at, layer, { ...request, zoomStart: 12, zoomStop: 12 });
@@ -39,7 +39,7 @@ test("what a mass truncate takes does not follow the number of tiles, even while
   };
   const kill = () => fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
 
-  // The fastest of three: what another program of the machine takes meanwhile is no part of it.
+  // The fastest of three runs, so that the time of other programs is not included.
   const fastest = { few: Number.POSITIVE_INFINITY, many: Number.POSITIVE_INFINITY };
   for (let round = 0; round < 3; round++) {
     const few = await fillAndGoOn(SMALL, 0);

@@ -10,7 +10,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 
 /*
  * The night that docs/reference/log.md shows: the upstream goes down while a seed runs, comes back and fails at some
- * tiles; somebody guesses passwords; a viewer truncates; in the full test, where this user may mount a disk, the disk is
+ * tiles; a client guesses passwords; a viewer truncates; in the full test, if this account may mount a disk, the disk is
  * nearly full for a while: the server looks once a minute. With NUTHATCH_TEST_STORY=1 the log is printed.
  */
 const USERS = `

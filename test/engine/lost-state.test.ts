@@ -18,7 +18,7 @@ const status = async (at: TestServer): Promise<Status> =>
 const losses = async (at: TestServer): Promise<string | undefined> =>
   /^nuthatch_state_losses_total (\d+)/m.exec(await (await fetch(`${at.url}/metrics`)).text())?.[1];
 
-/** The one server of all tests. Each of them leaves it as it runs after an orderly end. */
+/** The one server of all tests. Each test leaves it running after an orderly end. */
 let shared: { server: TestServer; readonly upstream: Upstream; tiles: number } | undefined;
 afterAll(async () => {
   await shared?.server.close();
@@ -39,7 +39,7 @@ async function worked() {
   const { server: at } = shared;
   const make = async (layer: string, zoomStart: number, zoomStop: number) =>
     ended(at, await seed(at, layer, { ...world, zoomStart, zoomStop }));
-  // There and back again: what the database says without this work is never what the store has.
+  // The work and its reverse: without this work the database never agrees with the store.
   if (shared.tiles === 2 * 85) {
     await massTruncate(at, "a");
     await make("b", 4, 4);

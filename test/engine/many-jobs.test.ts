@@ -81,7 +81,7 @@ async function made(server: TestServer, body: object): Promise<readonly JobJson[
 
 async function allEnded(server: TestServer, jobs: readonly JobJson[]): Promise<readonly JobJson[]> {
   const views: JobJson[] = [];
-  // One after the other: hundreds that ask at once would have the server answer them instead of working.
+  // One after the other: hundreds of simultaneous requests would keep the server from working.
   for (const { id } of jobs) views.push(await ended(server, id));
   return views;
 }

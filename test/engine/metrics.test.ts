@@ -12,7 +12,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 const running = closedAfterEach();
 const LAYER = "ws:roads";
 
-/** Samples by name and labels, as they stand in the text. */
+/** Samples by name and labels, as written in the text. */
 async function metrics(server: TestServer): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(`${server.url}/metrics`);
   expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -114,7 +114,7 @@ test("metrics count reads of users, work of jobs, answers of upstreams and store
     'nuthatch_tile_request_seconds_bucket{result="miss",le="+Inf"}': 1,
     'nuthatch_tile_failures_total{layer="ws:roads"}': 0,
   });
-  // What a job did in another life of the server is not counted again.
+  // The work of a job before a restart of the server is not counted again.
   running.server = await server.restart("SIGKILL");
   const again = await metrics(running.server);
   expect(again.get('nuthatch_job_tiles_total{type="seed",outcome="stored"}')).toBe(0);

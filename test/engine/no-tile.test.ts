@@ -10,7 +10,7 @@ const VECTOR = Buffer.from([0x1a, 0x05, 0x78, 0x02, 0x0a, 0x01, 0x61]);
 const OUT_OF_RANGE =
   '<ExceptionReport xmlns="http://www.opengis.net/ows/1.1"><Exception exceptionCode="TileOutOfRange"/></ExceptionReport>';
 
-/** What the upstream answers where it has nothing, by the first part of the path. */
+/** The answer of the upstream at a place without a tile, by the first part of the path. */
 const NOTHING: Readonly<Record<string, RequestListener>> = {
   no204: (_, response) => void response.writeHead(204).end(),
   no404: (_, response) => void response.writeHead(404).end("not found"),
@@ -68,7 +68,7 @@ afterAll(async () => {
   await new Promise((resolve) => upstream.close(resolve));
 });
 
-/** Returns the status of a tile of level 1, and how often the upstream was asked for it. */
+/** Returns the status of a tile of level 1, and the number of requests for it to the upstream. */
 async function read(name: string, format: string, x = 1): Promise<readonly [number, number]> {
   requested = [];
   const response = await fetch(`${server.url}/xyz/${name}/1/${x}/0.${format}`);

@@ -111,7 +111,7 @@ test("metatiles of what exists bring no tiles that were not there, and what goes
   await until("it renders", async () => (upstream.asked.length > 0 ? true : undefined));
   await post(server, `jobs/${id}/pause`, {});
   upstream.behaviour = () => "render";
-  // The lower left quarter goes, and the upper right one comes.
+  // The lower left quarter is removed, and the upper right quarter is added.
   const gone = [-20037508.34, -20037508.34, 0, 0];
   const truncated = await make(server, { ...GRID, zoomStart: 4, zoomStop: 4, bounds: gone, type: "truncate" });
   expect((await ended(server, truncated)).tiles.deleted).toBe(64);

@@ -19,7 +19,7 @@ import { until } from "../support/until.ts";
 
 /*
  * Two operators at once, against a plain model of jobs: one operation after the other, or two at the same moment, which
- * must come out as if one had been first. After each the classic list, /api/v1 and the events must say what the model says.
+ * must come out as if one had been first. After each operation the classic list, /api/v1 and the events must agree with the model.
  */
 
 const LAYERS = ["a", "b"] as const;
@@ -292,7 +292,7 @@ test(
     await fc.assert(property, {
       seed: SEED,
       numRuns: RUNS,
-      // Times vary: a smaller program may pass where this one failed.
+      // Times vary, so a smaller program may pass although this program failed.
       endOnFailure: true,
     });
   },

@@ -67,7 +67,7 @@ function left(at: TestServer): { tiles: number; directories: number; description
   };
 }
 
-/** Two directories, one description and one row of each table a tile, and no more. @returns how many tiles there are */
+/** For each tile exactly two directories, one description and one row of each table. @returns the number of tiles */
 async function expectBounded(at: TestServer): Promise<number> {
   let seen = "";
   const isBounded = async (): Promise<number | undefined> => {

@@ -43,7 +43,7 @@ for (const type of ["seed", "reseed"])
     const listed = await rows(running.server);
     expect(listed.map((row) => [row[3], row[4]])).toEqual(before.map((task) => [task, 0]));
     expect(listed.reduce((sum, row) => sum + row[1], 0)).toBe(paused.job.tiles.total);
-    // A second job runs to its end meanwhile: places are dealt, the paused one gets none.
+    // A second job runs to its end during the pause: permits are assigned, and the paused job gets none.
     const other = await seed(running.server, LAYER, { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 2 });
     expect((await ended(running.server, other)).outcome).toBe("done");
     expect((await job(running.server, id)).tiles.stored).toBe(paused.job.tiles.stored);

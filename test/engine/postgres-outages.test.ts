@@ -15,7 +15,8 @@ import { until } from "../support/until.ts";
 import { renderAfter } from "../support/upstream.ts";
 import { smallTiles, wmsConfiguration } from "../support/wms-configuration.ts";
 
-// The rows of the table of failures for one server and PostgreSQL. What is left of a row is what the next one begins with.
+// The rows of the table of failures for one server and PostgreSQL. The next row begins with the state that a row
+// leaves.
 
 const LAYER = "ws:roads";
 const request = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", threadCount: 2 };
@@ -25,7 +26,7 @@ const test = hasPostgres ? withPostgres.concurrent : withPostgres.skip;
 interface Outage {
   readonly begin: () => void | Promise<void>;
   readonly end: () => void | Promise<void>;
-  /** What the reason of the server says. */
+  /** The reason of the server. */
   readonly reason: string;
 }
 
@@ -45,7 +46,7 @@ const verification = async (on: TestServer) => {
   return JSON.parse(await response.text());
 };
 
-/** Lets an outage begin in the middle of a job, and expects that nothing is lost and all goes on by itself. */
+/** Lets an outage begin in the middle of a job, and expects that no data is lost and all work continues by itself. */
 async function expectSurvived(place: PostgresPlace, on: TestServer, { begin, end, reason }: Outage): Promise<void> {
   const { upstream } = place;
   await ended(on, await seed(on, LAYER, { ...request, zoomStop: 3 }));

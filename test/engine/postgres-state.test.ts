@@ -46,7 +46,7 @@ const readiness = async (server: TestServer): Promise<{ readonly status: number;
   return { status: response.status, text: await response.text() };
 };
 
-/** Waits until a server is ready, or is not. The reason comes within ten seconds. */
+/** Waits until a server is ready, or is not. The reason is reported within ten seconds. */
 const isReady = (server: TestServer, wanted: boolean): Promise<string> =>
   until(
     `ready: ${wanted}`,

@@ -32,8 +32,8 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * Only connections with TLS are allowed: those of `guarded` with a password, and those to the database `certified` with
- * a certificate.
+ * Only connections with TLS are allowed: connections of `guarded` with a password, and connections to the database
+ * `certified` with a certificate.
  */
 beforeAll(async () => {
   if (!hasPostgres) return;

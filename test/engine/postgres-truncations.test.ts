@@ -146,7 +146,7 @@ describe("a truncate job or an undo that an outage interrupts", () => {
     );
     await killed;
     await readiness(server, "not ready");
-    // The layer is not blocked. What is rendered now is not stored.
+    // The layer is not blocked. Tiles that are rendered now are not stored.
     const tile = await fetch(`${server.url}/xyz/${LAYER}/5/0/0.png`);
     expect([tile.status, tile.headers.get("geowebcache-cache-result")]).toEqual([200, "MISS"]);
     await backAgain(place, server);

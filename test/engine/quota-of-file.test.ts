@@ -51,7 +51,7 @@ test("a quota that was set over HTTP beside that of the file is told of, and a r
   const document = await (await request("GET", "/api/v1/quota")).json();
   expect(document.overrules).toMatchObject({ by: "ann", quota: { globalQuota: { value: "30", units: "MiB" } } });
 
-  // What was read can be sent back.
+  // A client can send the document of a GET back.
   expect((await request("PUT", "/api/v1/quota", ann, JSON.stringify(document))).status).toBe(200);
   // The classic documents have the fields of GeoWebCache alone.
   expect(await (await request("GET", "/rest/diskquota.json")).text()).not.toContain("overrules");

@@ -20,7 +20,7 @@ import { until } from "../support/until.ts";
 import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
-/* The sizes are those of the tiles' content: `diskQuota.count: content`. `quota-on-disk.test.ts` counts blocks. */
+/* The sizes count the content of the tiles: `diskQuota.count: content`. `quota-on-disk.test.ts` counts blocks. */
 
 const running = closedAfterEach();
 
@@ -316,7 +316,7 @@ test("kills in the middle of evicting leave usage equal to the store", async () 
     });
     at = await at.restart("SIGKILL");
     running.server = at;
-    // The job has gone on: the store stands still only once it is stopped.
+    // The job continues: the store changes until the job is stopped.
     await fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
     await until(`job ${id} has ended`, async () => ((await rows(at)).length === 0 ? true : undefined));
     await expectExact(at);

@@ -54,7 +54,7 @@ test.each(["1", "2"])(
         address = logged.address ?? "";
         break;
       }
-      // All at once: the start goes on meanwhile.
+      // All at once, because the start continues.
       const expected = {
         ...Object.fromEntries(PROBES.map((probe) => [probe, "503 starting"])),
         livez: "200 ok",

@@ -50,7 +50,7 @@ async function waiting(server: TestServer, who: "users" | "jobs"): Promise<numbe
   return Number(new RegExp(`^nuthatch_upstream_queue\\{[^}]*who="${who}"[^}]*\\} (\\d+)$`, "m").exec(text)?.[1]);
 }
 
-/** Asserts that the tile comes from the new source, and is still so later. */
+/** Asserts that the tile comes from the new source, and stays so. */
 async function expectRenderedAnew({ server, before, after, first }: Reloaded): Promise<void> {
   const second = await read(server);
   expect(second).toMatch(/^MISS/);
@@ -235,6 +235,6 @@ test("tiles are served while a configuration of many layers is read", async () =
   while (!isOver) hits.push(await hit());
   const tookMs = performance.now() - beganMs;
   expect((await reload).status).toBe(200);
-  // A server that reads the file between two hits answers none of them before the end.
+  // A server that reads the file between two hits answers no hit before the end.
   expect(Math.max(...hits), `${hits.length} hits in ${tookMs} ms`).toBeLessThan(tookMs / 2);
 });

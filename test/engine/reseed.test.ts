@@ -63,7 +63,7 @@ test("a reseed writes what has changed, leaves and counts what has not, and a hi
   expect(files(server)).toEqual(before);
   expect(await read(server)).toEqual(first);
 
-  // Every second picture is another one.
+  // Every second picture has changed.
   const half: Behaviour = ({ n, width, height }, response) => {
     if (n % 2 === 0) return "render";
     response.writeHead(200, { "Content-Type": "image/png" }).end(picture(width, height, 20, 64));
@@ -88,7 +88,7 @@ test("where tiles expire, users and reseeds make unchanged ones fresh again, wit
   await ended(server, await seed(server, LAYER, range));
   const young = await read(server);
   age(server, 2 * HOUR_MS);
-  // Memory holds it as it was: another look at the store needs another life of the server.
+  // Memory has the old tile: a read from the store needs a restart of the server.
   const later = await server.restart("SIGTERM");
   running.server = later;
   const before = files(later);

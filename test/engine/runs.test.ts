@@ -34,7 +34,7 @@ interface Stopped {
   readonly at: { readonly x: number; readonly y: number };
 }
 
-/** A server of its own: while users read tiles, and some seconds longer, no batches are rendered. */
+/** A separate server, because no batches are rendered while users read tiles, and for some seconds after. */
 async function ownServer(): Promise<Omit<Stopped, "id" | "n" | "at">> {
   const held = await startHeldUpstream();
   running.upstream = held.upstream;

@@ -11,7 +11,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 interface Row {
   readonly name: string;
   readonly fault: (request: S3Request) => S3Fault;
-  /** What readiness says; undefined: the server stays ready, as it can read. */
+  /** The text of the readiness; undefined: the server stays ready, because it can read. */
   readonly readiness: RegExp | undefined;
   /** Why the job waits; undefined: it does not. */
   readonly waits: RegExp | undefined;
@@ -173,7 +173,7 @@ describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`a store in S
           );
           expect(at.log()).toMatch(/the server is not ready/);
         } else expect(await readyz(at)).toMatch(/^200/);
-        // In memory: whatever the store does.
+        // From memory, independent of the store.
         expect(await read(at, 9, 1, 1)).toBe("200 HIT");
         const { notStored } = (await usage(at)).enforcement;
         expect(await read(at, 9, 100, 100)).toBe("200 MISS");
@@ -206,7 +206,7 @@ describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`a store in S
     expect(await read(at, 9, 1, 1)).toBe("200 MISS");
     await rendered(at);
     proxy.set(() => "swallow");
-    // One reader finds out. Each connection is that of another worker.
+    // One reader notices the outage. Each connection belongs to a different worker.
     const close = { headers: { Connection: "close" } };
     const statusOf = async (path: string): Promise<number> => (await fetch(`${at.url}${path}`, close)).status;
     const statuses = async (): Promise<readonly number[]> => {
@@ -246,7 +246,7 @@ describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`a store in S
     for (const fault of [{ status: 507, code: "InsufficientStorage" } as const, "lose" as const]) {
       await ended(at, await seed(at, "a", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 2, threadCount: 2 }));
       proxy.set((request) => (isWrite(request) && request.path.includes("_nuthatch/generations") ? fault : "pass"));
-      // For some seconds after a failure the coordinator asks for nothing.
+      // For some seconds after a failure the coordinator sends no request.
       await until(
         "it is recorded",
         async () => {

@@ -65,7 +65,7 @@ class Life {
     this.floor.note(known.map(({ id }) => id));
     switch (this.below(4)) {
       case 0: {
-        // What is rendered from now on is new. What was begun before must not be seen after the answer.
+        // Tiles that are rendered from now on are new. Tiles of earlier renders must not be served after the answer.
         const version = ++this.#map.version;
         const answer = await massTruncate(server, "a");
         if (answer.status !== 200) return;
@@ -133,7 +133,7 @@ describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`tiles in S3,
     for (let n = 0; n < KILLS; n++) {
       const killed = new AbortController();
       const work = life.work(killed.signal);
-      // Some kills hit the start, the others a server that has answered some reads, however slow the machine is.
+      // Some kills hit the start, other kills hit a server that has answered some reads, on a machine of any speed.
       if (life.below(5) > 0) {
         await until("ready", () => life.isReady(), 30_000, life.server);
         const wanted = life.reads + life.below(20);

@@ -27,7 +27,7 @@ async function jobsOf(server: TestServer, name: string): Promise<readonly JobJso
   return answer.jobs;
 }
 
-/** The time of all schedules comes while the server is down: an hour before now. Answers it. */
+/** All schedules are due while the server is down: an hour before now. Returns this time. */
 function comeDue(server: TestServer): string {
   const dueMs = Date.now() - 3_600_000;
   changeState(server.dataDir, `UPDATE schedule SET next_ms = ${dueMs}`);
@@ -42,7 +42,7 @@ test("a schedule survives kill -9, and a time that came meanwhile makes one job,
     ["once", "run_once"],
     ["never", "skip"],
   ]) {
-    // Once a year: no second time comes while the test lasts.
+    // Once a year, so that no second time is due during the test.
     const body = JSON.stringify({ name, missed, cron: "0 3 1 1 *", timeZone: "Europe/Zurich", job });
     expect((await fetch(`${running.server.url}/api/v1/schedules`, { method: "POST", body })).status).toBe(201);
   }

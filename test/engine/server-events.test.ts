@@ -17,7 +17,7 @@ async function start(more = ""): Promise<TestServer> {
   return running.server;
 }
 
-/** Listens to a stream, and keeps what it sends. */
+/** Listens to a stream, and stores its events. */
 async function listen(server: TestServer, query: string) {
   const abort = new AbortController();
   const messages: StreamMessage[] = [];

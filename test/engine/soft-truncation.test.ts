@@ -43,7 +43,7 @@ async function rendersAgain(server: TestServer, upstream: Upstream): Promise<voi
   await until("it is rendered anew", async () => ((await read(server)).bytes > old.bytes ? true : undefined));
   const requested = upstream.asked.length;
   for (let n = 0; n < 5; n++) expect(await read(server)).toMatchObject({ result: "HIT" });
-  // Its metatile came with it.
+  // The other tiles of its metatile were rendered with it.
   expect(await read(server, "3/5/3")).toMatchObject({ result: "HIT" });
   expect(upstream.asked.length).toBe(requested);
 }

@@ -62,7 +62,7 @@ test.concurrent("a renderer that is stopped is ended after its deadline: its ren
   expect((await read(server, "2/1/1")).status).toBe(200);
   stop(context, processesOf(server, "renderer-process"));
   const given = await Promise.all(["5/1/1", "5/9/9", "5/17/17"].map((path) => read(server, path)));
-  // The renders of the stopped renderer fail; those that a new renderer took are pictures.
+  // The renders of the stopped renderer fail; renders that a new renderer took succeed.
   expect(given.map(({ status }) => status).sort()).toContain(502);
   expect(server.log()).toContain("a renderer does not answer and is ended");
   expect((await read(server, "5/1/1")).status).toBe(200);

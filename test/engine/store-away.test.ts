@@ -49,7 +49,7 @@ test.each(AWAY)(
     const { at, place } = await start();
     await read(at, `${LAYER}/3/1/1`);
     const volume = join(at.dataDir, "volume");
-    // The user has the answer before the rest of the metatile is stored.
+    // The user has the answer before the other tiles of the metatile are stored.
     const stored = await until("the metatile of 4 x 4 tiles is counted", async () => {
       const { tiles } = (await usage(at)).total;
       return tiles === 16 ? tiles : undefined;
@@ -64,8 +64,8 @@ test.each(AWAY)(
     });
     expect(waiting.reason).toBe(`waiting for the store: ${LAYER} is away from the store`);
     expect(waiting.tiles).toMatchObject({ stored: 0, failed: 0 });
-    // The tasks that were rendering when the first of them found the store away end their renders.
-    // On a busy machine one of them may begin between two reads.
+    // Tasks that were rendering when the first task noticed the outage end their renders. On a busy machine a task may
+    // begin a render between two reads.
     let column = 0;
     let quietReads = 0;
     await until("the seed requests nothing", async () => {
@@ -74,7 +74,7 @@ test.each(AWAY)(
       quietReads = requested() === before + 1 ? quietReads + 1 : 0;
       return quietReads === 8 ? true : undefined;
     });
-    // One metatile for each of its connections, and no more while it looks at the store twice.
+    // One metatile for each of its connections, and no more while it checks the store twice.
     const before = requested();
     expect(before - column).toBeLessThanOrEqual(2 + 8);
     const { notStored } = (await usage(at)).enforcement;

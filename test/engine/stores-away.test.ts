@@ -13,7 +13,7 @@ const running = closedAfterEach();
 
 const SEED = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 2, format: "image/png", type: "seed", threadCount: 1 };
 
-/** The layers `one` and `two`, each with a store of its own. */
+/** The layers `one` and `two`, each with a separate store. */
 async function start(type: "file" | "compact", more = ""): Promise<{ at: TestServer; volume: string }> {
   const root = mkdtempSync(join(tmpdir(), "nuthatch-stores-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));

@@ -92,7 +92,7 @@ test("a collector gets the spans of users' requests and of jobs, in the trace of
     expect(failed?.traceId).not.toBe(TRACE);
     expect(job?.attributes).toContainEqual({ key: "nuthatch.outcome", value: { stringValue: "done" } });
     expect(job?.attributes).toContainEqual({ key: "nuthatch.tiles.stored", value: { intValue: 1 } });
-    // Requests to the upstream belong to the span and not to its parent; those of a job belong to no trace.
+    // Requests to the upstream belong to the span and not to its parent; requests of a job belong to no trace.
     expect(requested).toEqual([
       `00-${TRACE}-${hit?.spanId}-01`,
       `00-${failed?.traceId}-${failed?.spanId}-01`,

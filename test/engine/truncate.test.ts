@@ -23,7 +23,7 @@ const request = {
   threadCount: 4,
 };
 
-/** A server of its own, for a test that kills it. */
+/** A separate server, for a test that kills it. */
 async function start(names = [LAYER]): Promise<{ server: TestServer; upstream: Upstream }> {
   running.upstream = await startUpstream();
   running.server = await startServer({

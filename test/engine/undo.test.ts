@@ -35,7 +35,7 @@ const STYLES = 'parameterFilters: [{ type: string, key: STYLES, default: "", val
 
 const shared = sharedByTests(3, { extra: STYLES }, "store: { undoSeconds: 600 }\n");
 
-/** A server of its own, for a test that kills it or changes more than its layer. */
+/** A separate server, for a test that kills it or changes more than its layer. */
 async function start(undoSeconds = 600, env = {}): Promise<{ server: TestServer; upstream: Upstream }> {
   const upstream = await startUpstream();
   running.upstream = upstream;
@@ -115,7 +115,7 @@ test("a truncation is taken back: its tiles are hits again, those stored since a
   await expectVerified(restarted);
   expect(await usage(restarted)).toMatchObject({ total: { tiles: before.total.tiles, bytes: before.total.bytes } });
   expect(asideIn(restarted)).toEqual([]);
-  // A format, and a level, that the old tiles did not have are gone with what was stored since.
+  // The tiles that were stored since are removed, also in a format and at a level that the old tiles did not have.
   expect(await read(restarted, "5/20/20")).toMatchObject({ result: "MISS" });
   await rendered(restarted);
   expect(await undo(restarted, id)).toMatchObject({ status: 409, answer: { code: "conflict" } });

@@ -32,7 +32,7 @@ interface Read {
   readonly result: string;
 }
 
-/** Over a connection of its own: these are dealt out to the processes in turn. */
+/** Over a separate connection, because connections are assigned to the processes in turn. */
 const read = (server: TestServer): Promise<Read> =>
   new Promise((resolve, reject) => {
     const sent = request(`${server.url}/xyz/${encodeURIComponent(LAYER)}/2/1/1.png`, { agent: false }, (response) => {

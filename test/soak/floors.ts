@@ -2,7 +2,7 @@ import type { Tile } from "./walk-tiles.ts";
 
 type Covers = (tile: Tile) => boolean;
 
-/** One truncation, or what else makes sure that nothing older is served of some tiles. */
+/** A truncation, or another operation after which no older version of some tiles is served. */
 export interface Floor {
   readonly version: number;
   /** When it was sent and answered, in the order of the book; infinite: there is no answer yet. */
@@ -16,7 +16,7 @@ interface Entry extends Floor {
   readonly except: Undo[];
 }
 
-/** What an undo may have brought back. */
+/** The versions that an undo may have restored. */
 export interface Undo {
   readonly covers: Covers;
   readonly layer: string;
@@ -24,13 +24,13 @@ export interface Undo {
   isPossible: boolean;
 }
 
-/** The oldest version of the map of which each tile may be served: the book of what was acknowledged. */
+/** The oldest version of the map that may be served for each tile, by the acknowledged operations. */
 export class Floors {
   #clock = 0;
   readonly #entries: Entry[] = [];
   readonly #undos: Undo[] = [];
 
-  /** Before the request is sent: from its answer on nothing older than `version` is served of what it covers. */
+  /** Before the request is sent: after its answer no version older than `version` is served of its tiles. */
   send(layer: string, version: number, covers: Covers): Floor {
     const entry = { layer, version, covers, sent: ++this.#clock, answered: Number.POSITIVE_INFINITY, except: [] };
     this.#entries.push(entry);
@@ -42,8 +42,8 @@ export class Floors {
   }
 
   /**
-   * Before an undo is sent, and again when it is answered: what the truncation took away is back after it as it was
-   * before. What was truncated of that since, or is being truncated, is so no longer.
+   * Before an undo is sent, and again when it is answered: after it the tiles of the truncation are restored. Later
+   * truncations of these tiles, also truncations in progress, no longer apply.
    */
   undo(truncation: Floor, known?: Undo): Undo | undefined {
     const undone = this.#entries.find((entry) => entry === truncation);

@@ -11,7 +11,7 @@ export interface Requested {
   readonly layer: string;
   readonly type: "seed" | "reseed" | "truncate";
   readonly tiles: readonly TileKey[];
-  /** The job is over all of them, not over what another has left. */
+  /** The job covers all tiles, not only tiles that another job has left. */
   readonly isWhole: boolean;
   /** The version of the map at the time of the request. */
   readonly version: number;
@@ -103,7 +103,7 @@ export class JobAccount {
       .flatMap(({ asked }) => asked.tiles);
   }
 
-  /** An ended job of a layer, and what it was. */
+  /** An ended job of a layer, and its request. */
   endedJob(id: number): { readonly job: KnownJob; readonly text: string } | undefined {
     return this.#ended.get(id);
   }

@@ -33,7 +33,7 @@ const CLEARED = { layer: "cleared", place: { z: 7, x: 40, y: 50, width: 14, heig
 /** Everything at once, and some of it in several styles. */
 const SWEPT = { layer: "swept", zoom: 5, styles: [{}, { STYLES: "a" }, { STYLES: "b" }] };
 const CONNECTIONS = 4;
-/** All jobs come to rest after so many kills. */
+/** All jobs end after this number of kills. */
 const LIFE = 10;
 const MOST_PROBLEMS = 20;
 
@@ -91,7 +91,7 @@ class Operators implements Asker {
   #cuts = 0;
   #keys = 0;
   #unanswered: Unanswered[] = [];
-  /** The truncation that the layer `cleared` is under, and what the layer held before. */
+  /** The truncation of the layer `cleared`, and the tiles of the layer before. */
   #truncation:
     | { job: KnownJob; readonly before: ReadonlySet<TileKey>; readonly scope: ReadonlySet<TileKey> }
     | undefined;
@@ -307,7 +307,7 @@ class Operators implements Asker {
     await this.#chosen({ ...asked, tiles }, [rect], { parameterSets: styles, order, threadCount: 2 });
   }
 
-  /** Takes back what the last mass truncation of a layer has taken away. @returns the status; undefined: no answer */
+  /** Undoes the last mass truncation of a layer. @returns the status; undefined: no answer */
   async #undo(layer: string): Promise<number | undefined> {
     const listed = await this.get(`/api/v1/truncations?layer=${layer}&limit=1`).catch(() => undefined);
     if (listed === undefined) return undefined;
@@ -350,7 +350,7 @@ class Operators implements Asker {
     const isTruncate = job.asked.type === "truncate";
     const terms: Terms = {
       priority: pick([1, 10, 50, 100]),
-      // Low enough that starts are spread, high enough that all comes to rest in time.
+      // Low enough that starts are spread, high enough that all jobs end in time.
       rateLimit: isTruncate ? null : pick([null, 100, 1_000]),
       runWindow: pick([null, null, NEVER_NOW]),
     };
@@ -392,7 +392,7 @@ class Operators implements Asker {
         const hit = open.filter(({ asked }) => asked.layer === layer);
         for (const one of hit) one.isKilled = undefined;
         const answer = await this.#send("POST", `/rest/seed/${layer}`, "kill_all=all");
-        // A job that had ended before can no longer be told apart.
+        // A job that had ended before can no longer be distinguished.
         if (answer?.status === 200) for (const one of hit) await this.#isOver(one);
         return;
       }
@@ -420,7 +420,7 @@ class Operators implements Asker {
     if (answer !== undefined) await this.#isOver(job);
   }
 
-  /** Unless the kill comes first. */
+  /** Unless the kill happens first. */
   async #isOver({ id }: KnownJob): Promise<void> {
     const answer = await this.get(`/api/v1/jobs/${id}`).catch(() => undefined);
     if (answer === undefined) return;
@@ -439,7 +439,7 @@ class Operators implements Asker {
     });
   }
 
-  /** The last of a round: the kill comes while it is at work. */
+  /** The last job of a round: the kill happens while it works. */
   async #clearOrFill(): Promise<void> {
     const { layer, place } = CLEARED;
     const { below, pick } = this.#chance;
@@ -481,7 +481,7 @@ class Operators implements Asker {
     if (job !== undefined) this.#truncation = { job, before, scope: new Set(tiles) };
   }
 
-  /** The kill comes in the middle of it, as often as not. */
+  /** About every second kill happens in the middle of it. */
   async #takeBack(layer: string, before: ReadonlySet<TileKey>): Promise<void> {
     const undone = this.#undo(layer);
     if (this.#chance.below(2) === 0) {
@@ -543,7 +543,7 @@ class Operators implements Asker {
       if (schedule === this.#schedule.name && this.#schedule.hasMade()) {
         const { version } = this.#map;
         const tiles = tilesOf(SCHEDULED);
-        // It is planned after the start: the look at the last restart may have come before it was made.
+        // It is planned after the start: the check at the last restart may have been made before the job.
         this.account.acknowledge(id, { layer: STORED.layer, type: "seed", tiles, isWhole: true, version }, "before");
         continue;
       }
@@ -574,7 +574,7 @@ class Operators implements Asker {
 
   // ---- resting
 
-  /** Everything goes on until it has ended; then the books are closed. */
+  /** All jobs continue until they have ended; then the records are compared. */
   async rest(kill: number): Promise<void> {
     await until(
       "the schedule has run",

@@ -37,7 +37,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 const tileOf = (server: TestServer, layer: string, place = "0/0/0") => fetch(`${server.url}/xyz/${layer}/${place}.png`);
 
-/** Makes one tile of each layer by a server of its own, and links the file of the second one to many names. */
+/** Makes one tile of each layer by a separate server, and links the file of the second tile to many names. */
 async function fill(service: S3Server, configuration: string): Promise<void> {
   const server = await startServer({ configuration });
   for (const layer of LAYERS) await (await tileOf(server, layer)).arrayBuffer();

@@ -28,7 +28,7 @@ import {
 
 const CLEARED = WALK_LAYERS.filter((name) => name !== STORED);
 
-/** The part of a layer that a job covers; null stands for all values. */
+/** The part of a layer that a job covers; null means all values. */
 interface Range {
   readonly layer: LayerName;
   readonly grid: GridName | null;
@@ -64,7 +64,7 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** Operators who seed, truncate, undo and end jobs, and write down what they were answered. */
+/** Operators who seed, truncate, undo and end jobs, and record the answers. */
 export class WalkOperator implements Asker {
   readonly #server: WalkServer;
   readonly #map: MarkedMap;
@@ -129,7 +129,7 @@ export class WalkOperator implements Asker {
       return answer.status >= 500 ? undefined : answer;
     } catch (error) {
       this.#record.note(`${what} → no answer`);
-      // The kill of an HTTP worker closes its connections, but the server goes on with its requests.
+      // The kill of an HTTP worker closes its connections, but the server continues its requests.
       if (this.#epochs.restarts === restarts && !this.#record.excuses(sentMs))
         this.#record.problem(`${what}: expected an answer, got ${String(error)}`);
       return undefined;
@@ -262,7 +262,7 @@ export class WalkOperator implements Asker {
     if (now.outcome !== null) this.#keep(id, now);
   }
 
-  /** Records the guarantee that the end of a job gives, unless an undo may have restored tiles meanwhile. */
+  /** Records the guarantee that the end of a job gives, unless an undo may have restored tiles since. */
   #keep(id: number, now: ReportedJob): void {
     const promised = this.#promised.get(id);
     this.#promised.delete(id);
@@ -345,7 +345,7 @@ export class WalkOperator implements Asker {
     if (answer?.status === 201 && this.#server.clock.offset() >= 0) this.#soft.set(layer, version);
   }
 
-  /** Takes back one of the last truncations, or gives back what it keeps. */
+  /** Undoes one of the last truncations, or releases its space. */
   async undo({ below, pick }: Chance): Promise<void> {
     const [layer, isUndo, back] = [pick(CLEARED), below(6) > 0, below(4) === 0 ? 1 : 0];
     const listed = await this.send(

@@ -22,14 +22,14 @@ import {
 
 /** Counters of events that may change the answer of an open request. */
 export interface Epochs {
-  /** Restarts, the one under way included. */
+  /** Restarts, including a restart in progress. */
   restarts: number;
-  /** Number of reloads that were sent, and of those that were answered. */
+  /** Numbers of sent reloads and of answered reloads. */
   reloadsSent: number;
   reloadsAnswered: number;
 }
 
-/** Users who look at tiles and write down what they were shown. */
+/** Users who request tiles and record the answers. */
 export class WalkReader {
   readonly #server: WalkServer;
   readonly #map: MarkedMap;
@@ -69,7 +69,7 @@ export class WalkReader {
     await this.#get([tile], path, known);
   }
 
-  /** A map of several tiles, none of them cut. */
+  /** A map of several whole tiles. */
   async readMap(tile: Tile): Promise<void> {
     const [width, height] = [Math.min(2, columnsOf(tile.grid, tile.z) - tile.x), Math.min(2, 2 ** tile.z - tile.y)];
     const tiles: Tile[] = [];
@@ -151,7 +151,7 @@ export class WalkReader {
     sentMs: number,
   ): void {
     for (const [n, { tile, version }] of shown.entries()) {
-      // An undo that was sent meanwhile may have restored an older tile.
+      // An undo that was sent in between may have restored an older tile.
       const oldest = Math.min(floors[n] ?? 0, this.#floors.of(tile));
       if (version < oldest)
         this.#record.problem(

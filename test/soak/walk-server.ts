@@ -64,7 +64,7 @@ eviction: { pins: [{ layer: ${STORED} }] }
   return `${smallTiles(url, [], rest)}${layers.map((layer) => `  - ${layer}\n`).join("")}`;
 }
 
-/** The server of a walk, with a clock of its own, and what it is configured with. */
+/** The server of a walk, with a separate clock, and its configuration. */
 export class WalkServer {
   #server: TestServer;
   readonly #url: string;
@@ -119,7 +119,7 @@ export class WalkServer {
         const isChild = Number(fields[1]) === this.#server.pid && fields[0] !== "Z";
         return isChild && isServing === (kind === "serving") ? [Number(name)] : [];
       } catch {
-        // It has ended meanwhile.
+        // It has ended since.
         return [];
       }
     });

@@ -68,7 +68,7 @@ export function* tilesIn(grid: GridName, z: number, box: Box): Generator<{ z: nu
     for (let x = from((box.minX - minX) / step); x < columns && minX + x * step < box.maxX; x++) yield { z, x, y };
 }
 
-/** Returns the lower left tile of a picture that the upstream is asked for, with tiles of `TILE_SIDE` pixels. */
+/** Returns the lower left tile of a picture that is requested from the upstream, with tiles of `TILE_SIDE` pixels. */
 export function tileAt(grid: GridName, box: Box, width: number): { z: number; x: number; y: number } {
   const { minX, minY, side } = GRIDS[grid];
   const step = (box.maxX - box.minX) / (width / TILE_SIDE);

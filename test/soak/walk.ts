@@ -103,7 +103,7 @@ class Walk {
       [6, "renderers killed", () => this.#killChild()],
       [6, "clock steps", async () => this.#moveClock()],
     ];
-    // Restarts take longest: few of them, and nothing else is begun meanwhile.
+    // Restarts take longest, so they are few, and no other operation begins during a restart.
     if (below(90) === 0) return this.#restart();
     let at = below(kinds.reduce((sum, [weight]) => sum + weight, 0));
     for (const [weight, name, run] of kinds) {
@@ -264,7 +264,7 @@ class Walk {
     this.record.note("compared");
     const parts = { server: this.#server, operator: this.#operator, reader: this.#reader, record: this.record };
     await compareAll(parts);
-    // Nobody has asked for a tile meanwhile, so the server may not have found an upstream to be back.
+    // No tile was requested since, so the server may not have noticed that an upstream is back.
     this.record.disturbed();
   }
 }

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 export class YearlySchedule {
   readonly name = "yearly";
   readonly #problem: (text: string) => void;
-  /** The times that came, each of which must make one run and no second. */
+  /** The due times. Each must make exactly one run. */
   #due: string[] = [];
   #jobsDue = 0;
 
@@ -32,7 +32,7 @@ export class YearlySchedule {
     this.#jobsDue++;
   }
 
-  /** Returns whether a due time may have made a job that no request asked for. */
+  /** Returns whether a due time may have made a job without a request. */
   hasMade(): boolean {
     if (this.#jobsDue === 0) return false;
     this.#jobsDue--;
@@ -49,7 +49,7 @@ export class YearlySchedule {
     return true;
   }
 
-  /** Resets the count of due times. All jobs are known now; a time that came due while a job worked made none. */
+  /** Resets the count of due times. All jobs are known now; a time that was due while a job worked made no job. */
   closeBooks(): void {
     this.#jobsDue = 0;
   }

@@ -68,7 +68,7 @@ export function writeExploded(root: string, tiles: readonly CacheTile[], extensi
 
 const TILES = 128 * 128;
 
-/** Writes tiles as bundles of version 1. Entries without a tile lead to a size of 0, as those of ArcGIS do. */
+/** Writes tiles as bundles of version 1. As in ArcGIS, entries without a tile point to a size of 0. */
 export function writeCompact(root: string, tiles: readonly CacheTile[]): void {
   const bundles = new Map<string, { readonly index: Buffer; readonly parts: Buffer[]; end: number }>();
   for (const { level, row, column, bytes } of tiles) {
@@ -95,8 +95,8 @@ export function writeCompact(root: string, tiles: readonly CacheTile[]): void {
 }
 
 /**
- * Writes tiles as bundles of version 2, by a compact store, which describes them in a `conf.xml` of its own. Returns the
- * directory of that file.
+ * Writes tiles as bundles of version 2, by a compact store, which describes them in a `conf.xml`. Returns the directory
+ * of that file.
  */
 export async function writeCompactV2(root: string, tiles: readonly CacheTile[], format = "image/png"): Promise<string> {
   const gridSet = gridSetNamed("EPSG:900913");

@@ -14,7 +14,7 @@ export const severalNodes = TEST_NODES > 1;
 
 /**
  * Returns whether tests are skipped because they run on several nodes, and says so.
- * @param reason what a cluster has not, or has otherwise
+ * @param reason what a cluster lacks or does differently
  */
 export function skippedOnNodes(reason: string): boolean {
   if (severalNodes) console.warn(`SKIPPED on several nodes: ${reason}`);
@@ -29,13 +29,13 @@ type StartOne = (options: ServerOptions) => Promise<TestServer>;
  * of a server can run on several.
  */
 export async function startBalanced(all: ServerOptions, nodes: number, startOne: StartOne): Promise<TestServer> {
-  // A port that a test names is that of the balancer.
+  // A port that a test names is the port of the balancer.
   const { NUTHATCH_PORT: wanted = "0", ...env } = all.env ?? {};
   const options = { ...all, env };
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "nuthatch-test-"));
   // All nodes read one file.
   const file = join(dataDir, "nuthatch.yaml");
-  // In a cluster more nodes do what more workers do.
+  // A cluster has more nodes instead of more workers.
   if (options.configuration !== undefined)
     writeFileSync(file, options.configuration.replace(/\bworkers: \d+/g, "workers: 1"));
   const started: TestServer[] = [];

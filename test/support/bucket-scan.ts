@@ -18,7 +18,7 @@ export interface BucketScan {
   readonly bytes: number;
   /** Their keys. */
   readonly keys: readonly string[];
-  /** Keys of tiles that no reader can see: what truncations have left, or keep for an undo. */
+  /** Keys of tiles that no reader can see: truncated tiles, also tiles that are kept for an undo. */
   readonly unreadable: readonly string[];
 }
 
@@ -49,7 +49,9 @@ export async function scanBucket(options: S3Options, layer?: string): Promise<Bu
   return scan;
 }
 
-/** Deletes what truncations have left, as a server does at once and again an hour later. No server may run. */
+/**
+ * Deletes the objects that truncations have left, as a server does at once and again an hour later. No server may run.
+ */
 export async function sweptTwice(options: S3Options): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-sweep-"));
   const names = { namesFile: join(directory, "names.json"), isOwner: true };

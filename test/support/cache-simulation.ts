@@ -15,7 +15,7 @@ const tileInCell = (x: number, y: number): number => (y % CELL_SIDE) * CELL_SIDE
 
 /** Facts about tiles that a simulated cache needs. */
 interface TileFacts {
-  /** Returns the tiles that a miss stores: those of the read tile's metatile. */
+  /** Returns the tiles that a miss stores: all tiles of the read tile's metatile. */
   metatile(read: TileRead): TileRect;
   bytes(read: TileRead): number;
 }

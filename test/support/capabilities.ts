@@ -2,7 +2,7 @@ import * as tms from "../../src/http/tiles/tms/tms-documents.ts";
 import * as wms from "../../src/http/tiles/wms/wms-capabilities.ts";
 import * as wmts from "../../src/http/tiles/wmts/wmts-capabilities.ts";
 
-/** Returns a function that writes in one piece what another one writes in parts. */
+/** Returns a function that joins the parts that another function writes. */
 const whole =
   <A extends readonly unknown[]>(write: (...args: A) => Iterable<string>) =>
   (...args: A): string =>

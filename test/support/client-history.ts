@@ -1,5 +1,5 @@
 /**
- * The calls that clients have made, and what must hold of them whichever node answered. Pure: the test that runs clients
+ * The calls of clients, and the rules that their answers must follow on every node. Pure: the test that runs clients
  * records calls here and reports the violations that `violationsOf` finds.
  */
 
@@ -7,7 +7,7 @@
 export type JobState = "pending" | "running" | "done" | "aborted" | "missing";
 
 export type Operation =
-  /** A read of a tile. `version`: that of the map on the tile; undefined: no tile was answered. */
+  /** A read of a tile. `version`: the version of the map on the tile; undefined: the answer had no tile. */
   | { readonly kind: "read"; readonly scope: string; readonly place: string; readonly version: number | undefined }
   /**
    * A truncation of a scope. `version`: of the map when the call began, so that all later renders have it. `id`: the
@@ -86,8 +86,8 @@ export function violationsOf(calls: readonly Call[]): readonly string[] {
 }
 
 /**
- * Compares each call with those that had ended when it began: its value must be higher, or not lower. Calls that overlap
- * may be answered in any order.
+ * Compares each call with the calls that had ended when it began: its value must be higher, or not lower. Calls that
+ * overlap may be answered in any order.
  */
 function falling<O extends Operation>(
   calls: readonly Answered<O>[],
@@ -114,8 +114,8 @@ const effectiveUndos = (calls: readonly Call[]): Call<Undo>[] =>
   ofKind(calls, isUndo).filter(({ operation }) => operation.isDone !== false);
 
 /**
- * Returns from when on the promise of a truncation may be void; infinite: for ever it holds. An undo brings back what was
- * there before its truncation, also over later ones that had nothing to keep or whose tiles were reclaimed.
+ * Returns the time from which the guarantee of a truncation may no longer apply; infinite: it applies for ever. An undo
+ * restores the tiles before its truncation, even if later truncations had no tiles, or their tiles were reclaimed.
  */
 function voidFromMs(truncation: Call<Truncate>, undos: readonly Call<Undo>[]): number {
   const { id, scope } = truncation.operation;

@@ -34,7 +34,7 @@ export class ClusterClients {
   /** All calls; one without an end may be under way. */
   readonly calls: Call[] = [];
   readonly counts = { tiles: 0, refused: 0, unanswered: 0, truncated: 0, ranges: 0, undone: 0, accepted: 0 };
-  /** The highest usage of layer `b` that a node has told. */
+  /** The highest usage of layer `b` that a node has reported. */
   mostBytes = 0;
   readonly #map: DatedMap;
   readonly #nodes: Nodes;
@@ -53,7 +53,7 @@ export class ClusterClients {
   /** The ids of the accepted jobs of a layer. */
   readonly accepted = new Map<string, number[]>(LAYERS.map((layer) => [layer, []]));
 
-  /** Runs clients until the signal. Their faults are those of the test: a node that is away is none. */
+  /** Runs clients until the signal. Their faults fail the test, but an absent node is not a fault. */
   async work(over: AbortSignal): Promise<void> {
     const loops = [
       this.#loop("operator", over, 300, (client) => this.#operate(client)),
@@ -85,8 +85,8 @@ export class ClusterClients {
   }
 
   /**
-   * Calls a node and records the call. `known`: what the call is without an answer. `decode`: what the answer says;
-   * undefined: nothing, as of a node that is away.
+   * Calls a node and records the call. `known`: the facts of the call without an answer. `decode`: reads the answer;
+   * undefined: no facts, as for a node that is away.
    */
   async #call(
     client: string,
@@ -117,7 +117,7 @@ export class ClusterClients {
       call.endMs = endMs;
       return reported;
     } catch {
-      // The node has gone, or is stopped: what it was asked may have been carried out.
+      // The node has ended, or is stopped: the request may have been carried out.
       this.counts.unanswered++;
       return undefined;
     }
@@ -251,7 +251,7 @@ export class ClusterClients {
     if (reported !== undefined) this.counts.tiles++;
   }
 
-  /** Looks at some jobs and at the usage. */
+  /** Reads some jobs and the usage. */
   async #observe(client: string): Promise<void> {
     const all = [...this.accepted.values()].flat();
     const id = all[this.below(all.length)];

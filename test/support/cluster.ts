@@ -36,7 +36,7 @@ export interface ClusterOptions {
 
 /** Nodes on one database and one store. Leases are short. */
 export interface TestCluster {
-  /** The directory of the store, if no other was named. */
+  /** The directory of the store, if no other directory was given. */
   readonly tiles: string;
   /** The variables of the state. */
   readonly state: Readonly<Record<string, string>>;
@@ -107,7 +107,7 @@ function newSchema(): string {
   return `${postgres.url("postgres")}&options=-c%20search_path%3D${schema}`;
 }
 
-/** Returns the nodes that a node tells. @throws Error when it tells none, as without a lead */
+/** Returns the nodes that a node lists. @throws Error when it lists no nodes, as without a lead */
 export async function nodesOf(server: TestServer): Promise<readonly NodeRow[]> {
   const response = await fetch(`${server.url}/api/v1/nodes`);
   const text = await response.text();

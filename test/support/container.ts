@@ -5,15 +5,15 @@ import { PROGRAM } from "./program.ts";
 import { READ_ONLY_SCRIPT } from "./read-only-root.ts";
 import { until } from "./until.ts";
 
-/** Addresses in the network of the containers: `10.0.0.0/8` is what `examples/nginx.conf` lets manage. */
+/** Addresses in the network of the containers: `examples/nginx.conf` allows management from `10.0.0.0/8`. */
 export const SERVER_ADDRESS = "10.30.0.2";
 export const NEIGHBOUR_ADDRESS = "10.30.0.3";
 /** An account that no other process of the machine has. */
 export const CONTAINER_USER = 10_001;
 
 /**
- * Joins a new network namespace with that of the process `$1` by a cable, and runs the rest as an account without any
- * rights, with a read-only root file system and the volume `$2`.
+ * Connects a new network namespace to the namespace of the process `$1`, and runs the remaining arguments as an account
+ * without any rights, with a read-only root file system and the volume `$2`.
  */
 const SCRIPT = `set -eu
 neighbour=$1; volume=$2; read_only=$3; shift 3
@@ -59,7 +59,7 @@ export async function startNeighbour(): Promise<Neighbour> {
   };
 }
 
-/** Resolves with the id of a process once it is in a network namespace of its own. */
+/** Resolves with the id of a process when it is in a separate network namespace. */
 function namespaced(child: ChildProcess): Promise<number> {
   const { pid = 0 } = child;
   const own = readlinkSync("/proc/self/ns/net");

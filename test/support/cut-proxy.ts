@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { childrenOf } from "./processes.ts";
 
-/** The process at the client's end of a connection: that of a node, or one of its lead. */
+/** The process at the client's end of a connection: the process of a node or of its lead. */
 export interface Owner {
   readonly node: string;
   readonly isLead: boolean;
@@ -11,7 +11,7 @@ export interface Owner {
 /** `refuse`: connections end, and new ones at once. `silence`: nothing arrives until it is mended, and then all of it. */
 export type Cut = "refuse" | "silence";
 
-/** Stands between the processes of nodes and a server, and can cut some of them off. */
+/** A proxy between the processes of nodes and a server. It can cut some processes off. */
 export interface CutProxy {
   readonly port: number;
   cut(how: Cut, isCut: (owner: Owner | undefined) => boolean): void;
@@ -159,7 +159,7 @@ function linkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    // The file was closed meanwhile.
+    // The file was closed since.
     return "";
   }
 }

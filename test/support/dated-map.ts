@@ -41,7 +41,7 @@ async function decode(tile: Uint8Array): Promise<number> {
 /** Which version of the map a reader must see at least. */
 export class Floor {
   now = 0;
-  /** What was readable before each truncation, by its id. */
+  /** The readable tiles before each truncation, by its id. */
   readonly #before = new Map<number, number>();
 
   /** Notes truncations that were made, perhaps without an answer. */

@@ -7,9 +7,9 @@ export const GATE_USER = { username: "me", password: "s3cr3t:pass" };
 export interface GateRules {
   /** In the challenge; absent: MD5. */
   readonly algorithm?: string;
-  /** Absent: `auth`. Empty: the challenge is that of RFC 2069. */
+  /** Absent: `auth`. Empty: a challenge of RFC 2069. */
   readonly qop?: string;
-  /** What marks a challenge after a nonce that is too old. */
+  /** The mark of a challenge after a nonce that is too old. */
   readonly stale?: string;
   /** Returns an Authentication-Info with the nonce of a number. */
   readonly info?: (n: number) => string;

@@ -17,7 +17,7 @@ type Disturbance = (place: DisturbedPlace, node: string, ms: number) => Promise<
 const nodeIn = ({ nodes }: DisturbedPlace, name: string): TestServer =>
   nodes.get(name) ?? expect.fail(`node ${name} runs`);
 
-/** Returns the name of the node that leads; that of the asked one when it does not know. */
+/** Returns the name of the leading node; the name of the queried node if it does not know the lead. */
 async function leadOf(place: DisturbedPlace, asked: string): Promise<string> {
   const found = await nodesOf(nodeIn(place, asked)).catch(() => []);
   return found.find(({ lead }) => lead)?.name ?? asked;
@@ -105,7 +105,7 @@ const DISTURBANCES: readonly Disturbance[] = [
     return `the lead ${lead} cut off from the bucket (${how}) for ${ms} ms`;
   },
   async (place, name, ms) => {
-    // A partition: the node and its lead reach nothing but themselves, and nobody reaches them.
+    // A partition: the node and its lead reach only themselves, and no other process reaches them.
     const isOf = (owner: Owner | undefined): boolean => owner?.node === name;
     const others = [...place.links].map(([, link]) => link).filter((link) => link !== linkTo(place, name));
     linkTo(place, name).cut("silence", (owner) => !isOf(owner));
@@ -143,7 +143,7 @@ const DISTURBANCES: readonly Disturbance[] = [
 /** The number of kinds of disturbances. */
 export const KINDS = DISTURBANCES.length;
 
-/** Disturbs one thing, and mends it. Returns what it was. */
+/** Disturbs one part, and restores it. Returns the name of the disturbance. */
 export function disturb(place: DisturbedPlace, kind: number): Promise<string> {
   const names = [...place.nodes.keys()];
   const name = names[place.below(names.length)] ?? expect.fail("there are nodes");

@@ -1,2 +1,2 @@
-// Tests read the answers of `fetch` as the DOM types them, and look into pages.
+// Tests read the answers of `fetch` with the types of the DOM, and query pages.
 /// <reference lib="dom" />

@@ -22,7 +22,7 @@ export const hasTerminals = ((): boolean => {
 
 const script = fileURLToPath(new URL("in-terminal.py", import.meta.url));
 
-/** Runs a command in a terminal of its own. Types `keys` once `what` has appeared. */
+/** Runs a command in a separate terminal. Types `keys` once `what` has appeared. */
 export async function inTerminal(
   command: readonly string[],
   options: {

@@ -10,14 +10,14 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** The version of the program of `buildNext`. */
 export const NEXT_VERSION = ownVersion().replace(/^\d+/, (first) => String(Number(first) + 1));
 
-/** A build of the program in a directory of its own. */
+/** A build of the program in a separate directory. */
 export interface OtherBuild {
   /** Its command. */
   readonly program: string;
   remove(): void;
 }
 
-/** Builds this program as its next version, whose messages between nodes have the version of this one. */
+/** Builds this program as its next version, whose messages between nodes have the version of this program. */
 export function buildNext(): OtherBuild {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-next-"));
   const replace = (file: string, text: string, by: string): void => {

@@ -29,7 +29,7 @@ interface Ids {
   readonly id: number;
   readonly layer: string;
   readonly tasks: readonly number[];
-  /** Areas of 16 x 16 tiles at zoom 9. Each job but a retry works in an area of its own. */
+  /** Areas of 16 x 16 tiles at zoom 9. Each job except a retry works in a separate area. */
   readonly column: number;
 }
 
@@ -42,7 +42,9 @@ const WORLD = 20_037_508.34;
 const COLUMN_WIDTH = (2 * WORLD) / 2 ** (ZOOM - 4);
 const westOf = (column: number): number => -WORLD + column * COLUMN_WIDTH;
 
-/** A server that two operators work with, one by the classic interface where he can, and what both see of it. */
+/**
+ * A server that two operators use, one of them by the classic interface where possible, and the state that both see.
+ */
 export class OperatedServer {
   server: TestServer;
   readonly held: HeldUpstream;

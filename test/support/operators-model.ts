@@ -53,7 +53,7 @@ export type Operation =
 
 export interface Applied {
   readonly model: Model;
-  /** The status, and what a kill has ended: `KEY.TASK R` or `P`. */
+  /** The status, and the tasks that a kill has ended: `KEY.TASK R` or `P`. */
   readonly answer: string;
 }
 
@@ -101,7 +101,7 @@ export function apply(model: Model, operation: Operation): Applied {
     case "delete":
     case "change": {
       const job = model.find((one) => one.key === operation.job);
-      // Another operator has deleted the job meanwhile.
+      // Another operator has deleted the job since.
       return job === undefined ? { model, answer: "404" } : applyToJob(model, job, operation);
     }
     case "kill task":

@@ -1,6 +1,8 @@
 import { createServer, type RequestListener } from "node:http";
 
-/** A server of a test on a port of its own, such as an upstream: its origin, and how to end it with all its connections. */
+/**
+ * A server of a test on a separate port, such as an upstream: its origin, and how to end it with all its connections.
+ */
 export async function startOrigin(handler: RequestListener): Promise<{ origin: string; close(): Promise<void> }> {
   const server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -9,11 +9,11 @@ export interface PostgresPlace {
   readonly upstream: Upstream;
   /** The server that was started last. The end of the test closes it. */
   server: TestServer | undefined;
-  /** What the end of the test undoes, the last first, when all else is closed. */
+  /** Resources that the end of the test releases, the last first, after all other resources. */
   readonly cleanUps: (() => void)[];
 }
 
-/** Gives each test a PostgreSQL and an upstream of its own. */
+/** Gives each test a separate PostgreSQL and a separate upstream. */
 export const withPostgres = test.extend<{ place: PostgresPlace }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from the pattern.
   place: async ({}, use) => {

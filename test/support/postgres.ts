@@ -37,9 +37,9 @@ export interface Postgres {
   url(database: string): string;
   /** Runs SQL as the account that owns everything. */
   sql(text: string, database?: string): string;
-  /** Puts a line before the others of `pg_hba.conf`. */
+  /** Puts a line before the other lines of `pg_hba.conf`. */
   allow(line: string): void;
-  /** `settings`: those that differ, such as `-c ssl=on`. */
+  /** `settings`: settings that differ from the defaults, such as `-c ssl=on`. */
   start(settings?: string): void;
   readonly isRunning: boolean;
   /** `immediate`: all its processes end at once, as by a kill. */
@@ -77,7 +77,7 @@ function postgresIn(directory: string, fsync: "on" | "off" = "off"): Postgres {
   };
 }
 
-/** Gives a directory and what is in it to the account of PostgreSQL. */
+/** Gives a directory and its content to the account of PostgreSQL. */
 export function giveToPostgres(directory: string): void {
   if (isRoot) execFileSync("chown", ["-R", "postgres", directory]);
 }
@@ -99,7 +99,7 @@ export function startStandby(primary: Postgres, directory: string): Postgres & {
 export function startPostgres(directory: string, fsync: "on" | "off" = "off"): Postgres {
   mkdirSync(directory, { recursive: true });
   giveToPostgres(directory);
-  // Outside of a run of the tests nobody would remove the data that is copied.
+  // Outside of a run of the tests the copied data would never be removed.
   if (sharedDirectory === "") makeData(directory);
   else execFileSync("cp", ["-a", join(emptyData(), "data"), directory]);
   const postgres = postgresIn(directory, fsync);

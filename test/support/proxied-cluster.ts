@@ -11,7 +11,7 @@ import { NO_VERSITYGW, type S3Server, startS3 } from "./s3-server.ts";
 import type { TestServer } from "./server.ts";
 import { isReady } from "./until.ts";
 
-/** The S3 service of the tests of clusters: the one that starts sooner. */
+/** The S3 service of the tests of clusters: the service that starts sooner. */
 export const SERVICE = NO_VERSITYGW === undefined ? "versitygw" : "SeaweedFS";
 const PREFIX = "cluster";
 
@@ -40,7 +40,7 @@ export interface ProxiedClusterOptions {
   readonly layers?: Parameters<typeof newCluster>[0]["layers"];
   readonly keys: string;
   readonly more?: string;
-  /** Has what was started closed at the end of the test. */
+  /** Closes started resources at the end of the test. */
   readonly atEnd: (end: () => Promise<void>) => void;
 }
 

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 
 /**
- * A shell script that makes every mounted file system read-only in a mount namespace of its own, except a directory
- * (`$1`) and those of the kernel, and then becomes another program.
+ * A shell script that makes every mounted file system read-only in a separate mount namespace, except a directory
+ * (`$1`) and the file systems of the kernel, and then becomes another program.
  */
 export const READ_ONLY_SCRIPT = `set -eu
 volume=$1; shift

@@ -7,13 +7,13 @@ export const standingOf = ({ state, paused, outcome }: JobJson): string =>
 
 const processedOf = ({ tiles }: JobJson): number => tiles.stored + tiles.skipped + tiles.failed;
 
-/** A listener to a server's events that compares each event with the one before. */
+/** A listener to a server's events that compares each event with the event before. */
 export class ReportedJobs {
   readonly #abort = new AbortController();
   readonly #ended: Promise<void>;
   readonly #data: Map<string, string>;
   readonly problems: string[] = [];
-  /** The last event's document of each job; undefined: no snapshot has come yet. */
+  /** The last event's document of each job; undefined: no snapshot has arrived yet. */
   last: Map<number, JobJson> | undefined;
 
   /** `data`: the events of all listeners, by id. */

@@ -11,9 +11,9 @@ export interface S3Request {
 }
 
 /**
- * What becomes of a request. `pass`: it is forwarded. `refuse`: the connection ends at once. `swallow`: there is never
+ * The handling of a request. `pass`: it is forwarded. `refuse`: the connection ends at once. `swallow`: there is never
  * an answer. `lose`: it is forwarded, and the connection ends instead of the answer. A status is answered by the proxy
- * in the form of S3. A delay is that of the request.
+ * in the form of S3. A delay applies to the request.
  */
 export type S3Fault =
   | "pass"
@@ -25,7 +25,7 @@ export type S3Fault =
   /** Taken whole, and forwarded so much later, also if the client has disconnected: as by a slow network. */
   | { readonly lateMs: number };
 
-/** Stands between a server and a service of S3. */
+/** A proxy between a server and a service of S3. */
 export interface S3Proxy extends AsyncDisposable {
   readonly endpoint: string;
   /** Decides from now on. */

@@ -44,9 +44,9 @@ export interface S3Server extends AsyncDisposable {
   readonly endpoint: string;
   /** Where versitygw keeps the objects of the bucket, as files. */
   readonly bucketDirectory: string;
-  /** Of the process, which leads a group of its own. */
+  /** Of the process, which leads a separate process group. */
   readonly pid: number;
-  /** Returns the options of a store under a prefix of its own. */
+  /** Returns the options of a store under a separate prefix. */
   options(prefix: string, more?: Partial<S3Options>): S3Options;
   /** Kills the service. */
   kill(): Promise<void>;
@@ -55,8 +55,8 @@ export interface S3Server extends AsyncDisposable {
 }
 
 /**
- * Starts a service with one bucket and one account, on free ports of the loopback address. Another program may take one
- * of its ports meanwhile: then it ends at once, and is started on others.
+ * Starts a service with one bucket and one account, on free ports of the loopback address. If another program takes one
+ * of its ports first, the service ends at once, and is started on other ports.
  */
 export async function startS3(service: S3Service): Promise<S3Server> {
   for (let tries = 1; ; tries++) {
@@ -143,7 +143,7 @@ async function weedIn(directory: string): Promise<Launchable> {
     "-master.volumeSizeLimitMB=64",
     "-volume.max=20",
   ];
-  // A group of its own: the program of the Python package starts the server as a child.
+  // A separate process group, because the program of the Python package starts the server as a child.
   const launch = () => spawn(WEED ?? "weed", args, { stdio: "ignore", detached: true, cwd: directory });
   return { launch, port: s3 };
 }

@@ -13,7 +13,7 @@ import { until } from "./until.ts";
 export type { ServerOptions, TestServer } from "./test-server.ts";
 
 /**
- * Starts the built program as its user would, with a directory of its own and a free port. Where `NUTHATCH_TEST_NODES` says
+ * Starts the built program as its user would, with a separate directory and a free port. If `NUTHATCH_TEST_NODES` says
  * so, it is several nodes behind a balancer, unless the test makes a cluster itself.
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
@@ -54,8 +54,8 @@ async function startOne(options: ServerOptions): Promise<TestServer> {
 }
 
 /**
- * Keeps the state in PostgreSQL where `NUTHATCH_TEST_STATE` says so, in a schema for each data directory, unless the test
- * has a state of its own.
+ * Keeps the state in PostgreSQL where `NUTHATCH_TEST_STATE` says so, in a schema for each data directory, unless the
+ * test configures a state.
  */
 function withState({ env = {}, configuration = "" }: ServerOptions, dataDir: string): Readonly<Record<string, string>> {
   const hasOwn = "NUTHATCH_STATE_TYPE" in env || /^state:/m.test(configuration);

@@ -3,7 +3,7 @@ import { startServer, type TestServer } from "./server.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 import { smallTiles } from "./wms-configuration.ts";
 
-/** What a test has of a shared server. */
+/** A test's part of a shared server. */
 export interface ShareOfServer {
   readonly server: TestServer;
   /** A layer that no other test uses, and the map server that only this layer has. */
@@ -12,12 +12,12 @@ export interface ShareOfServer {
 }
 
 /**
- * Returns a function that gives each test of a file a layer of its own on one server of small tiles. The first test starts
- * the server: a start, and renderers until their code is compiled, take longer than most tests. After each test all jobs
- * are killed. A test that restarts the server, or changes more than its layer, has a server of its own.
+ * Returns a function that gives each test of a file a separate layer on one server of small tiles. The first test
+ * starts the server: a start, and renderers until their code is compiled, take longer than most tests. After each test
+ * all jobs are killed. A test that restarts the server, or changes more than its layer, starts a separate server.
  *
  * @param tests the number of tests
- * @param options those of each layer
+ * @param options the options of each layer
  * @param more further parts of the configuration
  */
 export function sharedByTests(
@@ -50,7 +50,7 @@ export function sharedByTests(
   };
 }
 
-/** Kills all jobs. Once resolved, none of them does anything more. */
+/** Kills all jobs. When it resolves, the jobs have stopped working. */
 export async function killAll({ url }: TestServer): Promise<void> {
   const response = await fetch(`${url}/rest/seed`, { method: "POST", body: "kill_all=all" });
   if (response.status !== 200) throw new Error(`kill_all: ${response.status} ${await response.text()}`);

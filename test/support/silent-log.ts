@@ -1,4 +1,4 @@
 import type { Logger } from "../../src/lib/process/logger.ts";
 
-/** A log that nobody reads. */
+/** A log without output. */
 export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };

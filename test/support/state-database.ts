@@ -32,7 +32,7 @@ export function countRows(dataDir: string, tables: readonly string[]): Readonly<
 }
 
 /**
- * Changes the state of a stopped server and returns the number of changed rows. Runs in a process of its own, because a
+ * Changes the state of a stopped server and returns the number of changed rows. Runs in a separate process, because a
  * connection locks the database until all of its statements have been garbage-collected.
  */
 export function changeState(dataDir: string, sql: string): number {

@@ -18,7 +18,7 @@ export interface StateInPostgres {
 }
 
 export async function startStateInPostgres(): Promise<StateInPostgres> {
-  // A path of its own: the account of PostgreSQL may not enter a temporary directory of root.
+  // A separate path, because the account of PostgreSQL may not enter a temporary directory of root.
   const made = mkdtempSync(join(tmpdir(), "nuthatch-pg-"));
   const directory = `${made}-server`;
   const postgres = startPostgres(directory);

@@ -6,11 +6,11 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
  */
 type Mode = "pass" | "refuse" | "swallow";
 
-/** Stands between a client and a server of TCP. */
+/** A proxy between a client and a server of TCP. */
 export interface TcpProxy {
   readonly port: number;
   set(mode: Mode): void;
-  /** Forwards what the server sends this much later. */
+  /** Forwards the server's data with this delay. */
   delay(ms: number): void;
   /** Connects new clients to another server. */
   forwardTo(to: string | number): void;

@@ -20,7 +20,7 @@ const idle: PostgresConnection[] = [];
 
 interface PostgresConnection {
   readonly database: Database;
-  /** Has the record of the last commit, which is that of the connection. */
+  /** Has the record of the last commit, which the connection writes. */
   readonly ownSchema: string;
 }
 

@@ -10,7 +10,8 @@ import { type TileProtocolOptions, TileProtocols } from "../../src/http/tiles/ti
 import { atEveryZoom } from "../../src/layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../src/layer/catalogue.ts";
 import type { TileFormat } from "../../src/layer/format.ts";
-import { gridSubset, type Layer } from "../../src/layer/layer.ts";
+import { gridSubset } from "../../src/layer/grid-subset.ts";
+import type { Layer } from "../../src/layer/layer.ts";
 import { formatNamed, layerNamed } from "./layer.ts";
 
 /** Returns a grid set for tests of the tile protocols. The resolutions halve from `resolution`. */
@@ -156,7 +157,7 @@ interface Reply {
 
 export interface ProtocolServer extends AsyncDisposable {
   readonly reader: FakeReader;
-  /** Resolves when `handle` has let go of a request, with what it threw. */
+  /** Resolves when `handle` has finished a request, with the error that it threw. */
   readonly faults: unknown[];
   readonly baseUrl: string;
   request(
@@ -165,7 +166,7 @@ export interface ProtocolServer extends AsyncDisposable {
   ): Promise<Reply>;
 }
 
-/** Starts the tile protocols behind a bare `node:http` server on a port of its own. */
+/** Starts the tile protocols behind a bare `node:http` server on a separate port. */
 export async function startProtocols(more: Partial<TileProtocolOptions> = {}): Promise<ProtocolServer> {
   const reader = new FakeReader();
   const faults: unknown[] = [];

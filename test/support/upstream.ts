@@ -25,7 +25,7 @@ export interface MapRequested {
   readonly n: number;
   readonly width: number;
   readonly height: number;
-  /** Path and query, and the Authorization header, as they came: what error pages like to repeat. */
+  /** Path and query, and the Authorization header, as received: error pages often repeat them. */
   readonly target: string;
   readonly authorization: string;
 }

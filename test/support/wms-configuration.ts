@@ -3,7 +3,7 @@ export function wmsConfiguration(
   url: string,
   layers: readonly {
     name: string;
-    /** The address of its map server, if it has another one than the other layers. */
+    /** The address of its map server, if it differs from the other layers. */
     url?: string;
     extra?: string;
     gridSubsets?: string;

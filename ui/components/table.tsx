@@ -24,7 +24,7 @@ interface TableProps<T> {
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
   readonly rowKey: (row: T) => string | number;
-  /** A cell before all others, such as a checkbox to select the row. */
+  /** The first cell of a row, such as a checkbox to select the row. */
   readonly lead?: (row: T) => ComponentChildren;
 }
 

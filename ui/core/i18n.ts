@@ -2,7 +2,9 @@ import { computed, signal } from "@preact/signals";
 import type * as en from "../texts/en.json";
 import type * as settings from "../texts/en-settings.json";
 
-/** A text with a form for one thing and a form for several (CLDR plural categories; the others use `other`). */
+/**
+ * A text with a form for one thing and a form for several (CLDR plural categories; all other categories use `other`).
+ */
 interface Plural {
   readonly one: string;
   readonly other: string;
@@ -59,7 +61,7 @@ const english = signal<Texts>({});
 let needsEnglish = false;
 /** Whether a view has needed the texts of the settings. */
 let hasSettings = false;
-/** The language that was chosen last. A catalogue of another one that arrives later is not used. */
+/** The last chosen language. A catalogue of another language that arrives later is not used. */
 let latest = "en";
 
 function preferred(): string {
@@ -84,7 +86,7 @@ function textOf(key: string): Text | undefined {
   return found;
 }
 
-/** Loads the catalogue of a language, by default of the one that the reader prefers. */
+/** Loads the catalogue of a language, by default of the reader's preferred language. */
 export async function loadLanguage(tag = preferred()): Promise<void> {
   const chosen = LANGUAGES[tag];
   if (chosen === undefined) return;
@@ -97,7 +99,7 @@ export async function loadLanguage(tag = preferred()): Promise<void> {
   document.documentElement.lang = tag;
 }
 
-/** Loads the texts of the settings in the language of the others. */
+/** Loads the texts of the settings in the current language. */
 export async function loadSettingsTexts(): Promise<void> {
   hasSettings = true;
   await loadLanguage(latest);

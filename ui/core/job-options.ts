@@ -27,11 +27,14 @@ export interface JobOption {
   readonly types: readonly JobType[];
   /** The option of the command line. Absent if the command has no such option. */
   readonly option?: string;
-  /** The label of the option among the terms of a new job. Its hint is the text with `.hint`. Absent: a control of its own. */
+  /**
+   * The label of the option among the terms of a new job. Its hint is the text with `.hint`. Absent: a separate
+   * control.
+   */
   readonly text?: Extract<TextKey, `newJob.${string}`> & HintedText;
   /** The value in the document of a job whose request lacked the field. Null is such a value for each field. */
   readonly standard?: unknown;
-  /** Whether the page of a job shows the value under the label of the option. Other options have a row of their own. */
+  /** Whether the page of a job shows the value under the label of the option. Other options have separate rows. */
   readonly isFact?: true;
 }
 

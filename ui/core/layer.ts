@@ -14,7 +14,7 @@ export interface ParameterFilter {
   readonly regex: string | undefined;
 }
 
-// The server fills in all defaults, but the types are those of requests, whose keys may be absent.
+// The server fills in all defaults, but the types describe requests, whose keys may be absent.
 
 export const titleOf = ({ name, configuration }: Configured): string => configuration.title ?? name;
 

@@ -33,7 +33,7 @@ export async function explain(address: string, signal: AbortSignal): Promise<Exp
     },
   );
   const text = await response.text();
-  // A layer answers with JSON, whatever the status, even for a tile that it does not offer.
+  // A layer answers with JSON for every status, even for a tile that it does not offer.
   if (!response.headers.get("content-type")?.includes("json"))
     throw new Problem(response.status, String(response.status), text.slice(0, 500));
   return parseJson<Explanation>(text);

@@ -8,8 +8,8 @@ const PROBE_MS = 3_000;
 const DAMAGED = /^SQLITE_(?:NOTADB|CORRUPT)/;
 
 /**
- * Returns why the state database cannot be used, what a start without it would lose, and what to do. Undefined if the
- * error has another cause.
+ * Returns why the state database cannot be used, the data that a start without it would lose, and the remedy. Undefined
+ * if the error has another cause.
  */
 export function stateDatabaseFault(error: unknown, dataDir: string): string | undefined {
   const file = join(dataDir, "state.db");

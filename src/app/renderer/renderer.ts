@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TileIndex } from "../../grid/grid-set.ts";
 import { composePicture } from "../../image/compose.ts";
 import { formatOf, type ImageFormat } from "../../layer/format.ts";
-import { findSubset, type Layer, type SourceOptions } from "../../layer/layer.ts";
+import { findSubset, type Layer } from "../../layer/layer.ts";
+import type { SourceOptions } from "../../layer/source-options.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { withTrace } from "../../lib/http/trace-context.ts";
 import { onceEach } from "../../lib/once-each.ts";
@@ -74,6 +75,7 @@ export class Renderer implements RendererMethods {
   storeNews(news: StoreNews): void {
     this.#stores?.then(
       (stores) => stores.tell(news),
+      // Each render reports why the stores cannot be opened.
       () => undefined,
     );
   }

@@ -23,7 +23,7 @@ const RENDERERS_MS = 8_000;
 
 /**
  * Closes a server: first the parts that accept requests, then the parts that write, then the database and the lock. So
- * when another server gets the lock, this one no longer writes.
+ * when another server gets the lock, this server no longer writes.
  */
 export async function closeInOrder(parts: ClosingParts, graceMs: number): Promise<void> {
   const { coordinator, serving, renders, renderers } = parts;

@@ -19,7 +19,7 @@ import { ConfigurationInForce, type ConfiguredParts } from "./reload/configurati
 import { configurationChanges } from "./reload/reloads.ts";
 import type { TrafficCollector } from "./traffic-collector.ts";
 
-/** Loads the configuration that will replace the one of the running server. */
+/** Loads the configuration that will replace the configuration of the running server. */
 export type LoadConfiguration = (
   running: RunningConfiguration,
   more: Pick<ConfigurationInput, "objects" | "changed">,

@@ -46,8 +46,8 @@ interface Ending {
 }
 
 /**
- * The serving processes of this machine or of others, each behind a channel. The base class of the classes that start
- * them (HTTP workers) or accept them (nodes).
+ * The serving processes of this machine or of other machines, each behind a channel. The subclasses start HTTP workers
+ * or accept nodes.
  */
 export class ServingMembers {
   readonly #members = new Map<MemberChannel, Ending>();

@@ -189,6 +189,7 @@ export class ServerClient {
         layers.map((layer) => layer.name),
       );
     } catch {
+      // The message is complete without a suggestion.
       return "";
     }
   }

@@ -120,6 +120,7 @@ async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Pro
       if (now.state !== "running") return now;
       if (interrupted.signal.aborted) await client.request("DELETE", path);
       if (process.stderr.isTTY) process.stderr.write(`\r${now.tiles} tiles, ${now.differing} cells differ `);
+      // Rejects only when the user interrupts. The next request then cancels.
       await sleep(PROGRESS_MS, undefined, { signal: interrupted.signal }).catch(() => undefined);
     }
   } finally {

@@ -50,7 +50,7 @@ const ofLayers =
   };
 
 type Job = Received<"Job">;
-/** Commands that apply only to some jobs: the states to list, and which of the listed jobs fit. */
+/** Commands that apply only to some jobs: the states to list, and a condition for the listed jobs. */
 const JOBS_OF: ReadonlyMap<string, { readonly states: readonly string[]; readonly fits?: (job: Job) => boolean }> =
   new Map([
     ["pause", { states: ["running", "pending"], fits: ({ paused }: Job) => !paused }],

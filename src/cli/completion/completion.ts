@@ -88,6 +88,7 @@ async function requestedValues(
     const client = new ServerClient({ url, ...(user === undefined ? {} : { user }) }, { signal });
     return await values(client, { command: command.name(), layers });
   } catch {
+    // A shell has no place for the message of a server that does not answer.
     return [];
   }
 }
@@ -104,7 +105,9 @@ function optionOf(command: Command, word: string) {
 export const optionsOf = (command: Command): readonly Option[] => command.createHelp().visibleOptions(command);
 export const commandsOf = (command: Command): readonly Command[] => command.createHelp().visibleCommands(command);
 
-/** Returns the argument that an operand at this place belongs to. A variadic last argument takes all others. */
+/**
+ * Returns the argument that an operand at this place belongs to. A variadic last argument takes all further operands.
+ */
 function argumentOf({ command, operands }: CompletionPosition): Argument | undefined {
   const last = command.registeredArguments.at(-1);
   return command.registeredArguments[operands.length] ?? (last?.variadic === true ? last : undefined);

@@ -1,6 +1,7 @@
 import { middleOf, type TileRect } from "../../grid/grid-set.ts";
 import { metatileOf } from "../../grid/metatile.ts";
-import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
+import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
+import type { Layer } from "../../layer/layer.ts";
 import { asDecoded, frameOf, type PictureParts, pictureRequest } from "../../render/renderer/metatile-picture.ts";
 import { createSource } from "../../source/create-source.ts";
 import { type FailureClass, type RenderWatch, SourceError } from "../../source/source.ts";

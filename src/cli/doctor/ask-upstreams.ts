@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
-import type { Layer, WmsSourceOptions } from "../../layer/layer.ts";
+import type { Layer } from "../../layer/layer.ts";
+import type { WmsSourceOptions } from "../../layer/source-options.ts";
 import { answerText } from "../../lib/text/answer-text.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { checkStatus } from "../../source/http/image-response.ts";

@@ -1,6 +1,7 @@
 import { sameSrs } from "../../grid/grid-set.ts";
 import { PNG } from "../../layer/format.ts";
-import type { Layer, WmsSourceOptions } from "../../layer/layer.ts";
+import type { Layer } from "../../layer/layer.ts";
+import type { WmsSourceOptions } from "../../layer/source-options.ts";
 import { didYouMean } from "../../lib/text/nearest.ts";
 import type { WmsCatalogue, WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 

@@ -14,7 +14,7 @@ test("archives have web mercator in tiles of 256 x 256, in the formats that they
 
 test("another grid set or format is refused with its name and with what to do", () => {
   for (const grid of ["EPSG:4326", "EPSG:900913x2"])
-    expect(fault("mbtiles", grid, "image/png")).toMatch(new RegExp(`the grid set ${grid} is another.*--to DIR`));
+    expect(fault("mbtiles", grid, "image/png")).toMatch(new RegExp(`unlike the grid set ${grid}: .*--to DIR`));
   expect(fault("pmtiles", "EPSG:900913", "image/gif")).toContain("PMTiles has no tiles in image/gif");
   for (const format of ["image/vnd.jpeg-png", "application/json;type=geojson"])
     expect(fault("mbtiles", "EPSG:900913", format)).toContain(`MBTiles has no tiles in ${format}`);

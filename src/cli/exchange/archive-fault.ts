@@ -42,7 +42,7 @@ export function archiveFault(
   return undefined;
 }
 
-/** Returns whether the tiles of a grid set up to a zoom are those of web maps, with the same numbers. */
+/** Returns whether the tiles of a grid set up to a zoom equal the tiles of web maps, with the same numbers. */
 export function isWebGrid(grid: GridSet, maxZoom: number): boolean {
   const { minX, minY, maxX, maxY } = grid.extent;
   const isWorld = [-minX, -minY, maxX, maxY].every((side) => Math.abs(side - HALF_WORLD) < TOLERANCE);

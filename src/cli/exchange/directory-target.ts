@@ -37,7 +37,7 @@ export function directoryTarget(options: DirectoryOptions): ExportTarget {
   const directoryOf = (z: Zoom, x: TileX): string => {
     const path = join(to, String(z), String(x));
     if (!made.has(path)) {
-      // Bounded. The walk visits the columns of one block after those of another, so old entries are not needed.
+      // Bounded. The walk visits the columns block by block, so old entries are not needed.
       if (made.size > 10_000) made.clear();
       mkdirSync(path, { recursive: true });
       made.add(path);

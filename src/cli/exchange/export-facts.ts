@@ -1,14 +1,15 @@
 import { asTileRect, asZoom, type GridSet, rectExtent, type Zoom } from "../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { TileFormat } from "../../layer/format.ts";
-import type { GridSubset, Layer } from "../../layer/layer.ts";
+import type { GridSubset } from "../../layer/grid-subset.ts";
+import type { Layer } from "../../layer/layer.ts";
 import { isMap } from "../../lib/is-map.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import type { ExportFacts, ExportProgress } from "./export-target.ts";
 
 const WORLD = [-180, -85.0511287798066, 180, 85.0511287798066] as const;
 
-/** Returns the metadata of an export's archive. The bounds are those of the tiles of the highest zoom. */
+/** Returns the metadata of an export's archive. The bounds contain the tiles of the highest zoom. */
 export async function exportFacts(
   client: ServerClient,
   { layer, subset, format }: { readonly layer: Layer; readonly subset: GridSubset; readonly format: TileFormat },

@@ -131,7 +131,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Keys of a source whose elements GeoWebCache's documents omit if their values are those of all layers. */
+/** Keys of a source whose elements GeoWebCache's documents omit if all layers share the values. */
 const NETWORK = ["username", "password", "proxy"];
 
 /** Returns the document of a layer with the credentials and the proxy in force. */

@@ -51,7 +51,7 @@ test("a grid set without metersPerUnit keeps GeoWebCache's metre, with a warning
     111319.49,
   ]);
   expect(read.map(unitWarning)).toEqual([
-    "the grid set g2263: metersPerUnit: a unit of EPSG:2263 has 0.3048006096012192 m, this grid set takes 1 m: clients place its tiles by the unit of the CRS",
+    "the grid set g2263: metersPerUnit: a unit of EPSG:2263 has 0.3048006096012192 m, and this grid set has 1 m: clients place its tiles by the unit of the CRS",
     undefined,
     undefined,
     undefined,

@@ -18,7 +18,7 @@ import { literal, literalText } from "./literal-text.ts";
 
 export interface WrittenYaml {
   readonly text: string;
-  /** The variables with secrets, and those that GeoWebCache replaces. */
+  /** The variables with secrets, and the variables that GeoWebCache replaces. */
   readonly variables: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 
-/** An entry of a directory (PMTiles 3, 4.1). With run length 0, offset and length are those of a leaf directory. */
+/** An entry of a directory (PMTiles 3, 4.1). With run length 0, offset and length point to a leaf directory. */
 export interface PmtilesEntry {
   readonly id: number;
   readonly offset: number;

@@ -1,5 +1,6 @@
 import { formatOf, type TileFormat } from "../../layer/format.ts";
-import { defaultSubset, findSubset, type GridSubset, type Layer } from "../../layer/layer.ts";
+import type { GridSubset } from "../../layer/grid-subset.ts";
+import { defaultSubset, findSubset, type Layer } from "../../layer/layer.ts";
 import { didYouMean } from "../../lib/text/nearest.ts";
 import { type CatalogueAnswer, remoteCatalogue } from "../client/remote-catalogue.ts";
 import type { ServerClient } from "../client/server-client.ts";

@@ -33,7 +33,7 @@ export type Sql = InstanceType<typeof Sqlite>;
 
 export interface StagedOptions {
   readonly file: string;
-  /** Identifies the range and the tile set, so that no other export is resumed. */
+  /** Identifies the range and the tile set, so that an export is resumed only with its own files. */
   readonly purpose: string;
   /** Whether to resume an unfinished file with the same purpose. */
   readonly isContinued: boolean;

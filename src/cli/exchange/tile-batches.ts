@@ -22,7 +22,7 @@ export const MOST_REASONS = 20;
 
 export interface BatchOptions {
   readonly client: ServerClient;
-  /** The query of `/api/v1/tiles/import`: the tile set, and what happens to stored tiles. */
+  /** The query of `/api/v1/tiles/import`: the tile set, and whether stored tiles are replaced. */
   readonly query: Readonly<Record<string, string>>;
   readonly report: (text: string) => void;
   readonly signal: AbortSignal;

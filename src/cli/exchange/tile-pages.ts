@@ -33,7 +33,7 @@ export async function* tilePages(source: PageSource, after: string | null): Asyn
       return;
     }
     coming = requestPage(source, page.next);
-    // The next iteration throws a failure. If the caller ends the loop first, nobody waits for this page.
+    // The next iteration throws a failure. If the caller ends the loop first, no code waits for this page.
     coming.catch(() => undefined);
     yield page;
   }

@@ -19,7 +19,7 @@ export const map = <F extends Readonly<Record<string, z.ZodType>>>(fields: F) =>
 /** The most unknown keys of a map that are reported one by one. */
 const MOST_KEYS = 100;
 
-/** The keys that name an object. A section uses one of them; the other one in its place is a mistake. */
+/** The keys that name an object. A section uses one of these keys; the other key in its place is a mistake. */
 const NAMING: ReadonlyMap<string, string> = new Map([
   ["name", "id"],
   ["id", "name"],

@@ -18,7 +18,9 @@ const srs: Form<string | number> = {
 
 const of = keysOf(GridSetSchema);
 
-/** Metres per unit. A grid set without them has those of GeoWebCache, if they differ from those of its CRS. */
+/**
+ * Metres per unit. A grid set without this element has GeoWebCache's value, if that differs from the value of its CRS.
+ */
 const metersPerUnit: Element<GridSetKeys> = {
   ...of("metersPerUnit", decimal),
   read(part, node) {

@@ -53,7 +53,7 @@ const ofMbtiles = keysOf(MbtilesSourceSchema);
 const ofArcgis = keysOf(ArcgisCacheSourceSchema);
 const inSource = <T>(element: Element<T>) => inSection("source", rankOf(LayerSchema, "source"), element);
 
-/** GeoWebCache's formats that every layer offers in addition to those of its tiles. */
+/** GeoWebCache's formats that every layer offers in addition to the formats of its tiles. */
 export const KML_FORMATS: ReadonlySet<string> = new Set([
   "application/vnd.google-earth.kml+xml",
   "application/vnd.google-earth.kmz",

@@ -96,7 +96,7 @@ const feedAddress: Form<string> = {
 };
 
 type Operation = (typeof FEED_OPERATIONS)[number];
-/** What follows a change. GeoWebCache treats any other word than seed and reseed as a truncate. */
+/** The operation after a change. GeoWebCache treats any word other than seed and reseed as a truncate. */
 const operation: Form<Operation> = {
   ...text,
   read: (node) => /^(?:re)?seed$/i.exec(scalarText(node) ?? "")?.[0].toLowerCase(),

@@ -1,9 +1,9 @@
 import type * as z from "zod";
 import { formatOf } from "../../layer/format.ts";
 import type { FormatModifier } from "../../layer/format-modifier.ts";
-import { rendersLegends, type SourceOptions } from "../../layer/layer.ts";
 import { styleName } from "../../layer/legend.ts";
 import { legalValuesText, type ParameterFilter, stylesFilter } from "../../layer/parameter-filter.ts";
+import { rendersLegends, type SourceOptions } from "../../layer/source-options.ts";
 import { repeats } from "../../lib/repeats.ts";
 import {
   anyText,

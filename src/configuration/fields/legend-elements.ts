@@ -42,7 +42,7 @@ function legendOfServer(
   return `${server}${server.includes("?") ? (/[?&]$/.test(server) ? "" : "&") : "?"}${pairs.join("&")}`;
 }
 
-/** Returns the styles that may have a legend: those of the STYLES filter, else only the unnamed style. */
+/** Returns the styles that may have a legend: the styles of the STYLES filter, else only the unnamed style. */
 function stylesOf(layer: MapNode): ReadonlySet<string> {
   const filter = itemsOf(layer, "parameterFilters").find(
     (item) => isMapNode(item) && (textOf(item, "key") ?? "").toUpperCase() === "STYLES",

@@ -131,7 +131,7 @@ function checkHeaders(
 
 /**
  * Checks each address of a source.
- * @param lackOf returns what an address lacks for this kind of source; undefined if it is complete
+ * @param lackOf names the part that an address lacks for this kind of source; undefined if it is complete
  * @param subdomains the values of `{s}`
  */
 function checkAddresses(

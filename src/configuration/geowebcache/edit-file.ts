@@ -95,7 +95,7 @@ function editObject(
     return item === undefined ? [] : [{ document, item }];
   });
   const last = found.at(-1);
-  // Removes every object of the name. Otherwise an earlier one would come into force.
+  // Removes every object of the name. Otherwise an earlier object of the name would be in force.
   if (after === undefined) for (const { item } of found) splices.remove(item);
   else if (last === undefined) addObject(splices, root, containers.at(-1), kind, after);
   else if (last.document.root === after.root) editElement(splices, last.item, kind, last.document, after);
@@ -103,7 +103,8 @@ function editObject(
 }
 
 /**
- * Adds an object after the others of its kind. `container` is the element around them; undefined if the file lacks it.
+ * Adds an object after the objects of its kind. `container` is the element around these objects; undefined if the file
+ * lacks it.
  */
 function addObject(
   splices: Splices,

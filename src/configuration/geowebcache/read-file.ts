@@ -78,7 +78,7 @@ function schemaVersion(text: string): string | undefined {
 }
 
 /**
- * Returns the content of a file whose elements are those of the present schema.
+ * Returns the content of a file with the elements of the present schema.
  * @param implied the grid sets that layers of old files define
  */
 function contentOf(

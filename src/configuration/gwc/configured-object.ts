@@ -74,8 +74,8 @@ export const isDefaultStore = ({ kind, document }: Pick<ConfiguredObject, "kind"
   kind === "store" && document?.node.attributes["default"] === "true";
 
 /**
- * Returns the changes that follow from one change. New settings are merged into the present ones. After a new default
- * store no other store is the default.
+ * Returns the changes that follow from one change. New settings are merged into the present settings. After a new
+ * default store no other store is the default.
  */
 export function changesOf(objects: readonly ConfiguredObject[], change: ObjectChange): readonly ObjectChange[] {
   if (change.kind === "settings" && change.document !== undefined)

@@ -21,7 +21,7 @@ export function effectiveLayer(
     const value = settings && fieldOf(settings, name);
     return value === undefined || fieldOf(node, name) !== undefined ? [] : [[name, value]];
   });
-  // The proxy of the settings overrides that of the layer.
+  // The proxy of the settings overrides the proxy of the layer.
   const proxy = settings && fieldOf(settings, "proxyUrl");
   const own = node.fields.filter(([name]) => proxy === undefined || name !== "proxyUrl");
   const fields = [...own, ...inherited, ...(proxy === undefined ? [] : [["proxyUrl", proxy] as const])];

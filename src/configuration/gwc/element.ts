@@ -36,7 +36,7 @@ export interface Form<V> {
   /** Returns the value of an element. Undefined: the element counts as missing. */
   readonly read: (node: DocumentNode) => unknown;
   readonly write: (value: V) => DocumentNode | undefined;
-  /** The elements inside. Absent: it has none of its own. */
+  /** The child elements. Absent: the element has no child elements. */
   readonly inner?: Elements<never>;
   /** Converts the part of a path that follows the key to the part that follows the element. Absent: both are equal. */
   readonly restOf?: (rest: string) => string;
@@ -48,7 +48,7 @@ export interface ElementFacts {
   readonly shown?: DocumentNode;
   /** How Nuthatch's use of the element differs from GeoWebCache's, for the report of an import. */
   readonly differs?: string;
-  /** The words that a request may send. A file may have others. */
+  /** The words that a request may send. A file may have other words. */
   readonly words?: readonly string[];
   /**
    * Layers without the element inherit the value of the settings. `shown`: GeoWebCache also shows the inherited value.
@@ -63,7 +63,7 @@ export interface Element<T> extends ElementFacts {
   readonly section?: string;
   /** The position of the key in the configuration's schema. Keys are read in this order. */
   readonly rank?: number;
-  /** The elements inside. Absent: it has none of its own. */
+  /** The child elements. Absent: the element has no child elements. */
   readonly inner?: Elements<never>;
   /**
    * Adds the value of the element to a part of the configuration. `node` is undefined if the document lacks the
@@ -81,7 +81,7 @@ export interface Element<T> extends ElementFacts {
  */
 export type Elements<T> = Readonly<Record<string, Element<T>>>;
 
-/** How an element and its key correspond where one of them is missing. */
+/** How an element and its key correspond if the element or the key is missing. */
 export interface KeyFacts<V> extends ElementFacts {
   /** The value of the key if the document lacks the element. */
   readonly missing?: V;
@@ -270,7 +270,7 @@ export function differenceIn(elements: Elements<never>, path: string): string | 
 /**
  * Returns a document with the elements that GeoWebCache shows by default, in GeoWebCache's order. Unknown elements come
  * last.
- * @param defaults further values, which replace those of the table
+ * @param defaults further values, which replace the values of the table
  */
 export function completed(
   elements: Elements<never>,

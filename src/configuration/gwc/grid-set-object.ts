@@ -8,7 +8,7 @@ import type { RootedDocument } from "./document-node.ts";
 import { contentOf, nodeOf } from "./element.ts";
 import { ownContent } from "./own-document.ts";
 
-/** Grid sets as documents of GeoWebCache. The elements are those of `fields/grid-set-elements.ts`. */
+/** Grid sets as documents of GeoWebCache. `fields/grid-set-elements.ts` has the elements. */
 
 /** Returns a grid set in the form of the configuration file. */
 export const gridSetContent = (document: RootedDocument): Content =>
@@ -22,7 +22,7 @@ export function gridSetDocument(gridSet: GridSet): RootedDocument {
   return { root: "gridSet", node: nodeOf(GRID_SET, { ...keys, ...levels, pixelSize }) };
 }
 
-/** Returns the warning about the unit of a grid set. Undefined if the unit is that of its CRS. */
+/** Returns the warning about the unit of a grid set. Undefined if the grid set has the unit of its CRS. */
 export function unitWarning(document: RootedDocument): string | undefined {
   const { id, srs, metersPerUnit } = gridSetContent(document);
   if (typeof srs !== "number" || typeof metersPerUnit !== "number") return undefined;

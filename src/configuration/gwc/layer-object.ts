@@ -16,14 +16,14 @@ import { completed, contentOf, nodeOf } from "./element.ts";
 import { ownContent } from "./own-document.ts";
 import { type DocumentReader, withoutSecrets } from "./secrets.ts";
 
-/** Layers as documents of GeoWebCache. The elements are those of `fields/layer-elements.ts`. */
+/** Layers as documents of GeoWebCache. `fields/layer-elements.ts` has the elements. */
 
 type LayerRoot = keyof typeof LAYERS;
 
 /** The type of the source of each kind of layer. */
 const SOURCE_TYPES = { wmsLayer: "wms", mbtilesLayer: "mbtiles", arcgisLayer: "arcgisCache" } as const;
 
-/** Returns whether a root element is that of a layer of GeoWebCache that Nuthatch has. */
+/** Returns whether a root element belongs to a kind of layer that Nuthatch has. */
 export const isLayerRoot = (name: string): name is LayerRoot => Object.hasOwn(LAYERS, name);
 
 /** Returns a layer in the form of the configuration file. The configuration checks the values. */
@@ -66,7 +66,7 @@ export function gwcLayerDocument(layer: Layer): RootedDocument {
   };
 }
 
-/** The elements that a layer inherits from the settings, and those of them that GeoWebCache shows. */
+/** The elements that a layer inherits from the settings, and the inherited elements that GeoWebCache shows. */
 const inheritedElements = (which: readonly string[]): readonly string[] =>
   Object.entries(WMS_LAYER).flatMap(([name, { inherited }]) =>
     inherited !== undefined && which.includes(inherited) ? [name] : [],

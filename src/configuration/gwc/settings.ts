@@ -13,7 +13,7 @@ import {
 } from "./document-node.ts";
 import { contentOf, mapTypes, nodeOf } from "./element.ts";
 
-/** The settings as documents of GeoWebCache. The elements are those of `fields/settings-elements.ts`. */
+/** The settings as documents of GeoWebCache. `fields/settings-elements.ts` has the elements. */
 
 export const GLOBAL_ROOTS = mapTypes({ global: SETTINGS_ELEMENTS });
 /** The settings of a file. */

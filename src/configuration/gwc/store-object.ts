@@ -7,7 +7,7 @@ import { completed, contentOf, nodeOf } from "./element.ts";
 import { ownContent } from "./own-document.ts";
 import { type DocumentReader, withoutSecrets } from "./secrets.ts";
 
-/** Stores as documents of GeoWebCache. The elements are those of `fields/store-elements.ts`. */
+/** Stores as documents of GeoWebCache. `fields/store-elements.ts` has the elements. */
 
 /** The id of the store that GeoWebCache has if no store is configured. */
 const RESERVED = "_DEFAULT_STORE_";

@@ -11,8 +11,8 @@ import { adoptedLayers } from "./build-ledger.ts";
 export type TruncationParts = ReturnType<typeof buildTruncations>;
 
 /**
- * Builds the truncations. Completes the truncations that the end of the last process interrupted, so that none of their
- * tiles is counted or served.
+ * Builds the truncations. Completes the truncations that the end of the last process interrupted, so that their tiles
+ * are not counted or served.
  */
 export function buildTruncations(context: BuildContext, enforcer: Pick<Enforcer, "cleanUp">) {
   const { db, store, ledger, renders, catalogue, adoption, log } = context;

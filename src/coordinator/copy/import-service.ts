@@ -20,7 +20,7 @@ import type { UserWrites } from "../user-writes.ts";
 export const EXISTING = ["replace", "keep"] as const;
 export type Existing = (typeof EXISTING)[number];
 
-/** Tiles that did not come from the upstream of their layer, such as those of an archive. */
+/** Tiles that did not come from the upstream of their layer, such as tiles of an archive. */
 export interface ImportRequest {
   readonly tileSet: TileSet;
   /** The values of all filters of the layer. Empty for the defaults. */
@@ -206,8 +206,8 @@ export class ImportService {
     userWrites.wrote(tileSet, stored.written, reservation.id);
     for (const { x, y, z, unchanged } of stored.written)
       if (unchanged !== "left") renders.evicted(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
-    // A renderer may write to the same cell. Which of the two wrote last is unknown then, so the cell is counted again.
-    // It is also counted again if a put may have arrived without a response.
+    // A renderer may write to the same cell. It is then unknown whether the renderer or the import wrote last, so the
+    // cell is counted again. It is also counted again if a put may have arrived without a response.
     const isUncertain = stored.isUncertain === true;
     if (opened !== undefined && (isUncertain || ledger.writers.isShared(opened))) ledger.writers.lost(opened);
     return stored;

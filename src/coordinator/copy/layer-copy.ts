@@ -279,7 +279,7 @@ export class LayerCopy {
     }
   }
 
-  /** Copies the parameter values that a parameters id stands for. */
+  /** Copies the parameter values of a parameters id. */
   async #describe({ layer, parametersId }: TileSet): Promise<void> {
     if (parametersId === "" || this.#described.has(parametersId)) return;
     const values = this.#parts.from.parametersOf(layer, parametersId);

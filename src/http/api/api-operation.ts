@@ -20,7 +20,7 @@ export interface About {
 /** An operation of `/api/v1`. Routing, rights and the OpenAPI document follow from it. */
 export interface ApiOperation {
   readonly method: Method;
-  /** The path below `/api/v1`. One segment may have braces: it stands for the key, which is any text. */
+  /** The path below `/api/v1`. One segment may have braces: it matches the key, which is any text. */
   readonly path: string;
   /** Whether the key is a number. A path with another key has no resource. */
   readonly isNumbered: boolean;
@@ -58,7 +58,7 @@ export const numberedOperation = (
   isNumbered: true,
 });
 
-/** A segment of the paths. A segment of its own comes before the key. */
+/** A segment of the paths. A fixed segment is matched before a key. */
 interface PathNode {
   readonly segments: Map<string, PathNode>;
   key: PathNode | undefined;

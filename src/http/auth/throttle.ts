@@ -23,14 +23,14 @@ const WAITING_IN_ALL = 256;
 const HASHING = 2;
 /**
  * The most attempts at one name from one address that wait to be hashed or are being hashed. The right password may be
- * among guesses of others at the same address, so an attempt is refused only if it would wait for seconds.
+ * among guesses of other persons at the same address, so an attempt is refused only if it would wait for seconds.
  */
 const QUEUED_PER_NAME = 32;
 /** A longer queue is called a crowd below. With bcrypt of cost 12 its last entry would wait for seconds. */
 const CROWD = 4;
 /** The most wrong attempts that wait for the comparison with hashes of other kinds: some seconds of one core. */
 const EQUALISED_IN_ALL = 8;
-/** In a crowd, one of so many turns goes to the oldest entry. */
+/** In a crowd, the oldest entry gets one turn out of this number. */
 const OLDEST_EACH = 8;
 /**
  * The most entries of the queue: more than the likely number of connections of a crowd. An entry takes some hundred
@@ -100,7 +100,7 @@ export function networkOf(address: string): string {
  * Limits the cost and the rate of password guesses. Verifications wait in a queue. Pairs that were right before come
  * first. The order of other pairs depends on the failures of their address at the same name, then on all failures at
  * the name, then on all failures of their address. So a user with the right password does not wait behind a crowd of
- * guesses at other names, whatever the number of their addresses. If the queue is full, its last entry is refused.
+ * guesses at other names, for any number of addresses. If the queue is full, its last entry is refused.
  */
 export class Throttle implements WrongAttempts {
   readonly #clock: Clock;
@@ -191,10 +191,10 @@ export class Throttle implements WrongAttempts {
   }
 
   /**
-   * Returns the index of the next entry. Of equal entries, the next one is the oldest; in a crowd, seven times the
-   * newest and then once the oldest. If the newest comes first, guesses wait for each other and do not delay later
-   * users. The oldest in between ensures that newer guesses cannot delay an entry for ever. With a larger share for the
-   * oldest, fewer users with the right password would be served in time.
+   * Returns the index of the next entry. Among equal entries the oldest is next; in a crowd, seven times the newest and
+   * then once the oldest. If the newest comes first, guesses wait for each other and do not delay later users. The
+   * oldest in between ensures that newer guesses cannot delay an entry for ever. With a larger share for the oldest,
+   * fewer users with the right password would be served in time.
    */
   #first(): number {
     const isCrowd = this.#queue.length > CROWD;

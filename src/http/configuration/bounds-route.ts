@@ -1,4 +1,5 @@
-import { coverageAt, findSubset } from "../../layer/layer.ts";
+import { coverageAt } from "../../layer/grid-subset.ts";
+import { findSubset } from "../../layer/layer.ts";
 import { refuse } from "../../lib/result.ts";
 import { textAnswer } from "../reply.ts";
 import { type Reply, type Route, reading } from "../resource.ts";

@@ -43,7 +43,7 @@ export function answerForm(
 
 const TYPES = ["application/xml", "text/xml", "application/json"];
 
-/** Returns why an Accept header permits none of the types. Undefined if it permits one. */
+/** Returns why an Accept header permits no type of the resource. Undefined if it permits a type. */
 export function refusedAccept(accept: string | undefined, types: readonly string[]): Refusal | undefined {
   const accepted = acceptedTypes(accept);
   const ranges = new Set(["*/*", ...types, ...types.map((type) => type.replace(/\/.*/, "/*"))]);

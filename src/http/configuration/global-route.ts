@@ -56,7 +56,7 @@ function globalDocument({ configured }: GlobalParts): RootedDocument {
   ]);
   const own = map([
     ["version", VERSION],
-    // Equal on all nodes of a cluster, so that each node accepts a document of another one.
+    // Equal on all nodes of a cluster, so that each node accepts a document of another node.
     ["identifier", cluster === undefined ? (geowebcache?.directory ?? dataDir) : "cluster"],
     ["location", cluster === undefined ? (file ?? "") : ""],
   ]);

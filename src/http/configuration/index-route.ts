@@ -17,7 +17,7 @@ interface PageFile {
   readonly body: string | Uint8Array;
 }
 
-/** Files of GeoWebCache's own pages that pages of others link to. */
+/** Files of GeoWebCache's pages to which pages of other programs link. */
 const FILES: ReadonlyMap<string, PageFile> = new Map<string, PageFile>([
   ["gwc.css", { type: "text/css; charset=utf-8", body: STYLE }],
   ["geowebcache_logo.png", { type: "image/png", body: LOGO }],

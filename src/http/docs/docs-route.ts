@@ -23,7 +23,7 @@ function docsAnswer(request: PublicRequest, name: string, isWithoutSlash: boolea
   if (DOCS_FILES.paths === undefined) return NOT_BUILT;
   const file = DOCS_FILES.get(name);
   if (file !== undefined) return fileAnswer(file, request);
-  // The address of a folder may omit its slash, and that of a page its `.html`.
+  // The address of a folder may omit its slash, and the address of a page its `.html`.
   if (DOCS_FILES.get(`${name}/index.html`) !== undefined) return redirect(`${request.mount}/docs/${encodeURI(name)}/`);
   if (DOCS_FILES.get(`${name}.html`) !== undefined) return redirect(`${request.mount}/docs/${encodeURI(name)}.html`);
   return refusalText(NOT_FOUND);

@@ -48,9 +48,8 @@ export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest
 }
 
 /**
- * Reads the request that truncates every layer. It must be an empty XML element, so that no other request is taken for
- * it by accident. GeoWebCache's form has a field `<truncateAll>` with the value `</truncateAll>`, so an `=` is between
- * them.
+ * Reads the request that truncates every layer. It must be an empty XML element, so that no other request is mistaken
+ * for it. GeoWebCache's form has a field `<truncateAll>` with the value `</truncateAll>`, so an `=` is between them.
  */
 function allLayers(root: Field, format: DocumentFormat | undefined): Result<MassTruncateRequest, Refusal> {
   const text = root.text.trim();

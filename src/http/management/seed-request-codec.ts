@@ -49,7 +49,7 @@ export function decodeSeedRequest(body: Uint8Array): Result<SeedRequest, Refusal
   return fields.problems.result(readRequest(fields));
 }
 
-/** Reads the fields of documents and forms, and those of documents only. */
+/** Reads the fields of documents and forms, and the fields of documents only. */
 const readRequest = (fields: Fields): SeedRequest => ({
   type: readType(fields),
   ...defined({
@@ -140,7 +140,7 @@ const FORM_FIELDS = [
 export const isSeedForm = (form: URLSearchParams): boolean =>
   form.has("type") && (form.has("gridSetId") || form.has("zoomStart") || form.has("zoomStop"));
 
-/** Fields that must not be empty: a program that failed to fill in one of them would seed more than intended. */
+/** Fields that must not be empty: a program that failed to fill in such a field would seed more than intended. */
 const NEVER_EMPTY = ["type", "zoomStart", "zoomStop"];
 
 /**

@@ -5,8 +5,8 @@ import type { ClusterSample, NodeSample } from "./metrics-sample.ts";
 const seconds = (ms: number): number => ms / 1000;
 
 /**
- * Returns the metrics that each node of a cluster reports about itself, and those that the leading node reports about
- * all.
+ * Returns the metrics that each node of a cluster reports about itself, and the metrics that the leading node reports
+ * about all nodes.
  */
 export const nodeMetrics = ({ node, cluster }: NodeSample): readonly Metric[] => [
   gauge("cluster_node_info", "1; the name of the node is a label", [[{ node: node.name }, 1]]),

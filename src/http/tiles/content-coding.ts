@@ -49,8 +49,8 @@ function weightsOf(header: string): ReadonlyMap<string, number> {
 }
 
 /**
- * Returns the tag of a compressed body, which differs from that of the uncompressed bytes (RFC 9110, 8.8.3.3). `etag`
- * is quoted.
+ * Returns the tag of a compressed body, which differs from the tag of the uncompressed bytes (RFC 9110, 8.8.3.3).
+ * `etag` is quoted.
  */
 export const packedTag = (etag: string, coding: Coding): string =>
   coding === "identity" ? etag : `${etag.slice(0, -1)}-${coding}"`;

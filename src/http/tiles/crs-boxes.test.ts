@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { layerNamed } from "../../../test/support/layer.ts";
 import { geodetic, mercator, quad, startProtocols, textsOf } from "../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
-import { gridSubset } from "../../layer/layer.ts";
+import { gridSubset } from "../../layer/grid-subset.ts";
 
 const box = (minX: number, minY: number, maxX: number, maxY: number) => ({ minX, minY, maxX, maxY });
 const small = { ...geodetic, id: "small" };

@@ -94,7 +94,7 @@ export interface Explanation {
 
 /** The number of jobs of a layer that are searched, newest first. */
 const JOBS_LOOKED_AT = 200;
-/** The tolerance between times, because times of files are coarser than those of jobs. */
+/** The tolerance between times, because times of files are coarser than times of jobs. */
 const CLOCK_SLACK_MS = 2_000;
 
 /** Explains the state of a tile. Renders nothing. */

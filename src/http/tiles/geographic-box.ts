@@ -1,7 +1,8 @@
 import { geographicExtent } from "../../grid/geographic-extent.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { canonicalSrs } from "../../grid/grid-set.ts";
-import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
+import { type GridSubset, subsetExtent } from "../../layer/grid-subset.ts";
+import type { Layer } from "../../layer/layer.ts";
 
 /** Boxes by grid subset, or by grid set if the subset has no extent. Each takes about a hundred conversions. */
 const boxes = new WeakMap<GridSubset | GridSet, { readonly box: Extent | undefined }>();

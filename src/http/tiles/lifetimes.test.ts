@@ -4,7 +4,8 @@ import { geodetic, served, startProtocols } from "../../../test/support/tile-pro
 import type { ServedTile } from "../../cache/tile-reader.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
-import { gridSubset, type Layer } from "../../layer/layer.ts";
+import { gridSubset } from "../../layer/grid-subset.ts";
+import type { Layer } from "../../layer/layer.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const TILE = "/xyz/aging/EPSG:4326/0/0/0.png";

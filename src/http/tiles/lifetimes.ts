@@ -26,8 +26,8 @@ function limitOf(layer: Expiring, z: Zoom, tile: Aging, nowMs: number): number {
 }
 
 /**
- * Returns the lifetime of a tile at clients: that of the layer, at most until the tile itself expires. Copies of
- * a stale tile may be used for `staleClientSeconds`. An undefined `tile` sets no limit.
+ * Returns the lifetime of a tile at clients: the lifetime in the layer, at most until the tile itself expires. Copies
+ * of a stale tile may be used for `staleClientSeconds`. An undefined `tile` sets no limit.
  */
 export function clientLifetime(layer: Expiring, z: Zoom, tile: Aging | undefined, nowMs: number): Lifetime {
   const wanted = valueAt(layer.expireClientSeconds, z);

@@ -45,7 +45,7 @@ export function longDocumentTag(
 /** The bytes that are written at once: enough for few writes, and fewer than the slowest client reads in a minute. */
 const PART_BYTES = 32_768;
 
-/** Joins short parts, and yields to the event loop between them, so that a document blocks no other work. */
+/** Joins short parts, and yields to the event loop between them, so that a document does not block other work. */
 async function* inSlices(parts: Iterable<string>): AsyncGenerator<Buffer> {
   const slices = new Slices();
   let text = "";

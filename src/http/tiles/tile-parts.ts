@@ -4,7 +4,8 @@ import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import { asTileIndex, asZoom, type GridSet, type Zoom } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
-import { coverageAt, findSubset, type GridSubset, type Layer } from "../../layer/layer.ts";
+import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
+import { findSubset, type Layer } from "../../layer/layer.ts";
 import type { Parameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
@@ -44,7 +45,7 @@ interface DocumentHead {
   readonly contentType: string;
   /** The file name with which browsers save the document. */
   readonly fileName?: string;
-  /** False if there are so many documents of this kind that each is written anew for each request. */
+  /** False if each request writes the document again, because there are too many documents of this kind. */
   readonly isStored?: false;
 }
 

@@ -4,7 +4,8 @@ import { catalogue } from "../../../test/support/tile-protocols.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import { tileExtent } from "../../grid/grid-set.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
-import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
+import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
+import type { Layer } from "../../layer/layer.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
 import { parseRequested, routeOf } from "./tile-route.ts";
 

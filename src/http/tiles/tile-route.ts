@@ -14,7 +14,7 @@ import { parseTileJson } from "./xyz/tilejson.ts";
 import { parseGmaps, parseQuadkey, parseVe } from "./xyz/web-tile.ts";
 import { parseXyz } from "./xyz/xyz-address.ts";
 
-/** Parses the remaining path and the query. Pure. Never throws, whatever a client sends. */
+/** Parses the remaining path and the query. Pure. Never throws, for any input of a client. */
 type Parser = (catalogue: Catalogue, rest: readonly string[], query: Query) => Result<ParsedAddress, ProtocolRefusal>;
 
 const PROTOCOLS = {

@@ -79,7 +79,7 @@ const count = (db: Database, table: string): number =>
 /** Expects the reported size to equal the counted size. */
 function expectExactBytes(db: Database, jobs: JobStore): void {
   const sum = db.prepare("SELECT (SELECT sum(bytes) FROM job) + (SELECT sum(bytes) FROM selection) AS n").get();
-  expect(jobs.bytes()).toBe(int(sum ?? {}, "n"));
+  expect(jobs.sizes.total()).toBe(int(sum ?? {}, "n"));
   expect(count(db, "selection")).toBe(count(db, "selection_body"));
 }
 
@@ -117,7 +117,7 @@ test("what jobs at work take up leaves the history alone", () => {
   const { jobs, history } = historyIn(db, { historyMiB: 1 });
   const ended = addJob(db, jobs, area(), 1);
   for (let n = 0; n < 10; n++) addJob(db, jobs, area(), null);
-  expect(jobs.bytes()).toBeGreaterThan(2_000_000);
+  expect(jobs.sizes.total()).toBeGreaterThan(2_000_000);
   expect(history.trim(1_000)).toBe(false);
   expect(jobs.find(ended)).toBeDefined();
   db.close();
@@ -141,7 +141,7 @@ test("jobs share the area that they have in common, and it goes with the last of
   expectExactBytes(db, jobs);
   jobs.delete(third);
   expect(count(db, "selection_body")).toBe(0);
-  expect(jobs.bytes()).toBe(0);
+  expect(jobs.sizes.total()).toBe(0);
   db.close();
 });
 
@@ -150,10 +150,10 @@ test("a list of tiles is compressed in the background, read as before, and share
   const { jobs, history } = historyIn(db);
   const tiles = tileList(Array.from({ length: 10_000 }, (_, n) => ({ z: 14, x: n % 100, y: Math.floor(n / 100) })));
   const id = addJob(db, jobs, tiles, 1);
-  const before = jobs.bytes();
+  const before = jobs.sizes.total();
   history.compressNext();
   await history.close();
-  expect(jobs.bytes()).toBeLessThan(before / 4);
+  expect(jobs.sizes.total()).toBeLessThan(before / 4);
   expectExactBytes(db, jobs);
   expect(jobs.selections.find(id)).toEqual(tiles);
   expect(jobs.selections.find(addJob(db, jobs, structuredClone(tiles), null))).toEqual(tiles);
@@ -168,7 +168,7 @@ test("a job that is removed while its area is being compressed leaves nothing be
   history.compressNext();
   jobs.delete(id);
   await history.close();
-  expect([count(db, "selection"), count(db, "selection_body"), jobs.bytes()]).toEqual([0, 0, 0]);
+  expect([count(db, "selection"), count(db, "selection_body"), jobs.sizes.total()]).toEqual([0, 0, 0]);
   db.close();
 });
 

@@ -3,7 +3,8 @@ import { deflate } from "node:zlib";
 import type { Logger } from "../../lib/process/logger.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import { LastRead } from "../../state/state-wait.ts";
-import { type JobStore, TRIM_REASONS } from "./job-store.ts";
+import type { JobStore } from "./job-store.ts";
+import { TRIM_REASONS } from "./job-trimming.ts";
 
 export interface JobHistoryParts {
   readonly jobs: JobStore;
@@ -46,7 +47,7 @@ export class HistoryTrimmer {
     const limits = { endedBeforeMs: nowMs - historyDays * DAY_MS, jobs: historyJobs, bytes: historyMiB * MIB };
     let done = { trimmed: { age: 0, number: 0, bytes: 0 }, hasMore: false };
     persist(() => {
-      done = jobs.trim(limits, TRIMMED_AT_ONCE);
+      done = jobs.trimming.trim(limits, TRIMMED_AT_ONCE);
     });
     // Counted only after the transaction has been committed.
     for (const reason of TRIM_REASONS) this.#trimmed[reason] += done.trimmed[reason];
@@ -85,7 +86,7 @@ export class HistoryTrimmer {
   /** Returns the size of all jobs in the database, including unfinished ones, and the numbers of trimmed jobs. */
   metrics() {
     return {
-      bytes: this.#bytes.read(() => this.#parts.jobs.bytes()),
+      bytes: this.#bytes.read(() => this.#parts.jobs.sizes.total()),
       trimmed: TRIM_REASONS.map((reason) => ({ reason, count: this.#trimmed[reason] })),
     };
   }

@@ -40,7 +40,7 @@ export class JobSaver {
 
   /** Queues the end of a task for the next `saveChanges`. */
   taskEnded(job: ActiveJob, task: Task, state: "done" | "aborted"): void {
-    this.#queue(job, () => this.#parts.jobs.saveTask(task.id, state, task.processed));
+    this.#queue(job, () => this.#parts.jobs.tasks.save(task.id, state, task.processed));
   }
 
   /** Queues the end of a job for the next `saveChanges`. */
@@ -112,8 +112,8 @@ export class JobSaver {
       for (const save of ends) save();
     }
     // An ended job is saved by the write that `jobEnded` has queued.
-    if (!job.isChanged || job.outcome !== null) return;
-    job.sampleRate(this.#parts.monotonicNow());
+    if (!job.isChanged || job.life.outcome !== null) return;
+    job.tally.sampleRate(this.#parts.monotonicNow());
     this.#saveJob(job);
     this.#announceMoment(job);
     for (const task of job.tasks) this.#saveLive(task);
@@ -123,7 +123,7 @@ export class JobSaver {
     this.#parts.onRollback(job.markSaved());
     this.#unreported.add(job);
     this.#parts.jobs.save(job.record(this.#parts.monotonicNow()));
-    if (job.isEnding) return;
+    if (job.life.isEnding) return;
     const { events, undo } = this.#phases.saved(job, this.#parts.now());
     this.#parts.onRollback(undo);
     for (const event of events) this.#parts.jobs.timeline.add(job.id, event);
@@ -134,7 +134,7 @@ export class JobSaver {
     const undo = task.markSaved();
     if (undo === undefined) return;
     this.#parts.onRollback(undo);
-    this.#parts.jobs.saveTask(task.id, "live", task.processed);
+    this.#parts.jobs.tasks.save(task.id, "live", task.processed);
   }
 
   #announceMoment(job: ActiveJob): void {
@@ -152,7 +152,7 @@ export class JobSaver {
     for (const job of this.#unreported) {
       // The job has changed again since it was saved. It is reported after the next save.
       if (job.isChanged) continue;
-      const state = `${job.state} ${job.paused} ${job.outcome} ${job.reason}`;
+      const state = `${job.life.state} ${job.life.isPaused} ${job.life.outcome} ${job.reason}`;
       const last = this.#lastReports.get(job);
       if (last?.state === state && nowMs - last.atMs < COUNTS_REPORTED_MS) continue;
       this.#lastReports.set(job, { state, atMs: nowMs });

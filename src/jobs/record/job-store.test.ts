@@ -6,7 +6,8 @@ import { emptyProgress } from "../../plan/job/job-progress.ts";
 import type { JobFilter } from "../../plan/job/job-request.ts";
 import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { jobMigrations } from "./job-migrations.ts";
-import { JobStore, type TrimLimits } from "./job-store.ts";
+import { JobStore } from "./job-store.ts";
+import type { TrimLimits } from "./job-trimming.ts";
 import type { NewJob } from "./stored-job.ts";
 import { MOST_EVENTS } from "./timeline-store.ts";
 
@@ -42,7 +43,7 @@ const NO_LIMIT = { endedBeforeMs: 0, jobs: 1_000, bytes: 1e12 };
 
 test("a history is trimmed by age and by number, and never by more jobs at once than the caller allows", () => {
   const { db, store, ids } = history(10);
-  const trim = (limits: Partial<TrimLimits>, most: number) => store.trim({ ...NO_LIMIT, ...limits }, most);
+  const trim = (limits: Partial<TrimLimits>, most: number) => store.trimming.trim({ ...NO_LIMIT, ...limits }, most);
   expect(trim({ endedBeforeMs: 4 }, 100)).toMatchObject({ trimmed: { age: 3 }, hasMore: false });
   expect(ids()).toEqual([10, 9, 8, 7, 6, 5, 4]);
   expect(trim({ jobs: 4 }, 2)).toMatchObject({ trimmed: { number: 2 }, hasMore: true });
@@ -56,7 +57,11 @@ test("a history is trimmed by age and by number, and never by more jobs at once 
 test("a job that has not ended is never trimmed", () => {
   const { db, store, ids } = history(1);
   for (const nowMs of [2, 3]) store.insertAll([newJob], nowMs);
-  expect(store.trim({ endedBeforeMs: 1_000, jobs: 1, bytes: 0 }, 100).trimmed).toEqual({ age: 1, number: 0, bytes: 0 });
+  expect(store.trimming.trim({ endedBeforeMs: 1_000, jobs: 1, bytes: 0 }, 100).trimmed).toEqual({
+    age: 1,
+    number: 0,
+    bytes: 0,
+  });
   expect(ids()).toEqual([3, 2]);
   db.close();
 });
@@ -165,13 +170,13 @@ test.skipIf(inPostgres)("a search of a page of a long history reads an index and
 
 test("the timeline of a job keeps its latest events, and goes with the job without a trace in the size", () => {
   const { db, store } = history(1);
-  const before = store.bytes();
+  const before = store.sizes.total();
   const event = (atMs: number) => ({ event: "waiting", atMs, by: null, reason: "the upstream is down" }) as const;
   for (let n = 0; n < MOST_EVENTS + 50; n++) db.transaction(() => store.timeline.add(1, event(n)));
   const kept = store.timeline.of(1);
   expect([kept.length, kept[0], kept.at(-1)]).toEqual([MOST_EVENTS, event(50), event(MOST_EVENTS + 49)]);
-  expect(store.bytes()).toBe(before + MOST_EVENTS * (32 + "the upstream is down".length));
+  expect(store.sizes.total()).toBe(before + MOST_EVENTS * (32 + "the upstream is down".length));
   store.delete(1);
-  expect([store.timeline.of(1), store.bytes()]).toEqual([[], 0]);
+  expect([store.timeline.of(1), store.sizes.total()]).toEqual([[], 0]);
   db.close();
 });

@@ -93,7 +93,7 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
     ...parts,
     tiles: { wanted: () => wanted ?? null },
     results: new SeedResults({
-      jobs: { addFailedTiles: (_, tiles) => void failures.push(...tiles) },
+      jobs: { failures: { add: (_, tiles) => void failures.push(...tiles) } },
       persist: (also) => also(),
       failedTiles: () => undefined,
     }),

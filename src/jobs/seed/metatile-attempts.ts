@@ -151,7 +151,7 @@ export class MetatileAttempts {
     const isFinal = isLast || (failure.isPermanent === true && !ownFailurePolicy);
     const triesLeft = isFinal ? 0 : retryCount + 1 - failed;
     if (triesLeft > 0) {
-      job.bookRetry();
+      job.tally.addRetry();
       await this.#pause(
         pauseAfter(failed, { firstMs: retryWaitMs, longestMs: Number.POSITIVE_INFINITY }),
         failure,
@@ -160,7 +160,7 @@ export class MetatileAttempts {
     }
     if (isOutage(failure.failure) && !ownFailurePolicy && !isLast && triesLeft <= 1) {
       // A probe of a metatile that was rendered before shows whether this metatile is bad or the upstream is down. It
-      // runs before the last try: if it ran after the last try, and the upstream came back in between, this metatile
+      // runs before the last try: if it ran after the last try, and the upstream recovered in between, this metatile
       // would be counted as failed.
       const state = await outage.wait(job, layer, metatile, failure.message, signal);
       return stop.isDue(signal) ? "stop" : { failed: 0, isLast: state === "alive" };

@@ -4,7 +4,7 @@ import { isWanted, type RenderFailure, type RenderOutcome } from "../../render/r
 import type { ActiveJob } from "../active-job.ts";
 import { failureLimitReason } from "../failure-limits.ts";
 import { type FailedTile, MOST_FAILED_TILES } from "../record/failed-tile.ts";
-import type { JobStore } from "../record/job-store.ts";
+import type { FailedTileStore } from "../record/failed-tile-store.ts";
 import type { Task } from "../task.ts";
 import { JobAborted } from "../work.ts";
 import type { TakenMetatile, WantedMetatile } from "./seed-metatile.ts";
@@ -12,7 +12,7 @@ import type { TakenMetatile, WantedMetatile } from "./seed-metatile.ts";
 type Stored = Extract<RenderOutcome, { readonly kind: "stored" }>;
 
 export interface SeedResultsParts {
-  readonly jobs: Pick<JobStore, "addFailedTiles">;
+  readonly jobs: { readonly failures: Pick<FailedTileStore, "add"> };
   /** Writes all changes in one transaction. */
   readonly persist: (also: () => void) => void;
   /** Logs failed tiles of a layer. */
@@ -71,8 +71,8 @@ export class SeedResults {
       }
     }
     const { x, y } = tiles[0] ?? { x: counted.minX, y: counted.minY };
-    job.bookError(failure.failure, failure.message, Number(worked), [x, y, counted.z]);
-    if (before < BigInt(MOST_FAILED_TILES)) this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
+    job.tally.addError(failure.failure, failure.message, Number(worked), [x, y, counted.z]);
+    if (before < BigInt(MOST_FAILED_TILES)) this.#parts.persist(() => this.#parts.jobs.failures.add(job.id, tiles));
     this.#parts.failedTiles(job.request.layer, failure, Number(worked));
     const reason = failureLimitReason(job.request, job.tally.sum, "going on");
     if (reason !== undefined) throw new JobAborted(`${reason}, last: ${failure.message}`);

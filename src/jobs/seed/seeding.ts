@@ -11,7 +11,6 @@ import type { InventoryStore } from "../../store/inventory-store.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import type { ActiveJob } from "../active-job.ts";
 import { JobStop } from "../job-stop.ts";
-import type { JobStore } from "../record/job-store.ts";
 import type { Task } from "../task.ts";
 import { SpaceWait } from "../wait/space-wait.ts";
 import { StoreWait } from "../wait/store-wait.ts";
@@ -30,7 +29,7 @@ export interface SeedingParts extends WantedTilesParts {
   readonly ledger: Ledger;
   readonly store: TileStore & Pick<InventoryStore, "timesOf">;
   readonly renders: RenderControl;
-  readonly jobs: JobStore;
+  readonly jobs: SeedResultsParts["jobs"];
   readonly catalogue: () => Catalogue;
   readonly options: () => JobOptions;
   /** Writes all changes in one transaction. */

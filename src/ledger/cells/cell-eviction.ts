@@ -9,7 +9,7 @@ import type { TileSetRecord } from "../tile-set-record.ts";
 import type { CellWriters } from "./cell-writers.ts";
 import { cellPosition } from "./cells.ts";
 
-/** Reads of tiles in one cell. `x` and `y` are those of any tile in the cell. */
+/** Reads of tiles in one cell. `x` and `y` name any tile in the cell. */
 export interface CellUses {
   readonly tileSet: TileSet;
   readonly x: TileX;

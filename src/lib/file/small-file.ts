@@ -5,7 +5,7 @@ import { fileFault } from "./file-fault.ts";
 /**
  * Reads the text of a file that the configuration names. Refuses a file of more than `limit` bytes. Refuses anything
  * but a regular file, because reading a device or a named pipe may never end. The error is the end of a sentence that
- * begins with the path. It contains nothing of the file's content, because the path may be that of a file with secrets.
+ * begins with the path. It contains nothing of the file's content, because the file may contain secrets.
  */
 export function readSmallFile(path: string, limit: number): Result<string, string> {
   try {

@@ -18,7 +18,7 @@ const LONGEST_HEAD = 64 * 1024;
 
 /** The files of a TLS client, in PEM form. */
 export interface TlsFiles {
-  /** Certificates of the trusted authorities, which replace those of Node. */
+  /** Certificates of the trusted authorities, which replace Node's list. */
   readonly ca?: string;
   /** The client's certificate, with its key. */
   readonly cert?: string;

@@ -62,7 +62,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return this.#status;
   }
 
-  /** Ends the exchange with an error, whatever it has sent or received. */
+  /** Ends the exchange with an error, in any phase. */
   stop(reason: unknown): void {
     if (this.#isOver) return;
     this.#end();

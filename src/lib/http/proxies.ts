@@ -21,8 +21,8 @@ const proxyAddress = (written: string | undefined): string | undefined =>
     : withReadableUser(written.includes("://") ? written : `http://${written}`);
 
 /**
- * Returns the address of a proxy with its user and password escaped anew, so that a `%` that escapes nothing stands for
- * itself. undici throws at such a `%`.
+ * Returns the address of a proxy with its user and password escaped again, so that a `%` that escapes nothing stands
+ * for itself. undici throws at such a `%`.
  */
 export function withReadableUser(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;

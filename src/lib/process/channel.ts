@@ -271,7 +271,7 @@ export function remoteMethods<T extends Methods<T>>(
   channel: Pick<Channel<Record<never, never>, T>, "call" | "callUntil" | "note">,
   sendings: Sendings<T>,
 ): T {
-  // The names are those of `T`, so each call fits `T`; the compiler cannot follow a name that is a variable.
+  // The names are the keys of `T`, so each call fits `T`; the compiler cannot follow a name that is a variable.
   const untyped = channel as unknown as {
     call(method: string, ...args: unknown[]): unknown;
     callUntil(signal: unknown, method: string, ...args: unknown[]): unknown;

@@ -85,7 +85,7 @@ export class FairLine<T> {
     return false;
   }
 
-  /** Answers all entries except the one whose turn it is. */
+  /** Answers all entries except the entry whose turn it is. */
   answerOthers(value: T): void {
     const all = new Set([...this.#byClient.values()].flatMap((own) => [...own]));
     for (const { answer } of [...all].slice(1)) answer(value);

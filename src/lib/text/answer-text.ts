@@ -3,10 +3,9 @@ import { decodeText } from "./decode-text.ts";
 import { declaredEncoding } from "./xml-encoding.ts";
 
 /**
- * Decodes the body of an HTTP answer. The encoding comes from the first of these that is present: the byte order mark,
- * the charset of the Content-Type, the XML declaration (RFC 7303, 3), the `meta` element of a page. Otherwise it is
- * UTF-8. Skips an encoding, and a mark, that the bytes contradict. Bytes that are invalid in the encoding become
- * U+FFFD.
+ * Decodes the body of an HTTP answer. The encoding is given by the byte order mark, else by the charset of the
+ * Content-Type, else by the XML declaration (RFC 7303, 3), else by the `meta` element of a page, else it is UTF-8.
+ * Skips an encoding, and a mark, that the bytes contradict. Bytes that are invalid in the encoding become U+FFFD.
  */
 export function answerText(body: Uint8Array, contentType: string): string {
   const mark = markOf(body);

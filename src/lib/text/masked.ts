@@ -162,8 +162,8 @@ export class PresentAddresses {
 }
 
 /**
- * Returns an address with its masked parts restored from a present address: from the one that is equal when masked,
- * else from one with the same scheme, host and port. Undefined if no present address has the parts.
+ * Returns an address with its masked parts restored from a present address: from an address that is equal when masked,
+ * else from an address with the same scheme, host and port. Undefined if no present address has the parts.
  */
 export function restoredAddress(address: string, present: PresentAddresses): string | undefined {
   if (!hasMask(address)) return address;

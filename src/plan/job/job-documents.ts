@@ -210,7 +210,7 @@ export const jobArea = z.object({
  */
 export const batch = z.object({
   id: int64.meta({ description: "The id of the first job of the batch" }),
-  /** The jobs in each state, without those that were removed from the history. */
+  /** The jobs in each state, without jobs that were removed from the history. */
   jobs: z.object({ pending: whole, running: whole, done: whole, aborted: whole }),
   ...progress,
 });

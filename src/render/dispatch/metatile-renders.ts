@@ -166,8 +166,8 @@ export class MetatileRenders {
 }
 
 /**
- * The reservation of one render: the job's reservation, or the one that the coordinator grants when it opens the cells
- * for a user.
+ * The reservation of one render: the job's reservation, or the reservation that the coordinator grants when it opens
+ * the cells for a user.
  */
 class ReservationInUse {
   #id: number | undefined;

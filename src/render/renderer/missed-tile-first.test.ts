@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../../test/support/layer.ts";
 import { createMemoryStore } from "../../../test/support/memory-store.ts";
-import { gridSubset } from "../../layer/layer.ts";
+import { gridSubset } from "../../layer/grid-subset.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import { StoreError } from "../../store/tile-store.ts";
 import type { RenderOrder } from "../render-order.ts";

@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from "../../layer/layer.ts";
+import type { ConnectionOptions } from "../../layer/source-options.ts";
 import { LatencyLimit } from "./latency-limit.ts";
 
 /** Busy answers within this time after a busy answer do not halve the window again. */

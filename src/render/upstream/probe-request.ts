@@ -1,6 +1,7 @@
 import { middleOf, tileExtent } from "../../grid/grid-set.ts";
 import { modifierOf } from "../../layer/format-modifier.ts";
-import { coverageAt, type Layer } from "../../layer/layer.ts";
+import { coverageAt } from "../../layer/grid-subset.ts";
+import type { Layer } from "../../layer/layer.ts";
 import { defaultValues } from "../../layer/parameter-filter.ts";
 import type { RenderRequest } from "../../source/source.ts";
 

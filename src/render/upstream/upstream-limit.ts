@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from "../../layer/layer.ts";
+import type { ConnectionOptions } from "../../layer/source-options.ts";
 import { FairLine, SharedTurn } from "../../lib/process/fair-line.ts";
 import { elapsedMs } from "../../lib/time/elapsed.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";

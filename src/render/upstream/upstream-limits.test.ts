@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { layerNamed } from "../../../test/support/layer.ts";
-import type { UpstreamOptions } from "../../layer/layer.ts";
+import type { UpstreamOptions } from "../../layer/source-options.ts";
 import { SharedTurn } from "../../lib/process/fair-line.ts";
 import { UpstreamLimits, upstreamOf } from "./upstream-limits.ts";
 

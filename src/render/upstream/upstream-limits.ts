@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ConnectionOptions, Layer, SourceOptions } from "../../layer/layer.ts";
+import type { Layer } from "../../layer/layer.ts";
+import type { ConnectionOptions, SourceOptions } from "../../layer/source-options.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import { elapsedMs } from "../../lib/time/elapsed.ts";

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import type { ArcgisCacheSourceOptions } from "../../layer/layer.ts";
+import type { ArcgisCacheSourceOptions } from "../../layer/source-options.ts";
 import { readTileFile } from "../disk/disk-tiles.ts";
 import { type Source, SourceError } from "../source.ts";
 import { tileOf, type UpstreamTile } from "../tiles/tile-template.ts";

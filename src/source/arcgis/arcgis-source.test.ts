@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { formatNamed } from "../../../test/support/layer.ts";
-import type { ArcgisExportOptions, ArcgisTileOptions, UpstreamOptions } from "../../layer/layer.ts";
+import type { ArcgisExportOptions, ArcgisTileOptions, UpstreamOptions } from "../../layer/source-options.ts";
 import { tileRequest } from "../source.conformance.ts";
 import { describeTileSource } from "../tile-source.conformance.ts";
 import { arcgisUrl, createArcgisSource } from "./arcgis-source.ts";

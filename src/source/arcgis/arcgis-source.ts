@@ -1,6 +1,6 @@
 import { canonicalSrs } from "../../grid/grid-set.ts";
 import type { TileFormat } from "../../layer/format.ts";
-import type { ArcgisExportOptions, ArcgisSourceOptions } from "../../layer/layer.ts";
+import type { ArcgisExportOptions, ArcgisSourceOptions } from "../../layer/source-options.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
 import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";
@@ -12,8 +12,8 @@ export const createArcgisSource = (options: ArcgisSourceOptions, report?: Report
   createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, report);
 
 /**
- * Returns the address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is that of the service,
- * ending in `/MapServer`.
+ * Returns the address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is the address of the
+ * service, ending in `/MapServer`.
  * @throws SourceError in mode `tile` if the picture is not a single tile
  */
 export function arcgisUrl(address: string, options: ArcgisSourceOptions, request: RenderRequest): URL {

@@ -53,7 +53,7 @@ export async function readBundleTile(
     return await readTile(bundle, position + 4, size.readUInt32LE(0));
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    // Messages of renders reach users, so this one omits the path.
+    // Messages of renders reach users, so this message omits the path.
     throw new SourceError("refused", `the cache cannot be read: ${codeOf(error)}`, { cause: error });
   }
 }

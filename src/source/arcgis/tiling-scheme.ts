@@ -3,7 +3,7 @@ import { createGridSet, type GridSetOptions } from "../../grid/create-grid-set.t
 import { METERS_PER_DEGREE } from "../../grid/epsg-tables.ts";
 import { canonicalSrs, type Extent, type GridSet } from "../../grid/grid-set.ts";
 import { unitOf } from "../../grid/units.ts";
-import { ARCGIS_STORAGES, type ArcgisCacheSourceOptions } from "../../layer/layer.ts";
+import { ARCGIS_STORAGES, type ArcgisCacheSourceOptions } from "../../layer/source-options.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";

@@ -1,4 +1,4 @@
-import type { ArchiveSourceOptions } from "../../layer/layer.ts";
+import type { ArchiveSourceOptions } from "../../layer/source-options.ts";
 import { type RenderedImage, type RenderRequest, type Source, SourceError } from "../source.ts";
 import { tileData } from "../tiles/tile-data.ts";
 import { tileOf } from "../tiles/tile-template.ts";
@@ -45,6 +45,7 @@ export function createArchiveSource(options: ArchiveSourceOptions): Source {
     /** Waits for the renders in progress, and then closes the archive. */
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(rendering);
+      // Each render has reported why the archive cannot be opened.
       const archive = await opening?.catch(() => undefined);
       await archive?.[Symbol.asyncDispose]();
     },

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { ArchiveSourceOptions } from "../../layer/layer.ts";
+import type { ArchiveSourceOptions } from "../../layer/source-options.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { stampOf } from "../local-file.ts";
 import { SourceError } from "../source.ts";

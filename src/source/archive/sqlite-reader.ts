@@ -152,7 +152,7 @@ function startReader(): NonNullable<typeof reader> {
     const [culprit, ...others] = pending.values();
     pending.clear();
     if (culprit === undefined) return;
-    // The reader answers requests in order, so the oldest pending request is the one that took too long.
+    // The reader answers requests in order, so the oldest pending request took too long.
     refusedUntil.set(culprit.request.url, performance.now() + REFUSE_MS);
     culprit.reject(tooLong(culprit.request));
     for (const { request, resolve, reject } of others) {
@@ -241,7 +241,7 @@ export class SqliteReader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // If the reader process does not run, no file is open.
+    // If the reader process does not run, or ends during the call, no file is open.
     if (reader !== undefined) await send({ ...this.#file, operation: "close" }).catch(() => undefined);
   }
 }

@@ -1,5 +1,5 @@
 import { loadSharp } from "../../image/load-sharp.ts";
-import type { DemoSourceOptions } from "../../layer/layer.ts";
+import type { DemoSourceOptions } from "../../layer/source-options.ts";
 import {
   type Question,
   type RenderedImage,

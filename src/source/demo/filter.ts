@@ -25,7 +25,7 @@ export function parseFilter(cql: string): Filter {
   if (cql.trim() === "") return () => true;
   const texts = cql.match(TEXT) ?? [];
   let n = 0;
-  // A text may have the words AND and OR in it, so its number stands for it.
+  // A text may contain the words AND and OR, so a number replaces it.
   const alternatives = cql.replaceAll(TEXT, () => `'${n++}'`).split(/\bOR\b/i);
   const parsed = alternatives.map((all) => all.split(/\bAND\b/i).map((part) => comparisonOf(part, texts)));
   return (attributes) => parsed.some((all) => all.every((one) => one(attributes)));

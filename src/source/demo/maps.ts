@@ -36,7 +36,7 @@ function atlasOf(name: string, inPackage: string, object: string): readonly MapF
 }
 export const states = (): readonly MapFeature[] => atlasOf("states", "us-atlas/states-10m.json", "states");
 
-/** Projections whose units are those of the CRS. */
+/** Projections in the units of the CRS. */
 const PROJECTIONS: ReadonlyMap<number, () => d3.GeoProjection> = new Map([
   [4326, () => d3.geoEquirectangular().scale(180 / Math.PI)],
   [3857, () => d3.geoMercator().scale(6_378_137)],
@@ -104,7 +104,7 @@ function hatching([left, top]: readonly [number, number]): string {
   );
 }
 
-/** Writes the colours of a style of the states, that of the fewest persons first. */
+/** Writes the colours of a style of the states, beginning with the colour of the fewest persons. */
 export function legendSvg(style: string): string {
   const size = legendSize(style);
   const rows = FILLS.slice(0, size.height / ROW_PIXELS).map((_, n) => {

@@ -75,7 +75,7 @@ export async function readTileFile(path: string, sinceMs: number): Promise<Uint8
     if (error instanceof SourceError) throw error;
     const code = codeOf(error);
     if (["ENOENT", "ENOTDIR", "EISDIR"].includes(code)) return undefined;
-    // Messages of renders reach users, so this one omits the path.
+    // Messages of renders reach users, so this message omits the path.
     throw new SourceError("refused", `a tile on the disk cannot be read: ${code}`, { cause: error });
   }
 }

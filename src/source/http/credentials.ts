@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { UpstreamOptions } from "../../layer/layer.ts";
+import type { UpstreamOptions } from "../../layer/source-options.ts";
 import { DigestAnswers, type DigestChallenge, digestChallenge, nextNonce } from "../../lib/http/digest.ts";
 import { type HttpAnswer, headerOf } from "../../lib/http/http-exchange.ts";
 

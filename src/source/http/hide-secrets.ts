@@ -1,4 +1,4 @@
-import type { UpstreamOptions } from "../../layer/layer.ts";
+import type { UpstreamOptions } from "../../layer/source-options.ts";
 import { escapeXml } from "../../lib/text/escape.ts";
 import type { UpstreamAnswer } from "./image-response.ts";
 import { decodeText } from "./response-text.ts";
@@ -69,7 +69,7 @@ export function hiding(values: readonly string[]): SecretHider {
     .sort((a, b) => b.length - a.length)
     .map((form) => {
       const literal = escapeRegExp(form);
-      // A short form may be part of a word, so it must stand alone.
+      // A short form may be part of a word, so it is hidden only as a whole word.
       return new RegExp(isKey(form) ? literal : `(?<![\\w.-])${literal}(?![\\w-])`, "gi");
     });
   const hide = (text: string): string => patterns.reduce((left, pattern) => left.replace(pattern, "…"), text);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import querystring from "node:querystring";
-import type { TlsOptions, UpstreamOptions } from "../../layer/layer.ts";
+import type { TlsOptions, UpstreamOptions } from "../../layer/source-options.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { HttpClient } from "../../lib/http/http-client.ts";
 import type { ServerKind, TlsFiles } from "../../lib/http/http-dispatcher.ts";

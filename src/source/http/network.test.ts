@@ -9,7 +9,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AUTHORITY, CLIENT_CERTIFICATE, SERVER_CERTIFICATE } from "../../../test/support/certificates.ts";
 import { type ForwardProxy, startForwardProxy } from "../../../test/support/forward-proxy.ts";
-import type { UpstreamOptions } from "../../layer/layer.ts";
+import type { UpstreamOptions } from "../../layer/source-options.ts";
 import { SourceError } from "../source.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 import { checkStatus } from "./image-response.ts";

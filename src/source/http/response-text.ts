@@ -45,8 +45,8 @@ export const isPermanentException = (body: Uint8Array, contentType: string): boo
   exceptionCodes(body, contentType).some((code) => PERMANENT_CODES.has(code));
 
 /**
- * Decodes a text. Valid UTF-8 is decoded as such, whatever charset is declared, because many servers declare one
- * charset for all answers. Any other text is decoded by its mark, the Content-Type or its XML declaration.
+ * Decodes a text. Valid UTF-8 is decoded as UTF-8, with any declared charset, because many servers declare one charset
+ * for all answers. Any other text is decoded by its mark, the Content-Type or its XML declaration.
  */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const text = Buffer.from(bytes).toString("utf8");

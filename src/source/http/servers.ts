@@ -1,4 +1,4 @@
-import type { SourceOptions, UpstreamOptions } from "../../layer/layer.ts";
+import type { SourceOptions, UpstreamOptions } from "../../layer/source-options.ts";
 
 export type HttpSourceOptions = Extract<SourceOptions, UpstreamOptions>;
 

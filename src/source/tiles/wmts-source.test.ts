@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { formatNamed } from "../../../test/support/layer.ts";
-import type { WmtsSourceOptions } from "../../layer/layer.ts";
+import type { WmtsSourceOptions } from "../../layer/source-options.ts";
 import { tileRequest } from "../source.conformance.ts";
 import { describeTileSource } from "../tile-source.conformance.ts";
 import { createWmtsSource, wmtsUrl } from "./wmts-source.ts";

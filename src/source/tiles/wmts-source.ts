@@ -1,4 +1,4 @@
-import type { WmtsSourceOptions } from "../../layer/layer.ts";
+import type { WmtsSourceOptions } from "../../layer/source-options.ts";
 import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";
@@ -36,7 +36,6 @@ export function wmtsUrl(address: string, options: WmtsSourceOptions, request: Re
       parameters,
     );
   const requested = { SERVICE: "WMTS", REQUEST: "GetTile", VERSION: "1.0.0", ...tile };
-  // The tile's keys come last, so that a filter named TILEROW cannot request a different tile than the one that is
-  // stored.
+  // The tile's keys come last, so that a filter named TILEROW cannot request a tile other than the stored tile.
   return withQuery(address, options.vendorParameters, parameters, requested);
 }

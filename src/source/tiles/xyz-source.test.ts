@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { XyzSourceOptions } from "../../layer/layer.ts";
+import type { XyzSourceOptions } from "../../layer/source-options.ts";
 import { tileRequest } from "../source.conformance.ts";
 import { describeTileSource } from "../tile-source.conformance.ts";
 import { quadkey } from "./quadkey.ts";

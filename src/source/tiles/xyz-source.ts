@@ -1,5 +1,5 @@
 import type { Extent } from "../../grid/grid-set.ts";
-import type { XyzSourceOptions } from "../../layer/layer.ts";
+import type { XyzSourceOptions } from "../../layer/source-options.ts";
 import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { builtInGridSet } from "../../grid/built-in.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import { formatOf, type TileFormat } from "../../layer/format.ts";
-import type { WmsSourceOptions } from "../../layer/layer.ts";
+import type { WmsSourceOptions } from "../../layer/source-options.ts";
 import { addressesOf } from "../http/servers.ts";
 import type { RenderRequest } from "../source.ts";
 import { questionUrl, WmsAddresses, wmsUrl } from "./wms-request.ts";

@@ -1,6 +1,6 @@
 import { isYFirst } from "../../grid/axis-order.ts";
 import { canonicalSrs, sameSrs } from "../../grid/grid-set.ts";
-import type { WmsSourceOptions } from "../../layer/layer.ts";
+import type { WmsSourceOptions } from "../../layer/source-options.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";
 import type { FeatureInfoRequest, LegendRequest, MaskRequest, Question, RenderRequest } from "../source.ts";
 
@@ -9,7 +9,7 @@ const BOX_MARK = "nuthatch-bbox-0-6021-4c1e";
 
 /**
  * Writes the GetMap requests of a source. Successive requests mostly differ only in their BBOX. The other parts of the
- * address take longer to write than a small tile takes to send, so they are reused until one of them changes.
+ * address take longer to write than a small tile takes to send, so they are reused until they change.
  */
 export class WmsAddresses {
   readonly #options: WmsSourceOptions;

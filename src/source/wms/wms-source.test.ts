@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { formatNamed, gridSetNamed } from "../../../test/support/layer.ts";
 import { startOrigin } from "../../../test/support/origin.ts";
 import { encodePng } from "../../image/png-encode.ts";
-import type { WmsSourceOptions } from "../../layer/layer.ts";
+import type { WmsSourceOptions } from "../../layer/source-options.ts";
 import { describeHttpSource, describeVectorTiles } from "../source.conformance.ts";
 import { type Question, type RenderRequest, type Source, SourceError } from "../source.ts";
 import { createWmsSource } from "./wms-source.ts";

@@ -1,4 +1,4 @@
-import type { WmsSourceOptions } from "../../layer/layer.ts";
+import type { WmsSourceOptions } from "../../layer/source-options.ts";
 import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import type { Source } from "../source.ts";
 import { questionUrl, WmsAddresses } from "./wms-request.ts";

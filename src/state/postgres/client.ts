@@ -86,8 +86,8 @@ function parseNumber(text: string): number | bigint {
 }
 
 /**
- * Parses bytes in hexadecimal form. Copies them, because a small buffer shares memory with others and would be sent
- * with all of it.
+ * Parses bytes in hexadecimal form. Copies them, because a small buffer shares memory with other buffers, and a message
+ * would contain all of this memory.
  */
 const parseBytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.slice(2), "hex"));
 

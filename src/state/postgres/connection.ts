@@ -148,6 +148,7 @@ export class PostgresConnection {
       destroy(new Error("not used"));
       return false;
     } catch {
+      // The connection was lost again. The next attempt reports its own fault.
       destroy(new Error("not used"));
       return false;
     }
@@ -279,6 +280,7 @@ export class PostgresConnection {
     if (this.#state.kind !== "open") return;
     const { client, destroy } = this.#state;
     const late = setTimeout(() => destroy(new Error("no answer")), RECONNECT_WAIT_MS);
+    // The last transaction has ended, so a connection that breaks now loses nothing.
     await client.end().catch(() => {});
     clearTimeout(late);
   }
@@ -286,7 +288,7 @@ export class PostgresConnection {
 
 const command = (text: string): Query => ({ text, name: undefined, values: [] });
 
-/** Returns the statements of a batch, including those that begin and end its transaction. */
+/** Returns the statements of a batch, including the statements that begin and end its transaction. */
 const statementsOf = ({ transaction, commit, queries }: Batch): readonly Query[] => [
   ...(transaction === "begin" ? [command("BEGIN")] : []),
   ...queries,

@@ -22,9 +22,9 @@ function start(thread: CalledThread<PostgresThreadOptions>): void {
       message: `the thread of the state database has failed: ${String(error)}`,
     },
   });
-  // The coordinator's thread ends this one after the answer to "close".
+  // The coordinator's thread ends this thread after the answer to "close".
   const answerLast = answerCalls(thread, (request: Request) => carryOut(connection, request).catch(failed));
-  // Every error must become an answer, because the coordinator's thread sleeps until one comes.
+  // Every error must become an answer, because the coordinator's thread sleeps until an answer arrives.
   process.on("uncaughtException", (error) => answerLast(failed(error)));
 }
 

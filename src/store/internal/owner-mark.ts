@@ -7,7 +7,7 @@ import { storeError } from "./faults.ts";
 
 /** The change time of this file is the time at which the owner of the store was last known to be alive. */
 export const ALIVE = ".nuthatch-alive";
-/** The resolution of a file system's clock. The clock may be that of a different machine. */
+/** The resolution of a file system's clock. The clock may belong to a different machine. */
 const CLOCK_STEP_MS = 1_000;
 
 /** Returns the methods by which the owner of a store in a directory records that it is alive. */

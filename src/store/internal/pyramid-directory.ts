@@ -6,7 +6,7 @@ import type { StoredPyramid } from "../inventory-store.ts";
 export const pyramidDirectory = ({ gridSet, parametersId }: Pick<StoredPyramid, "gridSet" | "parametersId">): string =>
   `${directoryName(gridSet)}${parametersId === "" ? "" : `_${parametersId}`}`;
 
-/** Parses the name of a pyramid's directory. Undefined if the name is that of another file of the layer. */
+/** Parses the name of a pyramid's directory. Undefined if the name belongs to another file of the layer. */
 export function parsePyramidDirectory(
   name: string,
 ): { readonly gridSetDirectory: string; readonly parametersId: ParametersId } | undefined {

@@ -100,8 +100,8 @@ function makeAhead(directory: string): void {
 }
 
 /**
- * Removes everything in a directory under the trash. The next sweep tries again to remove files that could not be
- * removed.
+ * Removes everything in a directory under the trash. Ignores faults: the next sweep tries again to remove files and
+ * directories that could not be listed or removed.
  */
 async function clear(directory: string, trash: string, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;

@@ -9,7 +9,7 @@ import { StoreError } from "../tile-store.ts";
 const MARK = ".nuthatch-store";
 /** The marker of GeoWebCache's file stores. */
 export const GEOWEBCACHE_MARK = "metadata.properties";
-/** The files that identify a directory as that of a store. */
+/** The files that identify a directory as the directory of a store. */
 export const MARKS = [MARK, GEOWEBCACHE_MARK];
 
 const hasMark = (root: string): boolean => MARKS.some((name) => existsSync(join(root, name)));

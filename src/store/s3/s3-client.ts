@@ -57,7 +57,7 @@ export type PutResult =
 export interface ListQuery {
   readonly prefix: string;
   readonly delimiter?: "/";
-  /** Only keys after this one are listed. */
+  /** Only keys after this key are listed. */
   readonly startAfter?: string;
   readonly limit?: number;
 }

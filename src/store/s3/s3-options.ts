@@ -30,7 +30,7 @@ export interface S3Options {
    * (AWS).
    */
   readonly pathStyle: boolean;
-  /** A file of trusted certificates in PEM form, which replace those of Node. */
+  /** A file of trusted certificates in PEM form, which replace Node's list. */
   readonly caFile?: string;
   readonly serverSideEncryption?: ServerSideEncryption;
   readonly storageClass?: string;
@@ -45,6 +45,9 @@ export interface S3Options {
 export interface S3StoreOptions extends S3Options {
   /** A file on this machine with the names of the generations, which all processes of the server read. */
   readonly namesFile: string;
-  /** Whether this process and thread truncate and count (the coordinator). All others only read and write tiles. */
+  /**
+   * Whether this process and thread truncate and count (the coordinator). All other processes and threads only read and
+   * write tiles.
+   */
   readonly isOwner: boolean;
 }

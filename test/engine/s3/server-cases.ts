@@ -16,7 +16,7 @@ const running = closedAfterEach();
 const ACCOUNT = `accessKeyId: "\${S3_KEY}", secretAccessKey: "\${S3_SECRET}"`;
 const KEYS = { S3_KEY: "nuthatch", S3_SECRET: "nuthatch-secret" };
 
-/** The readiness looks at the bucket every few seconds. */
+/** The readiness checks the bucket every few seconds. */
 const isLook = (path: string): boolean => path.includes("max-keys=1&") && /prefix=[a-z]*%2F$/.test(path);
 
 const storeOf = (s3: Pick<S3Server, "endpoint">, prefix: string, more = ""): string =>

@@ -115,7 +115,7 @@ export function storeCases(started: () => S3Server): void {
     expect(await store.get(at(0, 1, 6))).toBeUndefined();
     const real = Date.now;
     const later = real() + 3_700_000;
-    // Only the sweep's own clock matters; the bridge thread judges by what it is told.
+    // Only the sweep's clock matters; the bridge thread uses the times that it is given.
     Date.now = () => later;
     try {
       await store.sweepRemote(new AbortController().signal);
@@ -149,7 +149,7 @@ export function storeCases(started: () => S3Server): void {
     await store.put(at(1, 1, 3), of(2), ...unconditionally);
     const next = open({ ...options, namesFile: join(directory, "lost-2.json") });
     expect((await next.stat(at(1, 1, 3)))?.bytes).toBe(2);
-    // Both change the names: none of the changes is lost.
+    // Both change the names, and no change is lost.
     next.truncate("2", next.plan(everything), "keep");
     store.truncate("3", store.plan(everything), "reclaim");
     expect(store.asideIds()).toEqual(["2"]);

@@ -74,7 +74,8 @@ function Facts({ explanation, failure }: { readonly explanation: Explanation; re
 }
 
 /**
- * Requests the explanation at the tile's TMS address, whose rows count from below, as those of jobs. @throws Problem
+ * Requests the explanation at the tile's TMS address, whose rows count from below, like the rows of jobs. @throws
+ * Problem
  */
 async function explanationOf({ layer: name, gridSet, format, parameters }: Job, tile: Failure): Promise<Explanation> {
   const layer = await get("Layer", `layers/${encodeURIComponent(name)}`);

@@ -80,7 +80,7 @@ export function LayerPage({ name, tab = "" }: { readonly name: string; readonly 
 }
 
 /**
- * Returns the usage of one layer. The total of a usage document is always that of all layers, even if one layer was
+ * Returns the usage of one layer. The total of a usage document always includes all layers, even if one layer was
  * requested.
  */
 const useOf = (usage: Doc<"Usage"> | undefined, layer: string): Doc<"Usage">["layers"][number] | undefined =>

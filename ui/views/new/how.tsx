@@ -7,7 +7,7 @@ import { setQuery } from "../../core/router.ts";
 import { type Draft, parseWindow, type RunWindow } from "./draft.ts";
 import { QueryField } from "./what.tsx";
 
-/** The options of a reseed stand beside its type. */
+/** The options of a reseed are shown beside its type. */
 const TERMS = JOB_OPTIONS.filter(({ name }) => name !== "onlyExisting" && name !== "olderThan");
 const ORDERS = ["by-zoom", "hot"] as const;
 

@@ -19,7 +19,7 @@ export function LayerField({ name }: { readonly name: string | undefined }) {
   const layers = found.data?.layers ?? [];
   const text = typed.value;
   useEffect(() => {
-    // A link may lead to another form while this one is shown.
+    // A link may open another form while this form is shown.
     if (name !== undefined) typed.value = name;
   }, [name]);
   useEffect(() => {

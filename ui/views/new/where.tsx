@@ -113,7 +113,7 @@ interface BoundsProps {
 
 const NO_BOUNDS: readonly string[] = ["", "", "", ""];
 
-/** The four numbers of a box, with those of the whole layer. They are used when all four are given. */
+/** The four numbers of a box, with the numbers of the whole layer. They are used when all four are given. */
 function Bounds({ subset, bounds, onTake }: BoundsProps) {
   const values = useSignal<readonly string[]>(NO_BOUNDS);
   const given = bounds?.join(",");

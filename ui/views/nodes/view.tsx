@@ -9,7 +9,7 @@ import { NodeTable } from "./node-table.tsx";
 /** Lags and leases change without an event. */
 const READ_MS = 2_000;
 
-/** The nodes of a cluster: which one leads, the state of each, and actions to drain or remove a node. */
+/** The nodes of a cluster: the leading node, the state of each node, and actions to drain or remove a node. */
 export function View() {
   const loaded = useDocument("Nodes", "nodes", { everyMs: READ_MS });
   return (

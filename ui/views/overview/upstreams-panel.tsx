@@ -12,7 +12,7 @@ const SHOWN = 6;
 const TONES: Readonly<Record<Upstream["state"], Tone>> = { down: "bad", unknown: "plain", up: "good" };
 const ORDER = Object.keys(TONES);
 
-/** The upstreams. Those that do not answer come first. */
+/** The upstreams. Upstreams that do not answer come first. */
 export function UpstreamsPanel() {
   const upstreams = useDocument("Upstreams", "upstreams", { on: ["upstream", "configuration"] });
   return (

@@ -54,7 +54,7 @@ export function jobOf(query: URLSearchParams): Fields {
   return Object.fromEntries(fields);
 }
 
-/** Returns the draft of a new schedule for a job. The hours of the job become those of the schedule. */
+/** Returns the draft of a new schedule for a job. The hours of the job become the hours of the schedule. */
 export function newDraft({ runWindow, ...job }: Fields, timeZone: string): Draft {
   const hours = isObject(runWindow) ? runWindow : {};
   return {

@@ -4,7 +4,7 @@ import { ScheduleList } from "./schedule-list.tsx";
 import { SchedulePage } from "./schedule-page.tsx";
 
 /**
- * The list of schedules, one of them (`/schedules/NAME`), its form (`…/edit`) or the form of a new one
+ * The list of schedules, one schedule (`/schedules/NAME`), its form (`…/edit`) or the form of a new schedule
  * (`/schedules/new`).
  */
 export function View({ segments: [name, part] }: ViewProps) {

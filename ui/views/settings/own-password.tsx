@@ -44,7 +44,7 @@ function PasswordForm({ name, onClose }: { readonly name: string; readonly onClo
   });
   const run = async (): Promise<void> => {
     await send(request(present.value, password.value));
-    // The change has ended all sessions of the account, including this one.
+    // The change has ended all sessions of the account, including this session.
     await signIn(name, password.value);
     toast(t("password.changed"));
     onClose();

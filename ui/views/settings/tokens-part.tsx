@@ -10,7 +10,7 @@ import { MakeToken } from "./token-form.tsx";
 
 type Token = Doc<"Tokens">["tokens"][number];
 
-/** The API tokens of the account, or for an administrator those of all accounts. */
+/** The API tokens of the account, or for an administrator the tokens of all accounts. */
 export function TokensPart() {
   const loaded = useDocument("Tokens", "tokens");
   if (session.value.kind === "open")

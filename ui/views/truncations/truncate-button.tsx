@@ -76,7 +76,7 @@ function commandOf({ layer, scope, mode }: TruncationChoice): string | undefined
   }
 }
 
-/** Returns in words what a truncation would remove, or make expire. */
+/** Describes the tiles that a truncation would remove, or make expired. */
 function effectOf({ mode, tiles, bytesOnDisk, complete }: Doc<"TruncationPreview">): string {
   if (complete && Number(tiles) === 0) return t("truncations.nothing");
   return t(mode === "soft" ? "truncations.expires" : "truncations.goes", {

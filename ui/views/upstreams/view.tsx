@@ -7,7 +7,7 @@ import { useDocument } from "../../core/resource.ts";
 import type { ViewProps } from "../../routes.ts";
 import { type Upstream, UpstreamPanel } from "./upstream-panel.tsx";
 
-/** The servers that render the tiles: all of them, or the one in the address. */
+/** The servers that render the tiles: all servers, or the server in the address. */
 export function View({ segments: [id] }: ViewProps) {
   return id === undefined ? <UpstreamList /> : <UpstreamPage key={id} id={id} />;
 }

@@ -6,7 +6,7 @@ import type { Member } from "./member.ts";
 export interface DrainParts {
   readonly members: ReadonlySet<Member>;
   readonly hosts: Pick<RendererHosts, "add" | "remove">;
-  /** Whether a node is the one beside the lead. The lead uses that node's renderers as its own. */
+  /** Whether the lead runs beside this node. The lead uses the renderers of this node as its own. */
   readonly isOwn: (hello: Member["hello"]) => boolean;
   /**
    * Resolves to true when a node has joined, or the leases of all absent nodes have ended. False if no node is absent.

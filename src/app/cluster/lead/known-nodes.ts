@@ -24,7 +24,7 @@ type Identity = Omit<KnownNode, "lostMs">;
 
 /** The node is connected to this lead. */
 type Here = Identity & { readonly kind: "here" };
-/** The node was connected to the previous lead, and has not joined this one yet. */
+/** The node was connected to the previous lead, and has not joined this lead yet. */
 type Absent = Identity & { readonly kind: "absent" };
 /** The node's connection ended unannounced, or the node has not joined this lead in time. */
 type Lost = Identity & { readonly kind: "lost"; readonly lostMs: number };

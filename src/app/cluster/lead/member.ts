@@ -39,7 +39,7 @@ export const newMember = (joining: Pick<Member, "hello" | "channel" | "socket" |
 export interface ViewParts {
   readonly hosts: Pick<RendererHosts, "workOf">;
   readonly leases: Pick<GrantedLeases, "leftMs">;
-  /** Whether a node is the one beside the lead. */
+  /** Whether the lead runs beside this node. */
   readonly isOwn: (hello: NodeHello) => boolean;
 }
 
@@ -57,6 +57,7 @@ export async function nodeView(member: Member, { hosts, leases, isOwn }: ViewPar
   const lead = isOwn(hello);
   const lease = leases.leftMs(hello.instance);
   const work = hosts.workOf(lead ? undefined : renderers);
+  // The row of a node that does not answer says so.
   const metrics = await channel.call("metrics").catch(() => undefined);
   return {
     name: hello.name,

@@ -51,7 +51,7 @@ export interface NodePoolParts {
   readonly log: Logger;
 }
 
-/** How often in the time of a lease the pool looks for nodes whose lease has ended. */
+/** How often in the time of a lease the pool checks for ended leases. */
 const LOOKS_PER_LEASE = 10;
 
 /**
@@ -281,6 +281,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   async #anotherJoins(): Promise<boolean> {
     const absentMs = Math.ceil(this.#leases.absentMs());
     if (absentMs === 0) return false;
+    // Rejects only if no node has joined in the time. The caller then decides without that node.
     await once(this.#joins, "joined", { signal: AbortSignal.timeout(absentMs) }).catch(() => undefined);
     return true;
   }
@@ -309,7 +310,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   }
 
   /**
-   * Whether a node is the one that started this lead. In its data directory the coordinator replaces the names itself.
+   * Whether this node started the lead. In the data directory of this node the coordinator itself replaces the names.
    */
   #isOwn({ instance }: NodeHello): boolean {
     return instance === this.#parts.instance;
@@ -423,6 +424,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.#isClosing = true;
     this.#closedTo = "the lead is closing";
     this.#calls.refuse();
+    // A node that does not answer loses its connection below, and its calls fail.
     await Promise.all([...this.#members].map(({ channel }) => channel.call("closing").catch(() => undefined)));
     await this.#calls.ended(graceMs);
     // Waits for the jobs' renders in progress on nodes.

@@ -56,7 +56,7 @@ export interface LeadMethods extends CalledByMembers, RendererReportMethods {
   beat(): number;
   /** Stops renders on the node. Resolves when no render is left there. */
   retire(): Promise<void>;
-  /** Gives the lease back: the node serves no more. */
+  /** Gives the lease back: the node no longer serves. */
   leave(): void;
 }
 
@@ -64,7 +64,9 @@ export interface LeadMethods extends CalledByMembers, RendererReportMethods {
 export interface NodeMethods extends MemberMethods, RendererHostMethods {
   /** Replaces the whole state of the node, including all tiles in memory. */
   begin(state: ServingState, eventsId: string): void;
-  /** Reports that the lead is closing. The node makes no more calls; when this resolves, all its calls have arrived. */
+  /**
+   * Reports that the lead is closing. The node makes no further calls. When this resolves, all its calls have arrived.
+   */
   closing(): void;
   /**
    * Begins or ends the drain of the node. A drained node is not ready at `/readyz`, and hands over the lead if it has

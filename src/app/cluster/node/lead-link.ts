@@ -46,7 +46,7 @@ export class LeadLink {
     for (const resume of [...this.#waiting]) resume();
   }
 
-  /** Sends no more calls through the present channel. Calls wait for the next lead. */
+  /** Sends no further calls through the present channel. Calls wait for the next lead. */
   pause(): void {
     this.#channel = undefined;
     this.#why = "the lead is closing";

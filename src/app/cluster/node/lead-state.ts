@@ -56,6 +56,7 @@ export class LeadState {
   };
 
   #inTurn(work: () => Promise<void>): Promise<void> {
+    // The lead has received the fault of the earlier work as the answer to its call.
     this.#applied = this.#applied.catch(() => undefined).then(work);
     return this.#applied;
   }

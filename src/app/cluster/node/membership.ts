@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ClusterOptions, hostPortText } from "../../../configuration/cluster-options.ts";
-import { codeOf } from "../../../lib/error-code.ts";
+import { codeOf, errorMessage } from "../../../lib/error-code.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { machineMs } from "../../../lib/process/machine-clock.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
@@ -188,6 +188,7 @@ export class Membership {
         this.#lease.granted(sentMs);
         link.use(channel);
         this.#leads = row.instance === hello.instance;
+        // A lead that cannot be reached has given up the renders of this node.
         this.#retire = async () => void (await channel.call("retire").catch(() => undefined));
         // The node received SIGTERM during the request to join.
         if (this.#isLeaving) void this.#retire();
@@ -239,8 +240,9 @@ export class Membership {
           this.#mayStore(sentMs, leadLeaseMs);
         } else end("the lead grants no lease");
       }
-    } catch {
-      // The connection is lost. Its "close" event reports that.
+    } catch (error) {
+      // The "close" event reports a lost connection.
+      if (!socket.destroyed) end(`the lead cannot renew the lease: ${errorMessage(error)}`);
     } finally {
       clearInterval(silent);
     }
@@ -332,7 +334,7 @@ export class Membership {
     await atMost(graceMs, this.#retire?.() ?? Promise.resolve());
   }
 
-  /** Gives the lease back: the node serves no more. Ends the lead in order if this node has it. */
+  /** Gives the lease back: the node no longer serves. Ends the lead in order if this node has it. */
   async close(): Promise<void> {
     this.#isClosing = true;
     // If no lead acknowledges the leave, the next lead would record this node as lost.

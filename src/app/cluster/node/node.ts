@@ -34,8 +34,8 @@ const GRACE_MS = 25_000;
 const LOOK_MS = 1_000;
 
 /**
- * Starts one node of a cluster. It answers HTTP, and asks the lead for everything except hits. One of the nodes has the
- * lead in a process beside it.
+ * Starts one node of a cluster. The node answers HTTP, and sends all requests except hits to the lead. Beside one of
+ * the nodes runs the process of the lead.
  * @throws StartError
  */
 export async function startNode(own: Configuration, cluster: ClusterOptions, input: LoadInput): Promise<RunningServer> {

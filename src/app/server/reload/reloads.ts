@@ -21,7 +21,7 @@ import { LATE, unlessLate } from "../../../lib/time/late.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 
 /**
- * Merges a reloaded configuration into that of the running server.
+ * Merges a reloaded configuration into the configuration of the running server.
  * @returns the merged configuration, and the keys whose change needs a restart
  */
 export function mergeReloaded(
@@ -86,7 +86,7 @@ function inPresentStores(layers: readonly Layer[], { layers: present, stores }: 
 export interface ChangedParts {
   /** Returns the objects in force that were made over HTTP. */
   readonly objects: () => readonly ConfiguredObject[];
-  /** Reads the configuration file, and adds objects: the given ones, else those of the configuration itself. */
+  /** Reads the configuration file, and adds objects: the given objects, else the objects of the configuration. */
   readonly load: (
     more: Pick<ConfigurationInput, "objects" | "changed">,
   ) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;

@@ -58,7 +58,7 @@ export class LocalRenderers implements RendererHost {
       this.#tellStores(news, port);
       this.#news.found(news);
     };
-    // The news concern this machine, but the pool of the renderer may be on another one.
+    // The news concern this machine, but the pool of the renderer may be on another machine.
     const port: Port = withoutNotes<RendererNews, "storeNews">(portOfProcess(child), "storeNews", found);
     this.#ports.add(port);
     noteTo<RendererMethods>(port, "own", [this.#owner]);

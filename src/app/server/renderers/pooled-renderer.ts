@@ -11,8 +11,9 @@ import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host
 /** A renderer ends after this time without work, which frees all its memory. */
 const IDLE_MS = 60_000;
 /**
- * The time in ms for which a renderer counts as new after its code is loaded. For jobs: about the processor time that V8
- * needs to compile the code, as a job that ends within this time needs no other renderer. A user waits for each render.
+ * The time in ms for which a renderer counts as new after its code is loaded. For jobs: about the processor time that
+ * V8 needs to compile the code, because a job that ends within this time needs no second renderer. For users: 0,
+ * because a user waits for each render.
  */
 const NEW_MS = { user: 0, map: 0, job: 2_000 } as const;
 /** A renderer that does not end within this time after a request to end is killed. */
@@ -25,8 +26,8 @@ const PING_MS = 1_000;
 const SILENT_MS = 3_000;
 
 /**
- * Nice values. Hits come first: a hit takes microseconds, a render milliseconds. A process with 5 gets a third, and one
- * with 10 a ninth, of the processor time of a process with 0.
+ * Nice values. Hits come first: a hit takes microseconds, a render milliseconds. A process with the value 5 gets a
+ * third, and a process with 10 a ninth, of the processor time of a process with 0.
  */
 const NICE = { user: 5, map: 10, job: 10 } as const;
 

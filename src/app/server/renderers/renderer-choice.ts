@@ -12,8 +12,8 @@ export interface ChosenFrom {
 /** The cost of a new renderer: more than an idle renderer (0), less than waiting for a busy one (1). */
 const START = 0.5;
 /**
- * A new renderer gets this many renders before another one is started beside it, because a start takes longer than some
- * renders.
+ * A new renderer gets this many renders before a second renderer starts beside it, because a start takes longer than
+ * some renders.
  */
 const MOST_FOR_NEW = 4;
 
@@ -21,8 +21,8 @@ const MOST_FOR_NEW = 4;
 export type Choice<R> = { readonly renderer: R } | { readonly start: RendererHost };
 
 /**
- * Chooses where the next work is done: by a renderer without work, else by a new one if a host may have more, else by the
- * one with the least work. A host starts no other renderer beside a new one that has little work. Among equals
+ * Chooses the renderer for the next work: an idle renderer, else a new renderer if a host may have more, else the
+ * renderer with the least work. A host starts no second renderer beside a new renderer with little work. Among equals
  * the node of the user comes first, then the host with the smallest part of its renderers at work.
  *
  * @param most the number of renderers for this kind of work that a host may have

@@ -58,9 +58,9 @@ export interface RendererHosts {
 
 /**
  * Starts and ends the renderer processes. The first render starts them; they end after an idle minute. On each machine
- * users have at most one renderer per core, jobs have as many, and composed maps have half as many, so that none of the
- * three waits for another. While users read tiles, jobs use one renderer less: if all cores were rendering, every hit
- * would wait for the scheduler, whatever the priorities.
+ * users have at most one renderer per core, jobs have as many, and composed maps have half as many, so that users, jobs
+ * and maps do not wait for each other's renderers. While users read tiles, jobs use one renderer less: if all cores
+ * were rendering, every hit would wait for the scheduler, with any priorities.
  */
 export class RendererPool implements Renderers, RendererHosts {
   readonly #parts: RendererPoolParts;

@@ -14,7 +14,7 @@ const GUTTER = 32;
 const LAST_SCALE_DENOMINATOR = 2000;
 /** The most levels of a grid set around the layers, of which the last one to use is chosen. */
 const MOST_LEVELS = 31;
-/** Formats that browsers can show. An imported layer gets those that the WMS offers. */
+/** Formats that browsers can show. An imported layer gets the formats in this list that the WMS offers. */
 const FORMATS = ["image/png", "image/jpeg", "image/webp"];
 
 /** The options of the command line for all imported layers. */

@@ -139,7 +139,7 @@ test("a job is paused, resumed and killed; a --wait for it elsewhere shows its p
   const unknown = await run("kill", "999999");
   expect([unknown.code, unknown.stderr]).toEqual([
     1,
-    expect.stringMatching(/404 Unknown job: 999999 \(expected the id of a job, .* those of tasks\)\n$/),
+    expect.stringMatching(/404 Unknown job: 999999 \(expected the id of a job, .* ids of tasks\)\n$/),
   ]);
   upstream.behaviour = () => "render";
 });

@@ -65,8 +65,8 @@ export function configCommand(): Command {
 }
 
 /**
- * Warns if the running server has a disk quota that was set over HTTP and overrules the file's quota. The server is
- * that of NUTHATCH_URL, else the one that the configuration would start.
+ * Warns if the running server has a disk quota that was set over HTTP and overrules the file's quota. The server is at
+ * NUTHATCH_URL, else at the address in the configuration.
  */
 async function warnOfOverruledQuota({ diskQuota, server }: Configuration): Promise<void> {
   if (isDeepStrictEqual(diskQuota, DEFAULT_QUOTA)) return;

@@ -39,7 +39,7 @@ function named(layers: readonly Layer[], names: readonly string[]): readonly Lay
   return names.length === 0 ? layers : layers.filter(({ name }) => names.includes(name));
 }
 
-/** `nuthatch doctor`: checks that the upstreams can render what the configuration requests. */
+/** `nuthatch doctor`: checks that the upstreams can render the layers of the configuration. */
 export function doctorCommand(): Command {
   return addConfigurationFlags(
     new Command("doctor")

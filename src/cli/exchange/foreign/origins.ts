@@ -14,7 +14,7 @@ export class Origins {
   }
 
   /**
-   * Gives a copy of a map, or a map merged from others, the origins of its members. Origins of the first map take
+   * Gives a copy of a map, or a map merged from several maps, the origins of its members. Origins of the first map take
    * precedence.
    */
   copy(to: object, ...from: readonly object[]): void {

@@ -271,7 +271,7 @@ export function encodeQuota(
   return format === "xml" ? xmlElement(root, document) : jsonText({ [root]: document });
 }
 
-/** Returns a value as an XML element. The only list is that of the layers' quotas. */
+/** Returns a value as an XML element. The only list is the list of the layers' quotas. */
 function xmlElement(name: string, value: unknown): string {
   const isObject = typeof value === "object" && value !== null;
   const content = Array.isArray(value)

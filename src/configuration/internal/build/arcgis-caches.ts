@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { type GridSet, sameSrs, topLeftCorner, type Zoom } from "../../../grid/grid-set.ts";
 import { corners } from "../../../grid/grid-set-document.ts";
-import type { GridSubset } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { fileFault } from "../../../lib/file/file-fault.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";

@@ -1,6 +1,6 @@
 import { canonicalSrs, type Extent, type GridSet } from "../../../grid/grid-set.ts";
 import { toWebMercator } from "../../../grid/web-mercator.ts";
-import type { GridSubset } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { ArchiveFacts } from "../../../source/archive/archive.ts";

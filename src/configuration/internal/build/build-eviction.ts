@@ -1,5 +1,6 @@
 import { asZoom, intersectRects, rectOf } from "../../../grid/grid-set.ts";
-import { coverageAt, type Layer } from "../../../layer/layer.ts";
+import { coverageAt } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import { asLayerName } from "../../../layer/tile-set.ts";
 import type { EvictionOptions, Pin } from "../../../quota/eviction-options.ts";
 import type { QuotaCount } from "../../../quota/quota-count.ts";

@@ -1,4 +1,4 @@
-import type { ArcgisCacheSourceOptions, ConnectionOptions, SourceOptions } from "../../../layer/layer.ts";
+import type { ArcgisCacheSourceOptions, ConnectionOptions, SourceOptions } from "../../../layer/source-options.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import { addressesOf } from "../../../source/http/servers.ts";

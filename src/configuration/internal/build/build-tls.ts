@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
-import type { TlsOptions } from "../../../layer/layer.ts";
+import type { TlsOptions } from "../../../layer/source-options.ts";
 import { defined } from "../../../lib/defined.ts";
 import { readSmallFile } from "../../../lib/file/small-file.ts";
 import type { UpstreamDocument } from "../../fields/source-schema.ts";
@@ -44,7 +44,7 @@ export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: P
   };
 }
 
-/** Returns the certificates in a text. Empty if one of them cannot be parsed. */
+/** Returns the certificates in a text. Empty if a certificate cannot be parsed. */
 function certificates(text: string): readonly X509Certificate[] {
   try {
     return (text.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));

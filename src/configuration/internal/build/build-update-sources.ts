@@ -1,6 +1,6 @@
 import { asGridSetName } from "../../../grid/grid-set.ts";
 import { formatOf, type TileFormat } from "../../../layer/format.ts";
-import type { GridSubset } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { UpdateSource } from "../../../layer/update-source.ts";
 import type { UpdateSourceDocument } from "../../fields/update-source-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";

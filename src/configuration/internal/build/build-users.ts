@@ -67,7 +67,7 @@ async function configuredUsers(
       problems.add(["users", i, "name"], `two users are called ${JSON.stringify(name)}`);
     if (document.passwordHash !== undefined && !isPasswordHash(document.passwordHash)) {
       const sentence = `${name} cannot log in, the passwordHash is none that \`nuthatch user hash\` makes`;
-      // If no administrator has a valid hash, nobody can manage the server.
+      // If no administrator has a valid hash, no account can manage the server.
       if (roles.includes("admin") && name !== replaced) problems.add(["users", i, "passwordHash"], sentence);
       else problems.warn(["users", i], sentence);
     }

@@ -1,5 +1,6 @@
 import { type GridSet, sameSrs } from "../../../grid/grid-set.ts";
-import { type GridSubset, rendersSingleTiles, type SourceOptions } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
+import { rendersSingleTiles, type SourceOptions } from "../../../layer/source-options.ts";
 import { addressesOf } from "../../../source/http/servers.ts";
 import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
 import type { LayerDocument } from "../../fields/layer-schema.ts";

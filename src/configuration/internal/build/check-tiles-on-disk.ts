@@ -1,5 +1,5 @@
 import { formatNames, formatOf } from "../../../layer/format.ts";
-import type { GridSubset } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { LayerDocument } from "../../fields/layer-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
 

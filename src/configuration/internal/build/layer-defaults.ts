@@ -3,7 +3,7 @@ import { LAYER_DEFAULTS_KEYS } from "../../fields/layer-defaults-schema.ts";
 import { valueAt } from "../read/document-path.ts";
 import type { Path } from "../read/problems.ts";
 
-/** The keys whose maps are merged with those of the defaults. A value of any other key replaces the default. */
+/** The keys whose maps are merged with the maps of the defaults. A value of any other key replaces the default. */
 const MERGED: ReadonlySet<string> = new Set(["source", "jobs"]);
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;

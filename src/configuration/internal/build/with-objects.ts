@@ -54,8 +54,8 @@ interface Section {
 }
 
 /**
- * Adds the objects that were made over HTTP to the content of a configuration, after those of the file. If requests may
- * change the file's objects, an object replaces or removes the file's one of the same name.
+ * Adds the objects that were made over HTTP to the content of a configuration, after the objects of the file. If
+ * requests may change the file's objects, an object replaces or removes the file's object of the same name.
  */
 export function withObjects(
   content: unknown,

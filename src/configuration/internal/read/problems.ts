@@ -21,14 +21,14 @@ export const pathText = (path: Path): string =>
 export const isWithin = (path: Path, above: Path): boolean =>
   above.length <= path.length && above.every((key, i) => key === path[i]);
 
-/** The origins of values. The part `key` selects the position of the key, `value` that of its value. */
+/** The origins of values. The part `key` selects the position of the key, `value` the position of its value. */
 export interface Origins {
   originOf(path: Path, part: "key" | "value"): Origin;
   /** Returns the path of a value in the file that has it: an included file counts its own items. */
   pathIn(path: Path): Path;
   /**
-   * Returns the directory that a relative file name in a value starts from: that of the configuration file that has the
-   * value. For values of flags, variables, requests and defaults it is the working directory.
+   * Returns the directory that a relative file name in a value starts from: the directory of the configuration file
+   * with the value. For values of flags, variables, requests and defaults it is the working directory.
    */
   directoryOf(path: Path): string;
   /**
@@ -117,8 +117,8 @@ export class Problems {
   readonly #placesFound = new Set<string>();
   readonly #placesWarned = new Set<string>();
   /**
-   * Three sets of JSON paths: the skipped values; the lists that contain one of them; the skipped values and all their
-   * parents.
+   * Three sets of JSON paths: the skipped values; the lists that contain a skipped value; the skipped values and all
+   * their parents.
    */
   readonly #skipped = new Set<string>();
   readonly #listsWithSkipped = new Set<string>();

@@ -30,11 +30,11 @@ export type Document = Omit<
   readonly cluster: ConfigurationDocument["cluster"] | undefined;
   /** Undefined if the configuration has no section `layers`. */
   readonly layers: Items<NonNullable<ConfigurationDocument["layers"]>[number]> | undefined;
-  /** The ids of all grid sets, including those that do not fit their schema. */
+  /** The ids of all grid sets, including grid sets that do not fit their schema. */
   readonly gridSetIds: readonly string[];
   /** Undefined if the configuration has no section `stores`. */
   readonly stores: Items<NonNullable<ConfigurationDocument["stores"]>[number]> | undefined;
-  /** The ids of all stores, including those that do not fit their schema. Undefined without the section. */
+  /** The ids of all stores, including stores that do not fit their schema. Undefined without the section. */
   readonly storeIds: readonly string[] | undefined;
 };
 

@@ -6,7 +6,7 @@ import type { Documents } from "../documents/documents.ts";
 type Effect = Documents["ConfigurationEffect"];
 type Invalid = Effect["invalid"][number];
 
-/** The tile sets of a layer that a change invalidates: all, or those of some grid sets. */
+/** The tile sets of a layer that a change invalidates: all tile sets, or the tile sets of some grid sets. */
 type Scope = "all" | ReadonlySet<string>;
 
 /**

@@ -8,7 +8,7 @@ import {
   rectOf,
   type TileRect,
 } from "../../../grid/grid-set.ts";
-import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
+import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
 import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { formatOf, type TileFormat } from "../../../layer/format.ts";
-import { defaultSubset, findSubset, type GridSubset } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
+import { defaultSubset, findSubset } from "../../../layer/layer.ts";
 import { type Parameters, parseParameters } from "../../../layer/parameter-filter.ts";
 import type { TileSet } from "../../../layer/tile-set.ts";
 import { text } from "../../../lib/document-fields.ts";

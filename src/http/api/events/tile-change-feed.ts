@@ -68,14 +68,16 @@ export class TileChangeFeed {
   /** Requests and distributes changes until the signal fires. Never rejects. */
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      let changes: readonly TileChange[];
       try {
-        const changes = await this.#request(signal);
-        for (const add of this.#listeners) for (const change of changes) add(change);
-        if (changes.length > 0) this.#wake();
+        changes = await this.#request(signal);
       } catch {
         // The coordinator has not begun yet, or has ended. Listeners learn of it by other events.
         await pause(RETRY_MS, signal);
+        continue;
       }
+      for (const add of this.#listeners) for (const change of changes) add(change);
+      if (changes.length > 0) this.#wake();
     }
   }
 }

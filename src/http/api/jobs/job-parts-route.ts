@@ -1,5 +1,6 @@
 import type { Extent } from "../../../grid/grid-set.ts";
-import { findSubset, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
+import { type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
+import { findSubset } from "../../../layer/layer.ts";
 import { unknownJob } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";

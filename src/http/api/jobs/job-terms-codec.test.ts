@@ -49,7 +49,7 @@ test.each([
   ['"runWindow":"22:00-06:00"', expect.stringMatching(/^runWindow: expected an object such as/)],
   ['"runWindow":{"from":"22:00"}', expect.stringMatching(/^runWindow.to: expected a time of the day.*, got null$/)],
   ['"runWindow":{"start":"22:00"}', 'runWindow.start: unknown field, expected one of from, to, timeZone, got "22:00"'],
-  ['"runWindow":{"from":"22:00","to":"22:00"}', expect.stringMatching(/^runWindow.to: expected another time than/)],
+  ['"runWindow":{"from":"22:00","to":"22:00"}', expect.stringMatching(/^runWindow.to: expected a time other than/)],
   ['"runWindow":{"from":"22:00","to":"6:00"}', expect.stringMatching(/^runWindow.to: expected a time of the day/)],
   [
     '"runWindow":{"from":"22:00","to":"06:00","timeZone":"+02:00"}',

@@ -1,5 +1,6 @@
 import type { TileFormat } from "../../../layer/format.ts";
-import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import { kmlSubset } from "../../tiles/kml/kml-address.ts";
 import { firstTiles } from "../../tiles/kml/kml-documents.ts";
 import { legendAddress } from "../../tiles/wms/legend-address.ts";

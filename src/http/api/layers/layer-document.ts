@@ -1,7 +1,8 @@
 import { layerConfiguration } from "../../../configuration/layer-configuration.ts";
 import { asZoom, matrixRect, rectCount, rectExtent, topLeftCorner } from "../../../grid/grid-set.ts";
 import { corners } from "../../../grid/grid-set-document.ts";
-import { coverageAt, defaultSubset, type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
+import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
+import { defaultSubset, type Layer } from "../../../layer/layer.ts";
 import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
 import { upstreamIdOf } from "../../../render/upstream/upstream-limits.ts";
 import type { LayerOrigin } from "../../resource.ts";

@@ -44,7 +44,9 @@ function schemaJson(schema: z.ZodType): z.core.JSONSchema.JSONSchema {
   return json;
 }
 
-/** Returns the JSON Schemas of response documents, by name. A document inside another one is referred to by name. */
+/**
+ * Returns the JSON Schemas of response documents, by name. A document inside another document is referred to by name.
+ */
 export function documentsJson(documents: Readonly<Record<string, z.ZodType>>): Readonly<Record<string, object>> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(documents)) registry.add(schema, { id });

@@ -63,7 +63,7 @@ export function* decodeScheduleChange(body: Uint8Array, known: string): Decoding
       code: "malformed",
       message: `body: expected at least one of ${Object.keys(scheduleChangeSchema.shape).join(", ")}`,
     });
-  // The expression and the time zone are checked separately, because a change may leave one of them unchanged.
+  // The expression and the time zone are checked separately, because a change may contain only one of the two.
   const time = parseCron(cron ?? "@daily", timeZone ?? "UTC");
   if (!time.ok) return time;
   yield;

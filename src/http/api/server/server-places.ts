@@ -38,6 +38,7 @@ export class ServerPlaces {
     const late = [unknown("state", remoteState ?? state), ...tiles.map((path) => unknown("tiles", path))];
     const over = new AbortController();
     try {
+      // Rejects only when the race is over.
       const waited = sleep(LONGEST_WAIT_MS, late, { signal: over.signal, ref: false }).catch(() => late);
       return [...configuration, ...(await Promise.race([this.#looking, waited])), ...remote];
     } finally {

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import type { ExportPage, ExportPageRequest } from "../../../coordinator/copy/export-service.ts";
 import { asTileY, type TileIndex } from "../../../grid/grid-set.ts";
-import { findSubset, type GridSubset } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
+import { findSubset } from "../../../layer/layer.ts";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";

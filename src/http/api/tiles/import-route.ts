@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { EXISTING, type ImportedTile } from "../../../coordinator/copy/import-service.ts";
 import { asTileY, rectHolds } from "../../../grid/grid-set.ts";
-import { coverageAt } from "../../../layer/layer.ts";
+import { coverageAt } from "../../../layer/grid-subset.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";

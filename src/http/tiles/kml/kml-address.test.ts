@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { catalogue, geodetic, startProtocols, textsOf } from "../../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";
-import { gridSubset } from "../../../layer/layer.ts";
+import { gridSubset } from "../../../layer/grid-subset.ts";
 import { readZip } from "../../../lib/file/zip.ts";
 
 const TYPE = "application/vnd.google-earth.kml+xml";

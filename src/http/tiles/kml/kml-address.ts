@@ -1,6 +1,7 @@
 import { asZoom, canonicalSrs } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { writeZip } from "../../../lib/file/zip.ts";
 import type { Refusal } from "../../../lib/refusal.ts";

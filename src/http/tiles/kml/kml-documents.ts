@@ -12,7 +12,7 @@ import {
   type Zoom,
 } from "../../../grid/grid-set.ts";
 import { isInCircle } from "../../../layer/filter-mask.ts";
-import { coverageAt, type GridSubset } from "../../../layer/layer.ts";
+import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
 import { writeZip } from "../../../lib/file/zip.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { queryOf } from "../tile-parts.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { geodetic, mercator, quad } from "../../../../test/support/tile-protocols.ts";
 import { tileExtent } from "../../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../../grid/tile-matrix-set.ts";
-import { gridSubset } from "../../../layer/layer.ts";
+import { gridSubset } from "../../../layer/grid-subset.ts";
 import { tileMatrixSet } from "./ogc-documents.ts";
 
 test("a tile matrix set that is published here can be imported as a grid set with the same tiles", () => {

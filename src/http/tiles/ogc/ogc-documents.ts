@@ -3,7 +3,8 @@ import { isGeographic } from "../../../grid/coordinate-systems.ts";
 import { asZoom, canonicalSrs, type GridSet, topLeftCorner } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
-import { type GridSubset, type Layer, WEB_GRID } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
+import { type Layer, WEB_GRID } from "../../../layer/layer.ts";
 import { geographicBox } from "../geographic-box.ts";
 import { offeredRange } from "../tile-parts.ts";
 

@@ -3,8 +3,7 @@ import { ownVersion } from "../../../lib/process/version.ts";
 import { allGrids, formatsOf, KINDS, layersOf, OPENAPI_TYPE, TILES_PATHS, type TilesKind } from "./ogc-documents.ts";
 
 /*
- * The description of `/ogc` as OpenAPI 3.0: the routes that exist with the layers of the catalogue. The ends of the
- * operation ids are those of OGC API - Tiles (OGC 20-057, clause 11).
+ * The description of `/ogc` as OpenAPI 3.0: the routes that exist with the layers of the catalogue. The ends of the operation ids follow OGC API - Tiles (OGC 20-057, clause 11).
  */
 
 type Document = Readonly<Record<string, unknown>>;
@@ -40,7 +39,7 @@ const get = ({ id, summary, parameters = [], content = json, errors = [] }: Oper
   },
 });
 
-/** Returns the paths of the tile sets of one kind. `of` selects those of a collection or of the dataset. */
+/** Returns the paths of the tile sets of one kind. `of` selects the tile sets of a collection or of the dataset. */
 function tilesPaths(catalogue: Catalogue, kind: TilesKind, of: "collection" | "dataset"): Document {
   const layers = layersOf(catalogue, kind);
   const own =

@@ -1,7 +1,8 @@
 import { asTileIndex, canonicalSrs, type GridSet, plainNumber, tileExtent } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
-import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import type { GridSubset } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
@@ -57,8 +58,8 @@ const tileMapElements = (layer: Layer, baseUrl: string): string =>
     .join("");
 
 /**
- * Returns the document of one tile map. Its box is that of the grid set, because clients count tiles from the corner of
- * the box.
+ * Returns the document of one tile map. Its box is the box of the grid set, because clients count tiles from the corner
+ * of the box.
  */
 export function tileMapDocument(layer: Layer, subset: GridSubset, format: TileFormat, baseUrl: string): string {
   const grid = subset.gridSet;

@@ -3,7 +3,7 @@ import { layerNamed } from "../../../../test/support/layer.ts";
 import { geodetic, startProtocols } from "../../../../test/support/tile-protocols.ts";
 import type { UpstreamQuestion } from "../../../cache/upstream-question.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";
-import { gridSubset } from "../../../layer/layer.ts";
+import { gridSubset } from "../../../layer/grid-subset.ts";
 
 const KVP =
   "/service/wmts?REQUEST=GetFeatureInfo&LAYER=full&TILEMATRIXSET=EPSG:4326&TILEMATRIX=EPSG:4326:1&TILEROW=0&TILECOL=1&INFOFORMAT=text/plain";

@@ -17,7 +17,7 @@ export const hasFeatureInfo = (layer: Layer): boolean => layer.source.type === "
  */
 export const isQueryable = (layer: Layer): boolean => layer.queryable && hasFeatureInfo(layer);
 
-/** The MIME types in which map servers describe features. A layer may list others. */
+/** The MIME types in which map servers describe features. A layer may list further types. */
 const KNOWN_TYPE =
   /^(?:text\/(?:plain|html|xml|csv|css|javascript|json)|application\/(?:json|xml|javascript|x-javascript|gml|(?:vnd\.|x-)[\w.+-]+|[\w.-]+\+(?:json|xml))|image\/(?:png|jpeg|gif|webp|svg\+xml))$/i;
 

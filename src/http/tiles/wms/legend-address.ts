@@ -1,7 +1,8 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { type Layer, rendersLegends } from "../../../layer/layer.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { stylesFilter } from "../../../layer/parameter-filter.ts";
+import { rendersLegends } from "../../../layer/source-options.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";

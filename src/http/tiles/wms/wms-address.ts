@@ -21,7 +21,8 @@ import {
 import type { Colour } from "../../../image/compose.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { ImageFormat } from "../../../layer/format.ts";
-import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts";
+import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import { allValues, type Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -276,7 +277,8 @@ function parseFilters(layer: Layer, query: Query): Result<Parameters, ProtocolRe
 type Axes = "x, y" | "y, x";
 
 /**
- * Returns the subsets in the requested CRS, and the axis order of BBOX, which in WMS 1.3.0 is that of the CRS (6.7.2).
+ * Returns the subsets in the requested CRS, and the axis order of BBOX, which in WMS 1.3.0 is the order of the CRS
+ * (6.7.2).
  */
 function parseCrs(
   layer: Layer,
@@ -326,7 +328,7 @@ interface Fit {
   readonly x: TileX;
   readonly y: TileY;
   /**
-   * The distance from the lower left corner of the box to that of the nearest tile, in tiles: the larger of x and y.
+   * The distance between the lower left corners of the box and of the nearest tile, in tiles: the larger of x and y.
    */
   readonly error: number;
 }

@@ -16,7 +16,7 @@ interface OpenFile {
 
 /**
  * Reads tiles from bundles. Leaves bundles open for a while, because opening a bundle takes half of the time of a hit.
- * Checks before each read that the open bundle is still the one at its path, so that a truncated tile is never read.
+ * Checks before each read that the open bundle is still the bundle at its path, so that a truncated tile is never read.
  */
 export class BundleReader {
   readonly #open = new Map<string, OpenFile>();

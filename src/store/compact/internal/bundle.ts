@@ -148,7 +148,7 @@ export function readIndex(file: number): Index {
 export interface Head {
   readonly modifiedMs: number;
   readonly confirmedMs: number;
-  /** The checksum. Undefined if another program wrote the record; its time is then that of the bundle. */
+  /** The checksum. Undefined if another program wrote the record; the record then has the time of the bundle. */
   readonly checksum: number | undefined;
 }
 

@@ -51,6 +51,7 @@ export async function deleteRange(
     // `rmdir` removes the bucket only if it is empty.
     await rmdir(bucket).catch(() => undefined);
   }
+  // The level stays if it has tiles outside of the range.
   await rmdir(level.path).catch(() => undefined);
   signal.throwIfAborted();
 }
@@ -64,7 +65,8 @@ async function deleteChunk(
   const found: { readonly path: string; readonly deleted: Deleted }[] = [];
   await inParallel(tiles, async ({ path, x, y, format }) => {
     const entry = await lstat(path).catch(ignoreAbsent);
-    // A link is removed, not its target. The ledger has counted the size of the link's target.
+    // A link is removed, not its target. The ledger has counted the size of the link's target. A link without a target
+    // is removed too.
     const at = entry?.isSymbolicLink() === true ? await stat(path).catch(() => entry) : entry;
     if (at?.isFile() === true || at?.isSymbolicLink() === true)
       found.push({ path, deleted: { format, x, y, z, bytes: at.size } });

@@ -58,8 +58,9 @@ const USUAL_BLOCK_BYTES = 4096;
 const LARGEST_BLOCK_BYTES = 65_536;
 
 /**
- * Returns the size in bytes of the blocks in which the disk allocates space for a file. Network file systems, ZFS and
- * others report the size of their transfers or records instead, up to several MiB, although a small file takes less.
+ * Returns the size in bytes of the blocks in which the disk allocates space for a file. Some file systems, such as
+ * network file systems and ZFS, report the size of their transfers or records instead, up to several MiB, although a
+ * small file takes less.
  */
 export const blockBytesOf = (reported: number): number =>
   reported >= 512 && reported <= LARGEST_BLOCK_BYTES ? reported : USUAL_BLOCK_BYTES;
@@ -104,7 +105,7 @@ export class FilePaths {
     return `${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`;
   }
 
-  /** Returns whether a file name is that of another process's temporary file. */
+  /** Returns whether a file name belongs to a temporary file of another process. */
   isLeftover(name: string): boolean {
     return name.startsWith(TEMPORARY) && !name.startsWith(this.#prefix);
   }
@@ -192,7 +193,7 @@ export class FilePaths {
   /**
    * Checks that a layer's directory is either present or certainly absent. With `level`, also checks the directories of
    * that level.
-   * @throws StoreError when a directory, or that of the store, is unavailable
+   * @throws StoreError when a directory, or the directory of the store, is unavailable
    */
   expectPresent(layer: LayerName, level?: string): void {
     this.expectRoot();

@@ -23,8 +23,8 @@ interface Span {
 }
 
 /**
- * Splits a span into spans of numbers with the same number of digits, because only those are ordered alike as numbers
- * and as text.
+ * Splits a span into spans of numbers with the same number of digits, because only such numbers have the same order as
+ * text.
  */
 function spansByDigits({ first, last }: Span): Span[] {
   const spans: Span[] = [];
@@ -62,7 +62,7 @@ export async function* columnTiles(
       }
       if (tiles.length > 0) yield tiles;
       const lastKey = page.objects.at(-1)?.key ?? "";
-      // "/" follows "." directly, so all keys `<last>.<extension>` come before this one.
+      // "/" follows "." directly, so all keys `<last>.<extension>` come before this key.
       if (!isWhole && lastKey >= end) break;
     }
   }

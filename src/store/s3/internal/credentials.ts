@@ -8,8 +8,8 @@ import type { S3Credentials } from "../s3-options.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the keys of an account: those of the configuration, else those of the environment (`AWS_ACCESS_KEY_ID`,
- * `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`), else those of a profile in the files of the AWS tools.
+ * Returns the keys of an account, from the configuration, else from the environment (`AWS_ACCESS_KEY_ID`,
+ * `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`), else from a profile in the files of the AWS tools.
  * @throws S3Error when no keys are found
  */
 export async function credentialsOf(

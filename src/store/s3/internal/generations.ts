@@ -3,14 +3,14 @@ import { asLayerName, asParametersId, type LayerName, type ParametersId } from "
 
 /**
  * The names of generations, which determine the readable keys of a bucket. A truncation gives a scope a new name, which
- * no earlier tile has. Names are unique, not counted: after a restore of the database, a counter would begin anew and
- * bring old tiles back.
+ * no earlier tile has. Names are unique, not counted: after a restore of the database, a counter would begin again and
+ * make old tiles readable.
  */
 export interface Generations {
   readonly version: 1;
   /**
-   * The current names. The name of a level overrides that of its pyramid, which overrides that of its layer. Without a
-   * name (""), keys are GWC's keys.
+   * The current names. The name of a level overrides the name of its pyramid, which overrides the name of its layer.
+   * Without a name (""), keys are GWC's keys.
    */
   readonly names: readonly Named[];
   /** The names that a truncation has set aside for its undo. */

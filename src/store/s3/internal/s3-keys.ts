@@ -55,7 +55,7 @@ export interface KeyLevel extends KeySegment {
 
 export const formatExtension = (mimeType: string): string => formatOf(mimeType)?.extension ?? "unknown";
 
-/** Returns the format of a name in keys. Undefined for a format of another program that this one does not support. */
+/** Returns the format of a name in keys. Undefined for a format of another program that Nuthatch does not support. */
 export function formatNamed(extension: string): FormatName | undefined {
   const format = formatOfExtension(extension);
   return format?.extension === extension ? format.mimeType : undefined;
@@ -96,7 +96,7 @@ export function keyLevel({ tileSet, z }: Pick<TileAddress, "tileSet" | "z">, nam
 export const tileKey = (level: KeyLevel, x: TileX, y: TileY): string =>
   `${levelPrefix(level)}${x}/${y}.${fileExtension(level.extension)}`;
 
-/** Returns the position of a tile in its level. Undefined if the key is not that of a tile. */
+/** Returns the position of a tile in its level. Undefined if the key does not belong to a tile. */
 export function parseTile(level: KeyLevel, key: string): { readonly x: TileX; readonly y: TileY } | undefined {
   const prefix = levelPrefix(level);
   const [column = "", file = "", ...more] = key.slice(prefix.length).split("/");
@@ -106,7 +106,7 @@ export function parseTile(level: KeyLevel, key: string): { readonly x: TileX; re
   return x === undefined || y === undefined ? undefined : { x: asTileX(x), y: asTileY(y) };
 }
 
-/** Returns the level of a tile's key within a layer. Undefined if the key is not that of a tile. */
+/** Returns the level of a tile's key within a layer. Undefined if the key does not belong to a tile. */
 export function parseLevel(layer: LayerName, key: string): KeyLevel | undefined {
   if (!key.startsWith(`${layer}/`)) return undefined;
   const [gridSet, extension, segment = "", zoom = ""] = key.slice(layer.length + 1).split("/");

@@ -37,7 +37,9 @@ const TRIES = 4;
 const PAUSES: BackOff = { firstMs: 60, longestMs: 1_000 };
 /** The interval of checks in a process that itself found the service unavailable. */
 const PROBE_MS = 500;
-/** The interval of checks in a process that another process told so. That process checks too. */
+/**
+ * The interval of checks in a process that another process has informed of the outage. The other process checks too.
+ */
 const TOLD_PROBE_MS = 1_000;
 /** The time limit of a check. A service may be slow but available. */
 const QUESTION_MS = 3_000;
@@ -83,7 +85,7 @@ export const mayPass = ({ status, code }: S3Error): boolean =>
   (PASSING.has(status) || PASSING_CODES.has(code)) && code !== "NoCredentials";
 
 /**
- * What happens to operations without an answer when the service is found unavailable: they wait until it is available,
+ * The handling of operations without an answer when the service becomes unavailable: they wait until it is available,
  * or they fail.
  */
 export type PendingOperations = "wait" | "fail";

@@ -126,6 +126,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
       const outcome = await client.put(key, bytes, { ...this.#described(at, bytes), condition, guard, signal });
       return outcome.kind === "stored" && this.keyOf(at) === key;
     } catch {
+      // The put after this confirmation reports the fault.
       return false;
     }
   }

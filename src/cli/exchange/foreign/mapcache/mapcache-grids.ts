@@ -60,7 +60,7 @@ export function mapCacheGrid(name: string, own: ForeignObject | undefined): Resu
       srs: `EPSG:${code}`,
       extent: [minX, minY, maxX, maxY],
       resolutions,
-      // The names are those of MapCache's WMTS.
+      // The names of the levels in MapCache's WMTS.
       scaleNames: resolutions.map((_, z) => String(z)),
       ...(width === 256 && height === 256 ? {} : { tileSize: [width, height] }),
       ...(origin === "top-left" ? { alignTopLeft: true } : {}),

@@ -43,7 +43,7 @@ export function mapCacheSource(
   const vendor = Object.keys(parameters)
     .filter((key) => ![...OWN_PARAMETERS, ...SET_PARAMETERS].includes(key.toUpperCase()))
     .map((key): [string, string] => [key.toUpperCase(), source.text(["getmap", "params", key]) ?? ""]);
-  // MapCache also sends the parameters of the address. They apply unless the file has others.
+  // MapCache also sends the parameters of the address. A parameter of the file overrides a parameter of the address.
   const address = new WrittenParameters(source.text("http.url") ?? "");
   const upstream = upstreamUrl(address.url, name, variables);
   if (upstream.password !== undefined) source.differently("http.url", "the password is in a variable");

@@ -111,7 +111,7 @@ export class MapProxyGrids {
         srs: `EPSG:${srs}`,
         extent: [minX, minY, maxX, maxY],
         resolutions,
-        // The names are those of MapProxy's WMTS.
+        // The names of the levels in MapProxy's WMTS.
         scaleNames: names ?? resolutions.map((_, z) => String(z).padStart(2, "0")),
         ...(width === 256 && height === 256 ? {} : { tileSize: [...tileSize] }),
         ...(rows === "top" ? { alignTopLeft: true } : {}),
@@ -121,8 +121,8 @@ export class MapProxyGrids {
   }
 
   /**
-   * Returns the options of a grid, with those of its base where it has none. Each read is marked in the grid that has
-   * the option.
+   * Returns the options of a grid. For options that the grid lacks, returns the options of its base. Each read is
+   * marked in the grid that has the option.
    */
   #withBase(
     own: ForeignObject | undefined,

@@ -147,7 +147,7 @@ export class MapProxySources {
     const version = source.text("wms_opts.version");
     if (version !== undefined && version !== "1.1.1" && version !== "1.3.0")
       source.differently("wms_opts.version", "requests are of version 1.1.1");
-    // MapProxy also sends the parameters of the address. They apply unless the file has others.
+    // MapProxy also sends the parameters of the address. A parameter of the file overrides a parameter of the address.
     const address = new WrittenParameters(source.text("req.url") ?? "");
     const layers = only?.split(",") ?? listOf(source.texts("req.layers")) ?? address.list("LAYERS");
     const styles = listOf(source.texts("req.styles")) ?? address.list("STYLES");
@@ -254,7 +254,7 @@ export class MapProxySources {
   }
 }
 
-/** Statuses of requests that were refused or came too fast. They do not mean that a tile is missing. */
+/** Statuses of requests that were refused or sent too fast. They do not mean that a tile is missing. */
 const REFUSING: readonly number[] = [401, 407, 408, 429];
 
 /** Returns the statuses that MapProxy answers with a transparent tile, if they can mean that a tile is missing. */

@@ -40,7 +40,7 @@ function decimalNumber(text: string): number {
 
 /**
  * The plain scalars of PyYAML, which differ slightly from YAML 1.1: `y` and `n` are texts, and so is `1e5`. Dates stay
- * texts. The expressions are those of YAML 1.1 (https://yaml.org/type/), with PyYAML's changes.
+ * texts. The expressions follow YAML 1.1 (https://yaml.org/type/), with PyYAML's changes.
  */
 const TAGS: readonly ScalarTag[] = [
   { tag: "tag:yaml.org,2002:null", default: true, test: /^(?:~|null|Null|NULL)?$/, resolve: () => null },

@@ -1,0 +1,52 @@
+import { pagesOf } from "../../lib/pages.ts";
+import { type Database, int } from "../../state/database.ts";
+import { type FailedTile, type FailedTilePage, type FailedTileSlice, failedTileOf } from "./failed-tile.ts";
+import type { JobSizes } from "./job-sizes.ts";
+
+/** The estimated bytes of a failed tile without its texts: the row and its index entry. */
+const ROW_BYTES = 48;
+/** The number of failed tiles that one statement adds. */
+const TILES_AT_ONCE = 64;
+
+/** Stores the failed tiles of jobs. Methods that write run inside the caller's transaction. */
+export class FailedTileStore {
+  readonly #db: Database;
+  readonly #sizes: JobSizes;
+
+  constructor(db: Database, sizes: JobSizes) {
+    this.#db = db;
+    this.#sizes = sizes;
+  }
+
+  /** Returns one page of a job's failed tiles. */
+  page(job: number, { after, limit }: FailedTileSlice): FailedTilePage {
+    const rows = this.#db
+      .prepare(
+        `SELECT rowid AS number, z, x, y, combination, class, message FROM failed_tile
+         WHERE job = ? AND rowid > ? ORDER BY rowid LIMIT ?`,
+      )
+      .all(job, after, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      tiles: page.map(failedTileOf),
+      next: rows.length > limit && last !== undefined ? int(last, "number") : null,
+    };
+  }
+
+  /** Returns the failed tiles of a job in the order in which they failed. */
+  of(job: number): readonly FailedTile[] {
+    return this.page(job, { after: 0, limit: Number.MAX_SAFE_INTEGER - 1 }).tiles;
+  }
+
+  add(job: number, tiles: readonly FailedTile[]): void {
+    for (const some of pagesOf(tiles, TILES_AT_ONCE)) {
+      const rows = some.map(() => "(?, ?, ?, ?, ?, ?, ?)").join(", ");
+      this.#db
+        .prepare(`INSERT INTO failed_tile (job, z, x, y, combination, class, message) VALUES ${rows}`)
+        .run(...some.flatMap((tile) => [job, tile.z, tile.x, tile.y, tile.combination, tile.class, tile.message]));
+    }
+    const size = tiles.reduce((sum, tile) => sum + ROW_BYTES + tile.class.length + tile.message.length, 0);
+    this.#sizes.growJob(job, size);
+  }
+}
