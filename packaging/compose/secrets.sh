@@ -13,6 +13,7 @@ done
 [ -s secrets/tls.key ] || openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 \
   -subj "/CN=$name" -addext "subjectAltName=DNS:$name,DNS:localhost,IP:127.0.0.1" \
   -keyout secrets/tls.key -out secrets/tls.crt 2>/dev/null
-# Containers read them with accounts of their own; the directory keeps other accounts of this machine out.
+# Containers read the files with other accounts, so the files are readable for all; the directory keeps other accounts of
+# this machine out.
 chmod 700 secrets
 chmod 644 secrets/*

@@ -114,7 +114,7 @@ describe("an upstream that cannot be used", () => {
       "type: wms, url: http://host.invalid/wms",
       /not known: correct the host of source\.url$/,
     ],
-    ["https to a port of http", "type: wms, url: HTTPS/wms", /look at http:\/\/ or https:\/\/ in source\.url/],
+    ["https to a port of http", "type: wms, url: HTTPS/wms", /check http:\/\/ or https:\/\/ in source\.url/],
     [
       "credentials that are wrong",
       WRONG_CREDENTIALS,
@@ -276,7 +276,7 @@ test("a WMS that knows web mercator by its official code only is told with the v
   const grid = ", gridSubsets: [{ gridSet: EPSG:900913 }]";
   expect(await said(`${source}, version: 1.1.1`, grid)).toEqual([
     expect.stringMatching(
-      /Invalid SRS given.*; or set source\.version: 1\.3\.0, whose requests name EPSG:3857 in place/,
+      /Invalid SRS given.*; or set source\.version: 1\.3\.0, whose requests name EPSG:3857 instead/,
     ),
   ]);
   expect(await said(`${source}, version: 1.3.0`, grid)).toEqual([]);

@@ -236,30 +236,38 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 
   query(layer: LayerName, question: Question, signal: AbortSignal): Promise<InfoResult> {
-    return this.#ask(layer, "a query to an upstream", (renderer) =>
+    return this.#ask(layer, "a query to an upstream failed by a fault", (renderer) =>
       renderer.callUntil(signal, "query", layer, question),
     );
   }
 
   probe(layer: LayerName, signal: AbortSignal): Promise<ProbeResult> {
-    return this.#ask(layer, "a probe of an upstream", (renderer) => renderer.callUntil(signal, "probe", layer));
+    return this.#ask(layer, "a probe of an upstream failed by a fault", (renderer) =>
+      renderer.callUntil(signal, "probe", layer),
+    );
   }
 
   test(order: TestOrder, signal: AbortSignal): Promise<TestResult> {
-    return this.#ask(order.layer, "a test of a layer", (renderer) => renderer.callUntil(signal, "test", order));
+    return this.#ask(order.layer, "a test of a layer failed by a fault", (renderer) =>
+      renderer.callUntil(signal, "test", order),
+    );
   }
 
-  /** Runs a call that stores nothing in a renderer for users. Returns `lost` if the call failed by a fault. */
+  /**
+   * Runs a call that stores nothing in a renderer for users. Returns `lost` if the call failed by a fault.
+   *
+   * @param fault the log message of such a fault
+   */
   #ask<T>(
     layer: LayerName,
-    what: string,
+    fault: string,
     call: (channel: PooledRenderer["channel"]) => Promise<T>,
   ): Promise<T | { readonly kind: "lost" }> {
     return this.#choose("user").work(async ({ channel }) => {
       try {
         return await call(channel);
       } catch (error) {
-        this.#parts.log.error(`${what} failed by a fault`, { layer, error: String(error) });
+        this.#parts.log.error(fault, { layer, error: String(error) });
         return { kind: "lost" };
       }
     });
