@@ -28,6 +28,7 @@ const modules = [
   "coordinator",
   "http",
   "app",
+  "migrate",
   "cli",
 ];
 
@@ -51,6 +52,19 @@ module.exports = {
       from: { path: `^src/app/${folder}/`, pathNot: "\\.test\\.ts$" },
       to: { path: `^src/app/(${processes.slice(n + 1).join("|") || "none"})/` },
     })),
+    {
+      name: "migrate-apart",
+      severity: "error",
+      from: { path: "^src/migrate/", pathNot: "\\.test\\.ts$" },
+      to: { path: "^src/(coordinator|http|app)/" },
+    },
+    {
+      // The console has no code of the server. Only its tests look into the server.
+      name: "console-apart",
+      severity: "error",
+      from: { path: "^ui/", pathNot: "\\.test\\.tsx?$" },
+      to: { path: "^src/", dependencyTypesNot: ["type-only"] },
+    },
     {
       name: "renderer-apart",
       severity: "error",

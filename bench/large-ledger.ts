@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../src/layer/tile-set.ts";
 import { Ledger } from "../src/ledger/ledger.ts";
-import { ledgerMigrations } from "../src/ledger/ledger-migrations.ts";
+import { ledgerTables } from "../src/ledger/ledger-tables.ts";
 import type { Database } from "../src/state/database.ts";
 import { openDatabase } from "../src/state/embedded-database.ts";
 import { openPostgres } from "../src/state/postgres/postgres-database.ts";
@@ -83,7 +83,7 @@ async function fill(dataDir: string, url: string, isCopied: boolean): Promise<nu
   for (const z of [FULL_ZOOM, SCATTERED_ZOOM])
     mkdirSync(join(root, LAYER, zoomDirectory(GRID_SET, z, "")), { recursive: true });
   const db = openState(dataDir, url);
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   let clock = Date.now() - WRITTEN_WITHIN_MS;
   const ledger = new Ledger({ db, store, boot: undefined, now: () => clock, monotonicNow: () => clock });
   const tileSet = { layer: LAYER, gridSet: GRID_SET, format: "image/png", parametersId: "" };

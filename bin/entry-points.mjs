@@ -3,7 +3,7 @@ export const ENTRY_POINTS = [
   "src/cli/main.ts",
   "src/cli/serve.ts",
   "src/app/serving/check-thread.ts",
-  "src/app/server/reload/load-thread.ts",
+  "src/app/server/load-thread.ts",
   "src/app/coordinator/coordinator-thread.ts",
   "src/app/renderer/renderer-process.ts",
   "src/app/serving/http-worker-process.ts",

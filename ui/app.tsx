@@ -8,7 +8,8 @@ import { segments } from "./core/router.ts";
 import { readSession, session } from "./core/session.ts";
 import { Frame } from "./frame/frame.tsx";
 import { SignIn } from "./frame/sign-in.tsx";
-import { routes, type View } from "./routes.ts";
+import { routes } from "./routes.ts";
+import type { View } from "./view.ts";
 
 /** The whole console: the sign-in form, or the frame with the view of the address. */
 export function App() {

@@ -1,13 +1,5 @@
-import type { ComponentType } from "preact";
 import { loadSettingsTexts, type TextKey } from "./core/i18n.ts";
-
-/** A view, loaded when it is first shown. `segments` are the decoded path segments after the view's own. */
-export interface ViewProps {
-  readonly segments: readonly string[];
-}
-export interface View {
-  readonly View: ComponentType<ViewProps>;
-}
+import type { View } from "./view.ts";
 
 interface ViewRoute {
   /** The first path segment. "" is the overview. */

@@ -79,8 +79,6 @@ function addSystemFiles(stage) {
   mkdirSync(join(stage, "usr/bin"), { recursive: true });
   symlinkSync("../lib/nuthatch/bin/nuthatch.mjs", join(stage, "usr/bin/nuthatch"));
   chmodSync(join(stage, "usr/lib/nuthatch/bin/nuthatch.mjs"), 0o755);
-  const completion = run(process.execPath, [join(root, "bin/nuthatch.mjs"), "completion", "bash"]);
-  write(stage, "usr/share/bash-completion/completions/nuthatch", completion);
 }
 
 function addDocs(stage) {

@@ -22,8 +22,7 @@ ${[...program.commands]
 `;
 }
 
-/** The command that shells run for completion is not for people. */
-const isListed = (command: Command): boolean => !command.name().startsWith("__") && command.name() !== "help";
+const isListed = (command: Command): boolean => command.name() !== "help";
 
 function section(command: Command, before: string, marks: string): string {
   const name = `${before} ${command.name()}`;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openTestDatabase } from "../../test/support/test-database.ts";
-import { type AccountParts, AccountService, type Accounts, accountMigrations } from "./account-service.ts";
-import { SessionService, sessionMigrations } from "./session-service.ts";
+import { type AccountParts, AccountService, type Accounts, accountTables } from "./account-service.ts";
+import { SessionService, sessionTables } from "./session-service.ts";
 import type { KeptUser } from "./user.ts";
 
 const user = (name: string): KeptUser => ({
@@ -13,7 +13,7 @@ const user = (name: string): KeptUser => ({
 
 function accounts(users: readonly KeptUser[]) {
   const real = openTestDatabase(":memory:");
-  real.migrate([sessionMigrations, accountMigrations]);
+  real.createTables([sessionTables, accountTables]);
   const state = { users, isFull: false, faults: 0, sent: [] as Accounts[] };
   const db: AccountParts["db"] = {
     ...real,

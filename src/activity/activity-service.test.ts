@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { inPostgres, openTestDatabase } from "../../test/support/test-database.ts";
 import type { Database } from "../state/database.ts";
-import { type ActivityFilter, ActivityService, activityMigrations } from "./activity-service.ts";
+import { type ActivityFilter, ActivityService, activityTables } from "./activity-service.ts";
 
 let directory: string;
 let db: Database;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "nuthatch-activity-"));
   db = openTestDatabase(join(directory, "state.db"));
-  db.migrate([activityMigrations]);
+  db.createTables([activityTables]);
 });
 afterEach(() => {
   db.close();

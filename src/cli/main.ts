@@ -1,5 +1,5 @@
 import { codeOf } from "../lib/error-code.ts";
-import { programOf } from "./program.ts";
+import { programWith } from "./program.ts";
 import { runProgram } from "./run-program.ts";
 
 /**
@@ -14,4 +14,4 @@ function endWithReader(): void {
 }
 
 endWithReader();
-void programOf(process.argv[2]).then(runProgram);
+void programWith(process.argv[2]).then(runProgram);

@@ -1,8 +1,5 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { bareProgram } from "./bare-program.ts";
-
-/** The command that the shells' completion scripts run. The help does not list it. */
-const COMPLETE = "__complete";
 
 const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])[] = [
   ["serve", async () => (await import("./commands/server/serve-command.ts")).serveCommand()],
@@ -35,7 +32,6 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["events", async () => (await import("./commands/server/events-command.ts")).eventsCommand()],
   ["schedule", async () => (await import("./commands/jobs/schedule-command.ts")).scheduleCommand()],
   ["quota", async () => (await import("./commands/quota-command.ts")).quotaCommand()],
-  ["completion", async () => (await import("./completion/completion-command.ts")).completionCommand()],
   ["explain", async () => (await import("./commands/explain-command.ts")).explainCommand()],
 ];
 
@@ -50,10 +46,4 @@ export async function programWith(name: string | undefined): Promise<Command> {
   const named = COMMANDS.filter(([known]) => known === name);
   for (const [, make] of named.length > 0 ? named : COMMANDS) program.addCommand(await make());
   return program;
-}
-
-export async function programOf(name: string | undefined): Promise<Command> {
-  if (name !== COMPLETE) return programWith(name);
-  const { completeCommand } = await import("./completion/complete-command.ts");
-  return new Command("nuthatch").addCommand(completeCommand(programWith));
 }

@@ -46,7 +46,7 @@ test("a change of one layer comes to the same as a load of everything", async ()
   for (const step of steps) {
     const update = await changeLayer(configuration, step, {});
     if (update?.ok !== true) throw new Error(JSON.stringify(update));
-    configuration = withLayer(configuration, update.value.update);
+    configuration = withLayer(configuration, update.value.next);
     const whole = await loaded(configuration.objects);
     expect(configuration.layers).toEqual(whole.layers);
     expect(configuration.objects).toEqual(whole.objects);
@@ -55,7 +55,7 @@ test("a change of one layer comes to the same as a load of everything", async ()
   }
   const removed = await changeLayer(configuration, { kind: "layer", name: "b", document: undefined }, {});
   if (removed?.ok !== true) throw new Error("not removed");
-  configuration = withLayer(configuration, removed.value.update);
+  configuration = withLayer(configuration, removed.value.next);
   expect(configuration.layers.map(({ name }) => name)).toEqual(["file", "a", "c"]);
   expect(configuration.layers).toEqual((await loaded(configuration.objects)).layers);
 });
@@ -109,7 +109,7 @@ test("a layer that came from another process shares the grid sets that are there
     {},
   );
   if (update?.ok !== true) throw new Error("refused");
-  const { layers, gridSets } = withLayer(before, structuredClone(update.value.update));
+  const { layers, gridSets } = withLayer(before, structuredClone(update.value.next));
   const made = layers.find(({ name }) => name === "a");
   expect(made?.gridSubsets[0]?.gridSet).toBe(gridSets[0]);
   expect(made?.gridSubsets[1]?.gridSet).toBe(before.layers[0]?.gridSubsets[0]?.gridSet);
@@ -146,7 +146,7 @@ test("a change of one layer of a GeoWebCache file comes to the same as a load of
   for (const step of [gwcLayer("a"), gwcLayer("first", [["gutter", "7"]]), gwcLayer("a", [["enabled", "false"]])]) {
     const update = await changeLayer(configuration, step, env);
     if (update?.ok !== true) throw new Error(JSON.stringify(update));
-    configuration = withLayer(configuration, update.value.update);
+    configuration = withLayer(configuration, update.value.next);
     const whole = await read(configuration.objects);
     expect(configuration.layers).toEqual(whole.layers);
     expect(configuration.objects).toEqual(whole.objects);

@@ -7,13 +7,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { directoryName } from "../store/file/file-layout.ts";
 import { DEFAULT_STORE } from "../store/store-options.ts";
 import type { Configuration } from "./configuration.ts";
-import {
-  type ConfiguredObject,
-  documentOf,
-  type ObjectChange,
-  overriddenKey,
-  settingsOf,
-} from "./gwc/configured-object.ts";
+import { documentOf, type ObjectChange, overriddenKey, settingsOf } from "./gwc/configured-object.ts";
 import type { Content } from "./gwc/content.ts";
 import { effectiveLayer, replacedVariables } from "./gwc/effective.ts";
 import { layerContent } from "./gwc/layer-object.ts";
@@ -24,7 +18,7 @@ import { checkLayerStores } from "./internal/build/build-stores.ts";
 import { isServed } from "./internal/build/with-objects.ts";
 import { type Origins, Problems } from "./internal/read/problems.ts";
 import { readLayer } from "./internal/read/read-document.ts";
-import type { CheckedLayer } from "./layer-update.ts";
+import type { Checked, LayerUpdate } from "./layer-update.ts";
 import { type ConfigurationProblem, problemText } from "./problem.ts";
 
 const directoryOf = onceEach(({ name }: Layer): string => directoryName(name));
@@ -40,12 +34,12 @@ export async function changeLayer(
   current: Configuration,
   { kind, name, document, isInFile }: ObjectChange,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<Result<CheckedLayer, readonly ConfigurationProblem[]> | undefined> {
+): Promise<Result<Checked<LayerUpdate>, readonly ConfigurationProblem[]> | undefined> {
   if (kind !== "layer" || isInFile === true || isInFileNow(current, name) || isNamedElsewhere(current, name))
     return undefined;
   // The grid set of an ArcGIS cache is added and removed with the layer.
   if (current.layers.some((layer) => layer.name === name && layer.source.type === "arcgisCache")) return undefined;
-  if (document === undefined) return ok({ update: { name: asLayerName(name), made: undefined }, warnings: [] });
+  if (document === undefined) return ok({ next: { name: asLayerName(name), made: undefined }, warnings: [] });
   const { geowebcache } = current;
   const isOwn = ownContent(document) !== undefined;
   // This server cannot serve the layer, because its store is of a kind that only GeoWebCache has.
@@ -53,11 +47,10 @@ export async function changeLayer(
   const variables = geowebcache === undefined ? undefined : replacedVariables(env);
   const content = layerContent(isOwn ? document : effectiveLayer(document, settingsOf(current.objects), variables));
   if (needsFiles(content)) return undefined;
-  const object: ConfiguredObject = { kind, name, document };
   const at = current.layers.findIndex((layer) => layer.name === name);
   const path = ["layers", at < 0 ? current.layers.length : at] as const;
   const place = geowebcache === undefined ? undefined : { file: geowebcache.file, line: undefined };
-  const origin = { file: originOfObject(object, place) };
+  const origin = { file: originOfObject({ kind, name }, place) };
   const origins: Origins = {
     originOf: () => origin,
     directoryOf: () => process.cwd(),
@@ -81,7 +74,7 @@ export async function changeLayer(
   checkLayerStores([read], ids.includes(DEFAULT_STORE) ? undefined : ids, current.stores, problems);
   if (problems.list.length > 0) return refuse(problems.list);
   return ok({
-    update: { name: layer.name, made: { layer: withDigest(layer), object } },
+    next: { name: layer.name, made: { layer: withDigest(layer), document } },
     warnings: [...warnings, ...problems.warnings.map(problemText)],
   });
 }

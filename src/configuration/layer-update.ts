@@ -4,7 +4,8 @@ import type { GridSet } from "../grid/grid-set.ts";
 import { findSubset, type Layer } from "../layer/layer.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Configuration } from "./configuration.ts";
-import { type ConfiguredObject, changedObjects } from "./gwc/configured-object.ts";
+import { changedObjects } from "./gwc/configured-object.ts";
+import type { RootedDocument } from "./gwc/document-node.ts";
 
 /**
  * A change of one layer of the configuration in force. Each process applies it to its own copy of the configuration:
@@ -12,31 +13,20 @@ import { type ConfiguredObject, changedObjects } from "./gwc/configured-object.t
  */
 export interface LayerUpdate {
   readonly name: LayerName;
-  /** The new layer. Undefined to remove the layer. */
-  readonly made: MadeLayer | undefined;
+  /** The new layer and its document. Undefined to remove the layer. */
+  readonly made: { readonly layer: Layer; readonly document: RootedDocument } | undefined;
 }
 
-/** A valid change of one layer, with warnings. */
-export interface CheckedLayer {
-  readonly update: LayerUpdate;
+/** A valid change, with warnings. */
+export interface Checked<T> {
+  readonly next: T;
   readonly warnings: readonly string[];
-}
-
-/** The part of a layer's change that affects the list of layers. */
-export interface LayerChange {
-  readonly name: LayerName;
-  readonly made: Pick<MadeLayer, "layer"> | undefined;
-}
-
-export interface MadeLayer {
-  readonly layer: Layer;
-  readonly object: ConfiguredObject;
 }
 
 type Layers = Pick<Configuration, "layers" | "gridSets">;
 
 /** Returns the layers of a configuration after a change of one layer. A new layer is the last one. */
-export function layersAfter(configuration: Layers, { name, made }: LayerChange): readonly Layer[] {
+export function layersAfter(configuration: Layers, { name, made }: LayerUpdate): readonly Layer[] {
   const { layers } = configuration;
   const at = layers.findIndex((layer) => layer.name === name);
   if (made === undefined) return layers.filter((_, i) => i !== at);
@@ -47,7 +37,7 @@ export function layersAfter(configuration: Layers, { name, made }: LayerChange):
 /** Returns a configuration after a change of one layer. */
 export function withLayer(configuration: Configuration, update: LayerUpdate): Configuration {
   const { name, made } = update;
-  const objects = changedObjects(configuration.objects, { kind: "layer", name, document: made?.object.document });
+  const objects = changedObjects(configuration.objects, { kind: "layer", name, document: made?.document });
   return { ...configuration, objects, layers: layersAfter(configuration, update) };
 }
 

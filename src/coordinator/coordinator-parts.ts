@@ -1,13 +1,12 @@
 import type { Accounts } from "../account/account-service.ts";
 import type { KeptUser } from "../account/user.ts";
+import type { QuotaFile } from "../configuration/keep/geowebcache-quota-file.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Adoption } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LostWrites } from "../ledger/lost-writes.ts";
 import type { Logger } from "../lib/process/logger.ts";
-import type { Refusal } from "../lib/refusal.ts";
-import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 
 import type { EvictionOptions } from "../quota/eviction-options.ts";
@@ -22,14 +21,6 @@ import type { DiskSpace } from "../store/tile-store.ts";
 import type { LayerStoresParts } from "../truncation/layer-stores.ts";
 import type { ServerEvent } from "./server-event.ts";
 import type { StateWriter } from "./state-writer.ts";
-
-/** A file in which the quota is stored. Its methods are synchronous, because a change of the quota is one turn. */
-export interface QuotaFile {
-  /** Returns the quota of the file, without quotas of unknown layers. Undefined if there is no valid file. */
-  read(layers: Pick<ReadonlySet<string>, "has">): QuotaConfiguration | undefined;
-  /** Writes a quota. Refuses if the file has been edited since it was last read. */
-  write(quota: QuotaConfiguration): Result<null, Refusal>;
-}
 
 /** The parts from which a coordinator is built. */
 export interface CoordinatorParts {

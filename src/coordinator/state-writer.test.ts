@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import { ledgerTables } from "../ledger/ledger-tables.ts";
 import { StateWriter } from "./state-writer.ts";
 
 const ZOOMS = [8, 9, 10, 11, 12];
@@ -11,7 +11,7 @@ const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "
 /** A ledger with a new tile in each zoom. Returns the zooms of which the database has a block or a sum. */
 function written() {
   const db = openTestDatabase(":memory:");
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const ledger = new Ledger({ db, store: createMemoryStore(), boot: "boot", now: Date.now, monotonicNow: Date.now });
   const state = new StateWriter({
     db,

@@ -1,14 +1,10 @@
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
-import { type Database, int, type Migrations, text } from "../state/database.ts";
+import { type Database, int, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
+import type { Tables } from "../state/tables.ts";
 
-export const feedMigrations: Migrations = {
-  module: "feeds",
-  steps: [
-    `CREATE TABLE feed (layer TEXT NOT NULL, url TEXT NOT NULL, polled_ms INTEGER NOT NULL, last_update TEXT NOT NULL,
-       PRIMARY KEY (layer, url));`,
-  ],
-};
+export const feedTables: Tables = `CREATE TABLE feed (layer TEXT NOT NULL, url TEXT NOT NULL, polled_ms INTEGER NOT NULL, last_update TEXT NOT NULL,
+       PRIMARY KEY (layer, url));`;
 
 /** The record of a feed in the database. */
 export interface FeedRecord {

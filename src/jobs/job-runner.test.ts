@@ -15,8 +15,8 @@ import { RunWindows } from "../schedule/run-windows.ts";
 import { StateError } from "../state/data-directory.ts";
 import { ActiveJob } from "./active-job.ts";
 import { JobRunner } from "./job-runner.ts";
-import { jobMigrations } from "./record/job-migrations.ts";
 import { JobStore } from "./record/job-store.ts";
+import { jobTables } from "./record/job-tables.ts";
 import { JobAborted, type Work } from "./work.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);
@@ -33,7 +33,7 @@ afterEach(() => {
 
 /** The jobs of a server. The next instance reads the records of the previous one, as after a kill. */
 function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = now) {
-  db.migrate([jobMigrations]);
+  db.createTables([jobTables]);
   const jobs = new JobStore(db);
   const persist = (also?: () => void): void => db.transaction(() => also?.());
   const runner = new JobRunner({

@@ -10,11 +10,11 @@ import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import { ledgerTables } from "../ledger/ledger-tables.ts";
 import { Reservations } from "../quota/reservations.ts";
 import type { RenderOrder, RenderOutcome } from "../render/render-order.ts";
 import { StateError } from "../state/data-directory.ts";
-import { truncationMigrations } from "../truncation/recorded-truncation.ts";
+import { truncationTables } from "../truncation/recorded-truncation.ts";
 import { LedgerTruncations } from "../truncation/truncations.ts";
 import { Seeding } from "./seed/seeding.ts";
 import { Truncating } from "./truncating.ts";
@@ -38,7 +38,7 @@ const request = {
 /** A ledger and a store in memory. */
 function machine() {
   const db = openTestDatabase();
-  db.migrate([ledgerMigrations, truncationMigrations]);
+  db.createTables([ledgerTables, truncationTables]);
   const state = { isAway: false, changed: () => {} };
   const clock = { ms: 0 };
   const memory = createMemoryStore();

@@ -6,9 +6,9 @@ import { unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { createFileStore } from "../store/file/file-store.ts";
-import { Adoption, adoptionMigrations } from "./adoption.ts";
+import { Adoption, adoptionTables } from "./adoption.ts";
 import { Ledger } from "./ledger.ts";
-import { ledgerMigrations } from "./ledger-migrations.ts";
+import { ledgerTables } from "./ledger-tables.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -23,7 +23,7 @@ const rounded = (bytes: number, blockBytes: number): number => Math.ceil(bytes /
 /** Opens the state of one server on a disk with blocks of a given size. */
 function open(blockBytes: number) {
   const db = openTestDatabase(join(directory, "state.db"));
-  db.migrate([ledgerMigrations, adoptionMigrations]);
+  db.createTables([ledgerTables, adoptionTables]);
   const files = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   const store = { ...files, allocated: (bytes: number) => rounded(bytes, blockBytes) };
   const logged: string[] = [];

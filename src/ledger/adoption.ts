@@ -2,9 +2,10 @@ import { asZoom, type GridSetName, type Zoom } from "../grid/grid-set.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import { pagesOf } from "../lib/pages.ts";
 import type { Logger } from "../lib/process/logger.ts";
-import { type Database, int, type Migrations, text } from "../state/database.ts";
+import { type Database, int, text } from "../state/database.ts";
 import { POSITIONS_AT_ONCE, replacing } from "../state/dialect.ts";
 import { isStateAway, StateWait } from "../state/state-wait.ts";
+import type { Tables } from "../state/tables.ts";
 import type { InventoryStore, LevelChanges, StoredPyramid } from "../store/inventory-store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import type { Ledger } from "./ledger.ts";
@@ -12,13 +13,8 @@ import { blocksIn, blocksOf, type ListedBlock } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
 import { pyramidKey } from "./tile-set-record.ts";
 
-export const adoptionMigrations: Migrations = {
-  module: "adoption",
-  steps: [
-    `CREATE TABLE adoption (layer TEXT, grid_set TEXT, parameters_id TEXT, z INTEGER, after TEXT,
-       PRIMARY KEY (layer, grid_set, parameters_id));`,
-  ],
-};
+export const adoptionTables: Tables = `CREATE TABLE adoption (layer TEXT, grid_set TEXT, parameters_id TEXT, z INTEGER, after TEXT,
+       PRIMARY KEY (layer, grid_set, parameters_id));`;
 
 /** From this number of layers on, one call of `layersThere` finds the layers that may have tiles. */
 const MANY_LAYERS = 16;

@@ -3,13 +3,13 @@ import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { Database } from "../state/database.ts";
 import type { Block } from "./block.ts";
 import { BlockTable } from "./block-table.ts";
-import { ledgerMigrations } from "./ledger-migrations.ts";
+import { ledgerTables } from "./ledger-tables.ts";
 
 const Z = 9;
 
 function open(capacity = 4, isComplete = true): { db: Database; table: BlockTable; corrupt: string[] } {
   const db = openTestDatabase(":memory:");
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const corrupt: string[] = [];
   const table = new BlockTable(db, {
     isComplete: () => isComplete,

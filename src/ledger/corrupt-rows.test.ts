@@ -6,7 +6,7 @@ import { atOnce } from "../lib/process/slices.ts";
 import type { SqlValue } from "../state/database.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { Ledger } from "./ledger.ts";
-import { ledgerMigrations } from "./ledger-migrations.ts";
+import { ledgerTables } from "./ledger-tables.ts";
 
 const tileSet: TileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 const z = 9;
@@ -16,7 +16,7 @@ const WHOLE = { z, minX: 0, minY: 0, maxX: 511, maxY: 511 };
 async function storedTiles() {
   const store = createMemoryStore();
   const db = openDatabase(":memory:");
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   let nowMs = 1_800_000_000_000;
   const corrupt: string[] = [];
   const begin = () =>

@@ -9,7 +9,7 @@ import type { Database } from "../state/database.ts";
 import { decayedFrequency } from "./access-frequency.ts";
 import type { ColdCell, EvictionOrder, Keep } from "./eviction-order.ts";
 import { Ledger } from "./ledger.ts";
-import { ledgerMigrations } from "./ledger-migrations.ts";
+import { ledgerTables } from "./ledger-tables.ts";
 
 const tileSetOf = (layer: string): TileSet => ({ layer, gridSet: "g", format: "image/png", parametersId: "" });
 const Z = 14;
@@ -26,7 +26,7 @@ afterEach(() => {
 function fresh() {
   const db = openTestDatabase(":memory:");
   databases.push(db);
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   let clock = 1_700_000_000_000;
   const now = () => clock;
   const ledger = new Ledger({ db, store: createMemoryStore(), boot: "boot", now, monotonicNow: now });

@@ -12,7 +12,7 @@ import { atOnce } from "../lib/process/slices.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { Ledger } from "./ledger.ts";
-import { ledgerMigrations } from "./ledger-migrations.ts";
+import { ledgerTables } from "./ledger-tables.ts";
 import { LostWrites } from "./lost-writes.ts";
 
 let directory = "";
@@ -26,7 +26,7 @@ let clock = 1_000_000;
 
 function open(root: string, name: string, lostWrites?: LostWrites) {
   const { db, changes } = countingChanges(openTestDatabase(join(root, name)));
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock, lostWrites });
   ledger.truncated.truncateVanished();
@@ -250,7 +250,7 @@ test("after a reboot, cells written in the last two minutes are counted again, a
 
   const after = (boot: string) => {
     const db = openTestDatabase(join(directory, "state.db"));
-    db.migrate([ledgerMigrations]);
+    db.createTables([ledgerTables]);
     const ledger = new Ledger({ db, store: at.store, boot, now: () => clock, monotonicNow: () => clock });
     while (ledger.recountSome(1000));
     const { tiles } = total(ledger);
@@ -402,7 +402,7 @@ test("a cell that one writer has lost while another has it open is counted when 
 
 test("marks end, and use is written, however the wall clock is set back", async () => {
   const db = openTestDatabase(join(directory, "state.db"));
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const store = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   let [wallMs, elapsedMs] = [1_800_000_000_000, 0];
   const ledger = new Ledger({ db, store, boot: "boot", now: () => wallMs, monotonicNow: () => elapsedMs });
@@ -459,7 +459,7 @@ test("a hundred values of a parameter leave no records, rows or files when their
 
 test("a contradiction that is seen while the store is unavailable is resolved later, also after its block has left the memory", async () => {
   const db = openTestDatabase(":memory:");
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const files = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   let isAvailable = true;
   const store = {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { BlockTable } from "./block-table.ts";
-import { ledgerMigrations } from "./ledger-migrations.ts";
+import { ledgerTables } from "./ledger-tables.ts";
 import { Marks } from "./marks.ts";
 
 function open() {
   const db = openTestDatabase(":memory:");
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const blocks = new BlockTable(db, { isComplete: () => true, capacity: 4, corrupt: () => {} });
   const clock = { ms: 1_000_000 };
   const marks = new Marks(

@@ -9,7 +9,7 @@ import { text } from "../state/database.ts";
 import type { OpenCells } from "./cells/cell-writers.ts";
 import { Ledger } from "./ledger.ts";
 import { buildLedgerInternals } from "./ledger-internals.ts";
-import { ledgerMigrations } from "./ledger-migrations.ts";
+import { ledgerTables } from "./ledger-tables.ts";
 import { blocksIn } from "./region-blocks.ts";
 import { blocksId } from "./tile-set-record.ts";
 
@@ -84,7 +84,7 @@ class Scene {
   }
 
   reopened(db = openTestDatabase(":memory:")) {
-    db.migrate([ledgerMigrations]);
+    db.createTables([ledgerTables]);
     const parts = {
       db,
       store: this.store,

@@ -12,7 +12,7 @@ import { tileList } from "../grid/tile-list.ts";
 import { isSelected } from "../grid/tile-selection.ts";
 import type { Database } from "../state/database.ts";
 import { Ledger } from "./ledger.ts";
-import { ledgerMigrations } from "./ledger-migrations.ts";
+import { ledgerTables } from "./ledger-tables.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -26,7 +26,7 @@ const Z = 12;
 /** Returns a ledger that contains these tiles of one level. */
 async function ledgerOf(name: string, tiles: readonly { readonly x: number; readonly y: number }[]) {
   const db = openTestDatabase(join(directory, name));
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const store = createMemoryStore();
   const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000, monotonicNow: () => 1_000 });
   for (const { x, y } of tiles) {

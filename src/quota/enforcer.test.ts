@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { inPostgres, openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import { ledgerTables } from "../ledger/ledger-tables.ts";
 import type { StoredSize } from "../render/admission.ts";
 import type { Database } from "../state/database.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
@@ -57,7 +57,7 @@ function quotaOf(
   const configuration = typeof quota === "function" ? quota : () => quota;
   const db = openTestDatabase(join(directory, `${databases.length}.db`));
   databases.push(db);
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const store = createMemoryStore(BLOCK);
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
   const reservations = new Reservations();

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import { ledgerTables } from "../ledger/ledger-tables.ts";
 import type { Database } from "../state/database.ts";
 import { Eviction, type SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
@@ -26,7 +26,7 @@ const areaOf = (layer: string, n: number) => ({ layer, gridSet: "g", rects: [rec
 function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonly LayerQuota[] = []) {
   const db = openTestDatabase(":memory:");
   databases.push(db);
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   let clock = 1_700_000_000_000;
   const now = () => clock;
   const store = createMemoryStore();

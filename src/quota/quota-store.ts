@@ -1,15 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Database, int, type Migrations, type Row, text, textOrNull } from "../state/database.ts";
+import { type Database, int, type Row, text, textOrNull } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
+import type { Tables } from "../state/tables.ts";
 import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
 
-export const quotaMigrations: Migrations = {
-  module: "quota",
-  steps: [
-    `CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL,
-       set_ms INTEGER, set_by TEXT);`,
-  ],
-};
+export const quotaTables: Tables = `CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL,
+       set_ms INTEGER, set_by TEXT);`;
 
 /** When and by whom a quota was set over HTTP. */
 export interface QuotaOrigin {

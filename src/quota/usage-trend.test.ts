@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { openTestDatabase } from "../../test/support/test-database.ts";
-import { UsageTrend, usageTrendMigrations } from "./usage-trend.ts";
+import { UsageTrend, usageTrendTables } from "./usage-trend.ts";
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
 test("the trend is that of what the quota counts", () => {
   const db = openTestDatabase(":memory:");
-  db.migrate([usageTrendMigrations]);
+  db.createTables([usageTrendTables]);
   const trend = new UsageTrend(db);
   trend.sample({ tiles: 2n, bytes: 1000n, allocated: 8_192n }, new Map(), HOUR);
   const now = { tiles: 6n, bytes: 3000n, allocated: 24_576n };
@@ -25,7 +25,7 @@ const usage = (tiles: number) => ({ tiles: BigInt(tiles), bytes: BigInt(tiles * 
 
 test("the history has the last sample of each step, of all layers and of each, for thirty days", () => {
   const db = openTestDatabase(":memory:");
-  db.migrate([usageTrendMigrations]);
+  db.createTables([usageTrendTables]);
   const trend = new UsageTrend(db);
   for (let n = 0; n < 6 * 6; n++)
     trend.sample(usage(100 + n), new Map([["a", usage(n)]]), 100 * HOUR + n * 10 * MINUTE);
@@ -53,7 +53,7 @@ test("the history has the last sample of each step, of all layers and of each, f
 
 test("of more layers than a sample holds those with the most bytes are sampled, and the others are not known", () => {
   const db = openTestDatabase(":memory:");
-  db.migrate([usageTrendMigrations]);
+  db.createTables([usageTrendTables]);
   const trend = new UsageTrend(db);
   trend.sample(usage(9), new Map(Array.from({ length: 400 }, (_, i) => [`l${i}`, usage(i)])), HOUR);
   expect(trend.samples({ layer: "l399", sinceMs: 0, stepMs: HOUR })).toEqual([{ atMs: HOUR, ...usage(399) }]);

@@ -9,8 +9,8 @@ import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { JobService } from "../coordinator/job-service.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
-import { jobMigrations } from "../jobs/record/job-migrations.ts";
 import { JobStore } from "../jobs/record/job-store.ts";
+import { jobTables } from "../jobs/record/job-tables.ts";
 import type { Work } from "../jobs/work.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
@@ -26,7 +26,7 @@ import { RunWindows } from "./run-windows.ts";
 import { MOST_RUNS, type ScheduledJob, type SchedulePlan } from "./schedule.ts";
 import { ScheduleRuns } from "./schedule-runs.ts";
 import { ScheduleService } from "./schedule-service.ts";
-import { ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
+import { ScheduleStore, scheduleTables } from "./schedule-store.ts";
 import { Scheduler } from "./scheduler.ts";
 
 const opened: { db: Database; runner: JobRunner; scheduler: Scheduler }[] = [];
@@ -66,7 +66,7 @@ const endless: Work = {
 /** Starts the schedules as a start of the server does. The next call opens the same database. */
 function live() {
   const db = openTestDatabase(join(directory, "state.db"));
-  db.migrate([jobMigrations, scheduleMigrations]);
+  db.createTables([jobTables, scheduleTables]);
   const now = () => clock();
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const options = () => ({ ...FEW_TASKS, ...moreOptions });

@@ -182,7 +182,7 @@ function complete(copy: string, source: string): void {
       const found = db.prepare("PRAGMA integrity_check(1)").get();
       if (!JSON.stringify(found).includes('"ok"'))
         throw unavailable(`the state database ${source} is damaged: ${JSON.stringify(found)}`);
-      db.prepare("SELECT count(*) FROM written_by").get();
+      db.prepare("SELECT count(*) FROM schema_version").get();
     } finally {
       db.close();
     }

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { openTestDatabase } from "../../test/support/test-database.ts";
-import { ClockRecord, clockMigrations } from "./clock-record.ts";
+import { ClockRecord, clockTables } from "./clock-record.ts";
 
 const HOUR = 3_600_000;
 
 test("the latest time outlives a clock that is set back, and a restart, until the clock has caught up", () => {
   const db = openTestDatabase(":memory:");
-  db.migrate([clockMigrations]);
+  db.createTables([clockTables]);
   let now = 10 * HOUR;
   const clock = () => now;
   const record = new ClockRecord(db, clock);

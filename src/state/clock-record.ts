@@ -1,10 +1,9 @@
-import { type Database, int, type Migrations } from "./database.ts";
+import { type Database, int } from "./database.ts";
 import { replacing } from "./dialect.ts";
+import type { Tables } from "./tables.ts";
 
-export const clockMigrations: Migrations = {
-  module: "clock",
-  steps: ["CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), latest_ms INTEGER NOT NULL);"],
-};
+export const clockTables: Tables =
+  "CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), latest_ms INTEGER NOT NULL);";
 
 /** A file may be written up to this long (ms) after the latest `note`, by the wall clock at that time. */
 const NOTE_MARGIN_MS = 2_000;

@@ -2,10 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ownVersion } from "../lib/process/version.ts";
 import { lockDataDirectory, secureDataDirectory } from "./data-directory.ts";
 import { openDatabase } from "./embedded-database.ts";
-import { copiesOf } from "./state-copies.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -58,45 +56,4 @@ test("without the lock file the state database itself keeps a second server out"
   expect(() => openDatabase(state(), { access: "exclusive" })).toThrow("in use by another Nuthatch");
   first.close();
   openDatabase(state(), { access: "exclusive" }).close();
-});
-
-test("a database of a newer version is refused, with the remedy, and left as it is", () => {
-  const steps = ["CREATE TABLE a (b)", "CREATE TABLE c (d)"];
-  const newer = openDatabase(state());
-  newer.migrate([{ module: "a", steps }]);
-  newer.close();
-  const older = openDatabase(state());
-  expect(() => older.migrate([{ module: "a", steps: steps.slice(0, 1) }])).toThrow(/newer version of Nuthatch.*a 1/);
-  expect(() => older.migrate([{ module: "b", steps }])).toThrow(/newer version of Nuthatch/);
-  expect(() => older.migrate([{ module: "b", steps }])).toThrow(`${state()} was written`);
-  expect(() => older.migrate([{ module: "b", steps }])).toThrow(
-    `Nuthatch ${ownVersion()}: a 0, a 1, last written by Nuthatch ${ownVersion()}): start that version`,
-  );
-  older.migrate([{ module: "a", steps }]);
-  older.close();
-  expect(copiesOf(state()), "nothing was to be changed").toEqual([]);
-});
-
-test("a database of an older version is copied before it is changed, and the latest three copies are kept", () => {
-  const steps = [
-    "CREATE TABLE a (b)",
-    "DROP TABLE a",
-    "CREATE TABLE c (d)",
-    "CREATE TABLE e (f)",
-    "CREATE TABLE g (h)",
-  ];
-  for (let count = 1; count <= steps.length; count++) {
-    const db = openDatabase(state());
-    db.migrate([{ module: "a", steps: steps.slice(0, count) }]);
-    if (count === 1) db.exec("INSERT INTO a VALUES (7)");
-    db.close();
-    expect(copiesOf(state())).toHaveLength(Math.min(count - 1, 3));
-    if (count !== 2) continue;
-    const copy = copiesOf(state())[0] ?? "";
-    expect(copy).toBe(`${state()}.before-${ownVersion()}`);
-    expect(modeOf(copy)).toBe(0o600);
-    const copied = openDatabase(copy);
-    expect(copied.prepare("SELECT b FROM a").all()).toEqual([{ b: 7 }]);
-    copied.close();
-  }
 });

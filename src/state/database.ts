@@ -1,4 +1,5 @@
-import type { Dialect, MigrationStep } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
+import type { Tables } from "./tables.ts";
 
 /** A value that can be bound or read. Integers are numbers, or bigints in a statement made with `bigints`. */
 export type SqlValue = number | bigint | string | Uint8Array | null;
@@ -13,12 +14,6 @@ export interface Statement {
   run(...values: SqlValue[]): { readonly changes: number };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
-}
-
-/** The steps that create a module's tables, in order. A released step is never changed. */
-export interface Migrations {
-  readonly module: string;
-  readonly steps: readonly MigrationStep[];
 }
 
 /** The only connection to the state database. It belongs to the coordinator, and no other process or thread uses it. */
@@ -40,27 +35,12 @@ export interface Database {
   /** Registers a function that restores values in memory if the current transaction is rolled back. */
   onRollback(undo: () => void): void;
   /**
-   * Runs the migration steps that the database does not have yet. Before it changes the file of an older version, it
-   * copies the file.
-   * @throws StateError when a newer version wrote the database
+   * Creates the tables of all modules in a new database.
+   * @throws StateError when the tables of the database have another version
    */
-  migrate(migrations: readonly Migrations[]): void;
+  createTables(all: readonly Tables[]): void;
   /** Moves the write-ahead log into the database where possible, and closes the connection. */
   close(): void;
-}
-
-/** The parts of a migration that depend on where the database is. */
-export interface Migrating {
-  readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
-  /** The name of the database in messages. */
-  readonly name: string;
-  /** Called with the version of this program, before its first step changes an existing database. */
-  readonly beforeSteps: (version: string) => void;
-  /**
-   * Returns the path of a copy of the database that may replace a database of a newer version. Undefined if no copy
-   * exists.
-   */
-  readonly copy: () => string | undefined;
 }
 
 /** Returns the id of an inserted row, which the statement returns as `id`. */

@@ -6,10 +6,7 @@ import { inUse, isBusy } from "./data-directory.ts";
 import type { Database, Row, SqlValue, Statement } from "./database.ts";
 import { sqliteDialect } from "./dialect.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
-import { migrate } from "./migrate.ts";
-import { copiesOf, copyBeforeMigration } from "./state-copies.ts";
-
-const IN_MEMORY = ":memory:";
+import { createTables } from "./schema.ts";
 
 /**
  * The most compiled statements that are cached. The program has far fewer statements, but lists with filters create
@@ -68,16 +65,7 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
         db.exec("PRAGMA synchronous = FULL");
       }
     },
-    migrate: (migrations) =>
-      migrate(
-        {
-          db: database,
-          name: file,
-          beforeSteps: (version) => file !== IN_MEMORY && copyBeforeMigration({ prepare }, file, version),
-          copy: () => (file === IN_MEMORY ? undefined : copiesOf(file)[0]),
-        },
-        migrations,
-      ),
+    createTables: (all) => createTables(database, file, all),
     close() {
       try {
         // SQLite makes no checkpoint on closing while statements exist that were not garbage-collected.

@@ -1,54 +1,5 @@
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { closeSync, openSync, readSync } from "node:fs";
 import Sqlite from "libsql";
-
-/** The number of copies before migrations that stay beside the database. */
-const MOST_KEPT = 3;
-
-/** The part of a database connection that this file uses. */
-interface Preparing {
-  prepare(sql: string): { run(...values: string[]): unknown };
-}
-
-/**
- * Copies the state database to `FILE.before-VERSION`, which only the owner can read, and removes the oldest copies.
- * Does not replace an existing copy of this version, because an interrupted migration may have changed the database
- * since. Runs synchronously, before the server serves tiles.
- * @param version the version that is about to change the database
- * @throws errors of the database and of the file system
- */
-export function copyBeforeMigration(db: Preparing, file: string, version: string): void {
-  const name = `${file}.before-${version}`;
-  let copy = name;
-  for (let number = 2; existsSync(copy); number++) copy = `${name}-${number}`;
-  // SQLite would create the file with the mode 0644. It accepts an empty file.
-  closeSync(openSync(copy, "wx", 0o600));
-  try {
-    db.prepare("VACUUM INTO ?").run(copy);
-    stamp(copy);
-    const written = openSync(copy, "r+");
-    try {
-      fsyncSync(written);
-    } finally {
-      closeSync(written);
-    }
-  } catch (error) {
-    rmSync(copy, { force: true });
-    throw error;
-  }
-  for (const old of copiesOf(file).slice(MOST_KEPT)) rmSync(old, { force: true });
-}
-
-/** Returns the paths of the copies before migrations, the latest first. */
-export function copiesOf(file: string): string[] {
-  const directory = dirname(file);
-  return readdirSync(directory)
-    .filter((name) => name.startsWith(`${basename(file)}.before-`) && !/-(?:wal|shm|journal)$/.test(name))
-    .map((name) => join(directory, name))
-    .map((path) => ({ path, changedMs: statSync(path).mtimeMs }))
-    .sort((a, b) => b.changedMs - a.changedMs)
-    .map(({ path }) => path);
-}
 
 const MINUTE_MS = 60_000;
 

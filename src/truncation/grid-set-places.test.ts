@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
 import { openDatabase } from "../state/embedded-database.ts";
-import { GridSetPlaces, gridSetPlaceMigrations } from "./grid-set-places.ts";
+import { GridSetPlaces, gridSetPlaceTables } from "./grid-set-places.ts";
 
 const mercator = gridSetNamed("EPSG:900913");
 const geodetic = gridSetNamed("EPSG:4326");
@@ -20,7 +20,7 @@ const tileSet = (name: string, gridSet: string) => ({
  */
 function start(stored: readonly ReturnType<typeof tileSet>[] = []) {
   const db = openDatabase(":memory:");
-  db.migrate([gridSetPlaceMigrations]);
+  db.createTables([gridSetPlaceTables]);
   return { db, make: () => new GridSetPlaces(db, { tileSets: () => stored }) };
 }
 

@@ -3,13 +3,12 @@ import { asGridSetName, type GridSet, placesOf } from "../grid/grid-set.ts";
 import type { LayerGridSet } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { type Database, type Migrations, text } from "../state/database.ts";
+import { type Database, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
+import type { Tables } from "../state/tables.ts";
 
-export const gridSetPlaceMigrations: Migrations = {
-  module: "grid_set_places",
-  steps: ["CREATE TABLE grid_set_places (grid_set TEXT PRIMARY KEY, places TEXT NOT NULL);"],
-};
+export const gridSetPlaceTables: Tables =
+  "CREATE TABLE grid_set_places (grid_set TEXT PRIMARY KEY, places TEXT NOT NULL);";
 
 /** The part of the ledger that lists the tile sets with tiles. */
 interface StoredTileSets {

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleRenders } from "../../test/support/idle-renders.ts";
 import { unconditionally } from "../../test/support/memory-store.ts";
-import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
+import { Adoption, adoptionTables } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import { ledgerTables } from "../ledger/ledger-tables.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { StoreRouter } from "../store/store-router.ts";
-import { LayerStores, layerStoreMigrations } from "./layer-stores.ts";
-import { truncationMigrations } from "./recorded-truncation.ts";
+import { LayerStores, layerStoreTables } from "./layer-stores.ts";
+import { truncationTables } from "./recorded-truncation.ts";
 import { LedgerTruncations } from "./truncations.ts";
 
 let directory = "";
@@ -29,7 +29,7 @@ const cell = { z: 5, minX: 0, minY: 0, maxX: 15, maxY: 15 };
  */
 function start(location: "default" | "second", first = "default") {
   const db = openDatabase(join(directory, "state.db"));
-  db.migrate([ledgerMigrations, adoptionMigrations, truncationMigrations, layerStoreMigrations]);
+  db.createTables([ledgerTables, adoptionTables, truncationTables, layerStoreTables]);
   const open = (name: string) => createFileStore({ root: join(directory, name), fsync: false, instance: "test" });
   const store = new StoreRouter(["default", "second"].map((id) => ({ id, store: open(id) })));
   const configure = (id: string) => store.configure([{ name: "a", store: id }]);

@@ -1,16 +1,16 @@
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
-import { type Database, type Migrations, text } from "../state/database.ts";
+import { type Database, text } from "../state/database.ts";
+import type { Tables } from "../state/tables.ts";
 import { DEFAULT_LOCATION } from "../store/store-options.ts";
 import type { LedgerTruncations } from "./truncations.ts";
 
-export const layerStoreMigrations: Migrations = {
-  module: "layer_stores",
-  // A layer without a row has the location in the row with an empty name or, if that row is missing, the location of
-  // the default store.
-  steps: ["CREATE TABLE layer_store (layer TEXT PRIMARY KEY, location TEXT NOT NULL);"],
-};
+/**
+ * A layer without a row has the location in the row with an empty name or, if that row is missing, the location of the
+ * default store.
+ */
+export const layerStoreTables: Tables = "CREATE TABLE layer_store (layer TEXT PRIMARY KEY, location TEXT NOT NULL);";
 
 /** The name in the row that applies to layers without a row. No layer has this name. */
 const OTHERS = asLayerName("");

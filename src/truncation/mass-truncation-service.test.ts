@@ -9,13 +9,13 @@ import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import { ledgerTables } from "../ledger/ledger-tables.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { Database } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { MassTruncationService } from "./mass-truncation-service.ts";
-import { MassTruncationStore, massTruncationMigrations } from "./mass-truncation-store.ts";
-import { truncationMigrations } from "./recorded-truncation.ts";
+import { MassTruncationStore, massTruncationTables } from "./mass-truncation-store.ts";
+import { truncationTables } from "./recorded-truncation.ts";
 import { LedgerTruncations } from "./truncations.ts";
 
 const layers = [layerNamed("a"), layerNamed("b")];
@@ -40,7 +40,7 @@ const clocks = () => ({ wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 });
 function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
   const db = openTestDatabase(join(root, "state.db"));
   open.push(db);
-  db.migrate([ledgerMigrations, truncationMigrations, massTruncationMigrations]);
+  db.createTables([ledgerTables, truncationTables, massTruncationTables]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const [now, monotonicNow] = [() => at.wallMs, () => at.monotonicMs];
   const ledger = new Ledger({ db, store, boot: "boot", now, monotonicNow });

@@ -1,17 +1,8 @@
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { conditionsOf } from "../state/conditions.ts";
-import {
-  bigInt,
-  type Database,
-  int,
-  intOrNull,
-  type Migrations,
-  type Row,
-  text,
-  textOrNull,
-  wordOf,
-} from "../state/database.ts";
+import { bigInt, type Database, int, intOrNull, type Row, text, textOrNull, wordOf } from "../state/database.ts";
+import type { Tables } from "../state/tables.ts";
 import {
   MASS_TRUNCATION_TYPES,
   type MassTruncationFilter,
@@ -22,17 +13,12 @@ import {
 import type { MassTruncationView } from "./truncation-documents.ts";
 import type { Aside } from "./truncations.ts";
 
-export const massTruncationMigrations: Migrations = {
-  module: "mass_truncations",
-  steps: [
-    `CREATE TABLE mass_truncation (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT NOT NULL, type TEXT NOT NULL,
+export const massTruncationTables: Tables = `CREATE TABLE mass_truncation (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT NOT NULL, type TEXT NOT NULL,
        mode TEXT NOT NULL, parameters TEXT, state TEXT NOT NULL, created_ms INTEGER NOT NULL, created_by TEXT,
        undo_until_ms INTEGER, ended_ms INTEGER, ended_by TEXT, tiles INTEGER, bytes INTEGER, kept TEXT,
        discarded INTEGER);
      CREATE INDEX mass_truncation_layer ON mass_truncation (layer);
-     CREATE INDEX mass_truncation_state ON mass_truncation (state);`,
-  ],
-};
+     CREATE INDEX mass_truncation_state ON mass_truncation (state);`;
 
 /** A truncation as its document shows it. */
 export interface RecordedView extends MassTruncationView {

@@ -1,15 +1,12 @@
 import type { Zoom } from "../grid/grid-set.ts";
 import type { LayerName } from "../layer/tile-set.ts";
-import { type Database, int, type Migrations, text } from "../state/database.ts";
+import { type Database, int, text } from "../state/database.ts";
+import type { Tables } from "../state/tables.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 
-export const truncationMigrations: Migrations = {
-  module: "drops",
-  steps: [
-    "CREATE TABLE store_drop (id INTEGER PRIMARY KEY AUTOINCREMENT, plan TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0);",
-  ],
-};
+export const truncationTables: Tables =
+  "CREATE TABLE store_drop (id INTEGER PRIMARY KEY AUTOINCREMENT, plan TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0);";
 
 /** The ledger records that a truncation removes when it renames the files. */
 export type TruncationTarget =

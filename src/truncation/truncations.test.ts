@@ -9,14 +9,14 @@ import { unconditionally } from "../../test/support/memory-store.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import { ledgerTables } from "../ledger/ledger-tables.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import { ok } from "../lib/result.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
-import { type TruncationTarget, truncationMigrations } from "./recorded-truncation.ts";
+import { type TruncationTarget, truncationTables } from "./recorded-truncation.ts";
 import { type Aside, LedgerTruncations } from "./truncations.ts";
 
 let directory = "";
@@ -31,7 +31,7 @@ const FORMATS = ["image/png", "image/jpeg"];
 
 function open(root: string, renders: RenderControl = idleRenders, outage: Outage = new Outage()) {
   const db = outage.of(openTestDatabase(join(root, "state.db")));
-  db.migrate([ledgerMigrations, truncationMigrations]);
+  db.createTables([ledgerTables, truncationTables]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
   return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog) };

@@ -10,7 +10,7 @@ import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import { type Database, int } from "../state/database.ts";
-import { type Delivery, WebhookOutbox, webhookMigrations } from "./webhook-outbox.ts";
+import { type Delivery, WebhookOutbox, webhookTables } from "./webhook-outbox.ts";
 import { Webhooks, type WebhooksParts } from "./webhooks.ts";
 
 let directory: string;
@@ -18,7 +18,7 @@ let db: Database;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "nuthatch-webhooks-"));
   db = openTestDatabase(join(directory, "state.db"));
-  db.migrate([webhookMigrations]);
+  db.createTables([webhookTables]);
 });
 afterEach(() => {
   db.close();

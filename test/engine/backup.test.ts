@@ -81,6 +81,10 @@ test("a backup during a seed is restored after a kill: exact usage, the seed goe
   await until("all is counted", async () => ((await usage(restored)).total.tiles === 1_365 ? true : undefined));
   await expectExact(restored);
   expect(await seed(restored, "a", { ...world, zoomStop: 0 })).toBeGreaterThan(last + 1_000);
+
+  const again = await restored.restart("SIGKILL");
+  running.server = again;
+  expect(await lossOf(again), "only the first start reports the loss").toBeNull();
 });
 
 test("a backup beside a seed, a truncation and users' misses is restored with the tiles into a fresh directory", async () => {

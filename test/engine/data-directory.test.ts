@@ -30,17 +30,17 @@ test("only the owner can read the state, and a second server does not start even
   expect((await fetch(`${at.url}/readyz`)).status).toBe(200);
 });
 
-test("a database of a newer version is refused with the exit code of a configuration that cannot be right", async () => {
+test("a database of another version is refused with the exit code of a configuration that cannot be right", async () => {
   const at = await startServer();
   running.server = at;
   await at.kill("SIGTERM");
-  changeState(at.dataDir, "INSERT INTO schema_step VALUES ('ledger', 99)");
-  const older = serve(at.dataDir);
-  expect(older.stderr).toMatch(
-    /newer version of Nuthatch \(steps unknown to this one, Nuthatch \S+: ledger 99, last written by/,
+  changeState(at.dataDir, "UPDATE schema_version SET version = 99, program = '9.0.0'");
+  const refused = serve(at.dataDir);
+  expect(refused.stderr).toMatch(
+    /have version 99, last written by Nuthatch 9\.0\.0, but Nuthatch \S+ needs version \d+:/,
   );
-  expect(older.stderr).toContain(join(at.dataDir, "state.db"));
-  expect(older.status).toBe(78);
+  expect(refused.stderr).toContain(join(at.dataDir, "state.db"));
+  expect(refused.status).toBe(78);
 });
 
 const DAMAGES: readonly (readonly [string, (file: string) => void])[] = [

@@ -77,7 +77,7 @@ function lent(connection: PostgresConnection): Database {
     transaction: (body) => using(database.transaction<ReturnType<typeof body>>)(body),
     unsynced: (body) => using(database.unsynced<ReturnType<typeof body>>)(body),
     onRollback: using(database.onRollback),
-    migrate: using(database.migrate),
+    createTables: using(database.createTables),
     close() {
       if (!isClosed) idle.push(connection);
       isClosed = true;

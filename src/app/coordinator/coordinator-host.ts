@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { type Accounts, storedAccounts } from "../../account/account-service.ts";
 import type { CoordinatorConfiguration } from "../../configuration/configuration.ts";
-import { migrate } from "../../coordinator/build/build-ledger.ts";
-import { deleteRemovals, storedObjects, truncateRemovedLayers } from "../../coordinator/configured-objects.ts";
+import type { GeoWebCacheFile } from "../../configuration/keep/geowebcache-file.ts";
+import type { QuotaFile } from "../../configuration/keep/geowebcache-quota-file.ts";
+import { deleteRemovals, storedObjects, truncateRemovedLayers } from "../../configuration/keep/stored-objects.ts";
+import { storeLocations, storeLocationsById } from "../../configuration/store-locations.ts";
+import { createTables } from "../../coordinator/build/build-ledger.ts";
 import { buildCoordinator, type Coordinator } from "../../coordinator/coordinator.ts";
-import type { QuotaFile } from "../../coordinator/coordinator-parts.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { LostWrites } from "../../ledger/lost-writes.ts";
@@ -20,7 +22,7 @@ import type { StoreOptions } from "../../store/store-options.ts";
 import type { TruncationStore } from "../../store/truncation-store.ts";
 import { MassTruncationStore } from "../../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../../truncation/truncations.ts";
-import { openConfiguredStores, storeLocations, storeLocationsById } from "../process/configured-stores.ts";
+import { openConfiguredStores } from "../process/configured-stores.ts";
 import {
   type BeginOutcome,
   type CoordinatorMethods,
@@ -30,7 +32,6 @@ import {
 } from "../process/process-methods.ts";
 import { dataDirectoryFault, stateDatabaseFault } from "../process/start-faults.ts";
 import { type ClaimedState, claimPostgres, claimState } from "./claimed-state.ts";
-import type { GeoWebCacheFile } from "./geowebcache-file.ts";
 import { StoreWatch } from "./store-watch.ts";
 
 const END_MS = 100;
@@ -83,14 +84,14 @@ function notConnected(error: unknown, dataDir: string): BeginOutcome {
 /** Returns the file of GeoWebCache that has the objects. Undefined without a directory of GeoWebCache. */
 async function objectsFileOf({ geowebcache }: CoordinatorConfiguration): Promise<GeoWebCacheFile | undefined> {
   if (geowebcache?.read === undefined) return undefined;
-  const { GeoWebCacheFile } = await import("./geowebcache-file.ts");
+  const { GeoWebCacheFile } = await import("../../configuration/keep/geowebcache-file.ts");
   return new GeoWebCacheFile(geowebcache.file, geowebcache.read);
 }
 
 /** Returns the file of GeoWebCache that has the quota. Undefined without a directory of GeoWebCache. */
 async function quotaFileOf({ geowebcache }: CoordinatorConfiguration): Promise<QuotaFile | undefined> {
   if (geowebcache === undefined) return undefined;
-  const { openQuotaFile } = await import("./geowebcache-quota-file.ts");
+  const { openQuotaFile } = await import("../../configuration/keep/geowebcache-quota-file.ts");
   return openQuotaFile(geowebcache.directory);
 }
 
@@ -213,7 +214,7 @@ export class CoordinatorHost {
     server: Channel<CoordinatorMethods, ServerMethods>,
   ): Promise<BeginOutcome> {
     const { db } = claimed;
-    migrate(db);
+    createTables(db);
     const objects = storedObjects(db);
     if (objects.length > 0) {
       const completed = await server.call("withObjects", objects);

@@ -1,9 +1,9 @@
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import type { Logger } from "../../lib/process/logger.ts";
-import { type OpenedStores, openStores, rootsFileIn, type StoreKinds, tilesDirectory } from "../../store/open-store.ts";
+import { type OpenedStores, openStores, rootsFileIn, type StoreKinds } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
-import { locationOf, type StoreOptions } from "../../store/store-options.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 
 /**
@@ -28,42 +28,6 @@ export function refusesWithoutStore({ stores, layers }: Configuration, layer: La
   const id = layers.find(({ name }) => name === layer)?.store;
   const store = stores.find((one) => one.id === id) ?? stores[0];
   return store?.type === "s3" && store.unavailable === "refuse";
-}
-
-/**
- * Returns the location of the tiles of each layer, by layer. `only` limits the result to some layers; absent for all.
- */
-export function storeLocations(
-  { dataDir, stores, layers }: CoordinatorConfiguration,
-  only?: ReadonlySet<LayerName>,
-): ReadonlyMap<LayerName, string> {
-  const byId = storeLocationsById({ dataDir, stores });
-  const [first] = byId.values();
-  const byLayer = new Map<LayerName, string>();
-  for (const { name, store } of layers) {
-    if (only?.has(name) === false) continue;
-    const location = (store === undefined ? undefined : byId.get(store)) ?? first;
-    if (location !== undefined) byLayer.set(name, location);
-  }
-  return byLayer;
-}
-
-/** Returns the layers of both configurations whose tiles will have another location. */
-export function relocatedLayers(before: Configuration, after: Configuration): readonly LayerName[] {
-  const present = storeLocations(before);
-  return [...storeLocations(after)].flatMap(([layer, location]) => {
-    const from = present.get(layer);
-    return from === undefined || from === location ? [] : [layer];
-  });
-}
-
-/** Returns the location of the tiles of each store, by the id of the store. */
-export function storeLocationsById({
-  dataDir,
-  stores,
-}: Pick<Configuration, "dataDir" | "stores">): ReadonlyMap<string, string> {
-  const directory = tilesDirectory(dataDir);
-  return new Map(stores.map((store) => [store.id, locationOf(store, directory)]));
 }
 
 /** Makes the disk tiers of one process. */

@@ -2,7 +2,7 @@ import type { Accounts } from "../../account/account-service.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../../configuration/gwc/configured-object.ts";
-import type { LayerChange, LayerUpdate } from "../../configuration/layer-update.ts";
+import type { LayerUpdate } from "../../configuration/layer-update.ts";
 import type { Operations } from "../../coordinator/operations.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
 import type { DrainOutcome, NodeView } from "../../http/api/nodes/node-documents.ts";
@@ -73,7 +73,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Applies a reloaded configuration. */
   configure(configuration: CoordinatorConfiguration): Promise<{ readonly abortedJobs: number }>;
   /** Applies the change of one layer. */
-  configureLayer(change: LayerChange): Promise<void>;
+  configureLayer(update: LayerUpdate): Promise<void>;
   /** Stores changes of objects made over HTTP. Called before the changed configuration is applied. */
   storeObjects(changes: readonly ObjectChange[]): Promise<Result<null, Refusal>>;
   /** Truncates the tiles of a removed layer. Called when no process serves the layer any more. `by` is the account. */

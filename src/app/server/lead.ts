@@ -1,5 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
+import type { LoadConfiguration } from "../../configuration/in-force.ts";
 import { localMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import type { Refusal } from "../../lib/refusal.ts";
@@ -14,7 +15,7 @@ import { CoordinatorLink } from "./coordinator-link.ts";
 import { ReadinessWatch } from "./readiness-watch.ts";
 import type { LocalRenderers } from "./renderers/local-renderers.ts";
 import type { RendererHosts } from "./renderers/renderer-pool.ts";
-import { buildServerSide, type LoadConfiguration } from "./server-side.ts";
+import { buildServerSide } from "./server-side.ts";
 import { TrafficCollector } from "./traffic-collector.ts";
 
 export interface LeadParts {

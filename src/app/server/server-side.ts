@@ -1,29 +1,21 @@
 import { hostname } from "node:os";
 import { changeLayer } from "../../configuration/change-layer.ts";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
-import type { ConfigurationInput, RunningConfiguration } from "../../configuration/configuration-input.ts";
-import { type ConfigurationProblem, problemText } from "../../configuration/problem.ts";
+import { ConfigurationInForce, type LoadConfiguration } from "../../configuration/in-force.ts";
 import { servedTiles } from "../../http/api/nodes/node-view.ts";
 import { realClock, Throttle } from "../../http/auth/throttle.ts";
 import { ownVersion } from "../../lib/process/version.ts";
-import { ok, type Result, refuse } from "../../lib/result.ts";
+import { ok } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { overruledText } from "../../quota/quota-difference.ts";
 import type { ServerMethods, ServingProcesses } from "../process/process-methods.ts";
 import type { Telemetry } from "../process/telemetry.ts";
 import type { Core } from "../serving/serving.ts";
 import { prepareEach, removeOldMarks } from "../serving/store-faults.ts";
+import { type ConfiguredParts, configuredProcesses } from "./configured-processes.ts";
 import { updateMasks } from "./mask-updates.ts";
 import { prepareStores } from "./prepare-stores.ts";
-import { ConfigurationInForce, type ConfiguredParts } from "./reload/configuration-in-force.ts";
-import { configurationChanges } from "./reload/reloads.ts";
 import type { TrafficCollector } from "./traffic-collector.ts";
-
-/** Loads the configuration that will replace the configuration of the running server. */
-export type LoadConfiguration = (
-  running: RunningConfiguration,
-  more: Pick<ConfigurationInput, "objects" | "changed">,
-) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
 
 export interface ServerSideParts extends ConfiguredParts {
   readonly serving: ServingProcesses;
@@ -44,59 +36,38 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
   const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
   const since = isoTime(Date.now());
   const throttle = new Throttle(realClock);
-  const inForce = new ConfigurationInForce(initial, parts);
-  const loadWith = (more: Pick<ConfigurationInput, "objects" | "changed">) =>
-    load({ users: inForce.current.users.length, layers: inForce.current.layers.length }, more);
-  const reloads = configurationChanges({
-    objects: () => inForce.current.objects,
-    load: loadWith,
-    readsObjects: initial.geowebcache !== undefined,
-    apply: (next) => inForce.apply(next),
-    tagOf: (object) => inForce.tagOf(object),
-    effectOf: (next) => inForce.effectOf(next),
-    changeLayer: async (change) =>
-      inForce.mayMove(change) ? undefined : changeLayer(inForce.current, change, process.env),
-    warnings: () => inForce.current.warnings,
-    applyLayer: (update) => inForce.applyLayer(update),
-    prepare: (next) => prepareStores(next, inForce.current, serving),
-    store: (changes) => coordinator.channel.call("storeObjects", changes),
+  const { channel } = coordinator;
+  const inForce = new ConfigurationInForce(initial, {
+    processes: configuredProcesses(parts),
+    load,
+    changeLayer: (current, change) => changeLayer(current, change, process.env),
+    prepare: (next, current) => prepareStores(next, current, serving),
+    async prepareStored(next) {
+      const made = next.stores.filter(({ id }) => !initial.stores.some((store) => store.id === id));
+      prepareEach({ dataDir: initial.dataDir, stores: made }, log);
+      if (initial.cluster !== undefined) await removeOldMarks(next.stores);
+    },
+    store: (changes) => channel.call("storeObjects", changes),
     overruled: async () => {
-      const { channel } = coordinator;
       const [quota, overruled] = await Promise.all([channel.call("quota"), channel.call("overruledQuota")]);
       return overruled === null ? [] : [overruledText(overruled, quota)];
     },
-    truncateRemoved: (layer, by) => coordinator.channel.call("truncateRemoved", layer, by),
+    truncateRemoved: (layer, by) => channel.call("truncateRemoved", layer, by),
     log,
   });
   return {
     configuration: () => inForce.current,
     operations: coordinator.channel,
     renders: telemetry?.traced(rendering.renders) ?? rendering.renders,
-    reload: reloads.reload,
-    changeObject: reloads.changeObject,
-    previewObject: reloads.previewObject,
+    reload: () => inForce.reload(),
+    changeObject: (change, by) => inForce.change(change, by),
+    previewObject: (change) => inForce.preview(change),
     updateMasks: (update) =>
       updateMasks({ configuration: inForce.current, renders: rendering.renders, serving }, update),
-    withObjects: (objects) =>
-      // In the queue of changes: a running reload may have read an older file.
-      reloads.replace(async () => {
-        if (inForce.current.geowebcache !== undefined) {
-          log.warn(
-            "objects that were made over HTTP are not used: the directory of GeoWebCache has the configuration",
-            {
-              objects: objects.length,
-            },
-          );
-          return ok(coordinatorConfiguration(inForce.current));
-        }
-        const loaded = await loadWith({ objects });
-        if (!loaded.ok) return refuse(loaded.error.map(problemText).join("\n"));
-        const made = loaded.value.stores.filter(({ id }) => !initial.stores.some((store) => store.id === id));
-        prepareEach({ dataDir: initial.dataDir, stores: made }, log);
-        if (initial.cluster !== undefined) await removeOldMarks(loaded.value.stores);
-        await inForce.applyHere(loaded.value);
-        return ok(coordinatorConfiguration(inForce.current));
-      }),
+    async withObjects(objects) {
+      const taken = await inForce.takeStored(objects);
+      return taken.ok ? ok(coordinatorConfiguration(taken.value)) : taken;
+    },
     compose: (composition, gone) => rendering.renderers.compose(composition, gone),
     used(report) {
       rendering.tilesRead();

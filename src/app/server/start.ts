@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import type { Configuration } from "../../configuration/configuration.ts";
+import type { LoadConfiguration } from "../../configuration/in-force.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
@@ -15,7 +16,6 @@ import { type Core, Serving } from "../serving/serving.ts";
 import { prepareEach } from "../serving/store-faults.ts";
 import { HttpWorkerPool } from "./http-worker-pool.ts";
 import { startLead } from "./lead.ts";
-import type { LoadConfiguration } from "./server-side.ts";
 
 export interface RunningServer {
   /** The address of the server, such as `http://127.0.0.1:8080/`. */

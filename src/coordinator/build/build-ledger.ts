@@ -1,54 +1,54 @@
-import { accountMigrations } from "../../account/account-service.ts";
-import { sessionMigrations } from "../../account/session-service.ts";
-import { activityMigrations } from "../../activity/activity-service.ts";
-import { feedMigrations } from "../../feed/feed-store.ts";
-import { jobMigrations } from "../../jobs/record/job-migrations.ts";
+import { accountTables } from "../../account/account-service.ts";
+import { sessionTables } from "../../account/session-service.ts";
+import { activityTables } from "../../activity/activity-service.ts";
+import { configuredObjectTables } from "../../configuration/keep/stored-objects.ts";
+import { feedTables } from "../../feed/feed-store.ts";
+import { jobTables } from "../../jobs/record/job-tables.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { type AdoptedLayer, adoptionMigrations } from "../../ledger/adoption.ts";
+import { type AdoptedLayer, adoptionTables } from "../../ledger/adoption.ts";
 import { Ledger } from "../../ledger/ledger.ts";
-import { ledgerMigrations } from "../../ledger/ledger-migrations.ts";
-import { quotaMigrations } from "../../quota/quota-store.ts";
-import { usageTrendMigrations } from "../../quota/usage-trend.ts";
-import { scheduleMigrations } from "../../schedule/schedule-store.ts";
-import { clockMigrations } from "../../state/clock-record.ts";
+import { ledgerTables } from "../../ledger/ledger-tables.ts";
+import { quotaTables } from "../../quota/quota-store.ts";
+import { usageTrendTables } from "../../quota/usage-trend.ts";
+import { scheduleTables } from "../../schedule/schedule-store.ts";
+import { clockTables } from "../../state/clock-record.ts";
 import type { Database } from "../../state/database.ts";
-import { gridSetPlaceMigrations } from "../../truncation/grid-set-places.ts";
-import { layerStoreMigrations } from "../../truncation/layer-stores.ts";
-import { massTruncationMigrations } from "../../truncation/mass-truncation-store.ts";
-import { truncationMigrations } from "../../truncation/recorded-truncation.ts";
-import { webhookMigrations } from "../../webhook/webhook-outbox.ts";
-import { configuredObjectMigrations } from "../configured-objects.ts";
+import { gridSetPlaceTables } from "../../truncation/grid-set-places.ts";
+import { layerStoreTables } from "../../truncation/layer-stores.ts";
+import { massTruncationTables } from "../../truncation/mass-truncation-store.ts";
+import { truncationTables } from "../../truncation/recorded-truncation.ts";
+import { webhookTables } from "../../webhook/webhook-outbox.ts";
 import type { CoordinatorParts } from "../coordinator-parts.ts";
-import { storeCopyMigrations } from "../copy/store-copy.ts";
+import { storeCopyTables } from "../copy/store-copy.ts";
 
-/** Creates the tables of all modules. */
-export function migrate(db: Database): void {
-  db.migrate([
-    ledgerMigrations,
-    adoptionMigrations,
-    jobMigrations,
-    scheduleMigrations,
-    truncationMigrations,
-    massTruncationMigrations,
-    layerStoreMigrations,
-    gridSetPlaceMigrations,
-    storeCopyMigrations,
-    quotaMigrations,
-    usageTrendMigrations,
-    webhookMigrations,
-    clockMigrations,
-    sessionMigrations,
-    accountMigrations,
-    activityMigrations,
-    configuredObjectMigrations,
-    feedMigrations,
+/** Creates the tables of all modules in a new database. @throws StateError */
+export function createTables(db: Database): void {
+  db.createTables([
+    ledgerTables,
+    adoptionTables,
+    jobTables,
+    scheduleTables,
+    truncationTables,
+    massTruncationTables,
+    layerStoreTables,
+    gridSetPlaceTables,
+    storeCopyTables,
+    quotaTables,
+    usageTrendTables,
+    webhookTables,
+    clockTables,
+    sessionTables,
+    accountTables,
+    activityTables,
+    configuredObjectTables,
+    feedTables,
   ]);
 }
 
-/** Creates missing tables in the database, and reads the ledger. */
+/** Creates the tables in a new database, and reads the ledger. @throws StateError */
 export function buildLedger(parts: CoordinatorParts): Ledger {
   const { db, log } = parts;
-  migrate(db);
+  createTables(db);
   return new Ledger({
     ...parts,
     corrupt: (tileSet, rect, reason) =>

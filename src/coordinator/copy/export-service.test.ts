@@ -7,7 +7,7 @@ import { createMemoryStore, unconditionally } from "../../../test/support/memory
 import { rectHolds, type TileIndex, type TileRect } from "../../grid/grid-set.ts";
 import { tileList } from "../../grid/tile-list.ts";
 import { Ledger } from "../../ledger/ledger.ts";
-import { ledgerMigrations } from "../../ledger/ledger-migrations.ts";
+import { ledgerTables } from "../../ledger/ledger-tables.ts";
 import { openDatabase } from "../../state/embedded-database.ts";
 import { StoreError } from "../../store/tile-store.ts";
 import { type ExportPageRequest, ExportService } from "./export-service.ts";
@@ -25,7 +25,7 @@ const nameOf = ({ z, x, y }: TileIndex): string => `${z}/${x}/${y}`;
 /** Returns a service over a ledger and a store with these tiles. The content of a tile is its name. */
 async function serviceOf(name: string, tiles: readonly TileIndex[]) {
   const db = openDatabase(join(directory, name));
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const store = createMemoryStore();
   const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000, monotonicNow: () => 1_000 });
   for (const { x, y, z } of tiles) {

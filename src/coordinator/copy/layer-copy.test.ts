@@ -9,12 +9,12 @@ import { createMemoryStore, unconditionally } from "../../../test/support/memory
 import { openTestDatabase } from "../../../test/support/test-database.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
 import { Ledger } from "../../ledger/ledger.ts";
-import { ledgerMigrations } from "../../ledger/ledger-migrations.ts";
+import { ledgerTables } from "../../ledger/ledger-tables.ts";
 import { createFileStore } from "../../store/file/file-store.ts";
 import type { Store } from "../../store/store.ts";
 import { StoreRouter } from "../../store/store-router.ts";
 import { StoreError } from "../../store/tile-store.ts";
-import { truncationMigrations } from "../../truncation/recorded-truncation.ts";
+import { truncationTables } from "../../truncation/recorded-truncation.ts";
 import { LedgerTruncations } from "../../truncation/truncations.ts";
 import { LayerCopy } from "./layer-copy.ts";
 
@@ -49,7 +49,7 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 
 function open(from: Store, to: Store, resumedFromMs?: number) {
   const db = openTestDatabase(join(directory, `${made++}.db`));
-  db.migrate([ledgerMigrations, truncationMigrations]);
+  db.createTables([ledgerTables, truncationTables]);
   const router = new StoreRouter([
     { id: "from", store: from },
     { id: "to", store: to },

@@ -15,8 +15,8 @@ import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { type Database, int } from "../../state/database.ts";
 import { FreeSpace } from "../../state/free-space.ts";
 import { HistoryTrimmer } from "./history-trimmer.ts";
-import { jobMigrations } from "./job-migrations.ts";
 import { JobStore } from "./job-store.ts";
+import { jobTables } from "./job-tables.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -56,7 +56,7 @@ function historyIn(db: Database, { historyMiB = 1024, now = (): number => 0 } = 
 
 function open() {
   const db = openTestDatabase(file());
-  db.migrate([jobMigrations]);
+  db.createTables([jobTables]);
   return db;
 }
 

@@ -5,8 +5,8 @@ import { countRanges } from "../../plan/count-tiles.ts";
 import { emptyProgress } from "../../plan/job/job-progress.ts";
 import type { JobFilter } from "../../plan/job/job-request.ts";
 import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
-import { jobMigrations } from "./job-migrations.ts";
 import { JobStore } from "./job-store.ts";
+import { jobTables } from "./job-tables.ts";
 import type { TrimLimits } from "./job-trimming.ts";
 import type { NewJob } from "./stored-job.ts";
 import { MOST_EVENTS } from "./timeline-store.ts";
@@ -19,7 +19,7 @@ const newJob: NewJob = { request, progress, origin: { by: null }, retryOf: null,
 /** A history of jobs that ended one millisecond after the other, beginning at 1 ms. */
 function history(jobs: number) {
   const db = openTestDatabase(":memory:");
-  db.migrate([jobMigrations]);
+  db.createTables([jobTables]);
   const store = new JobStore(db);
   for (let n = 1; n <= jobs; n++) {
     const [job] = store.insertAll([newJob], n);

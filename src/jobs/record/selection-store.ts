@@ -40,7 +40,7 @@ const read = (body: Uint8Array, form: (typeof FORMS)[number]): Selection =>
 
 /**
  * Stores areas and lists of tiles in the database. Each may have megabytes. Jobs with equal selections share one, as
- * the jobs of a batch and retries do. The migrations of `JobStore` create the tables. Methods that write run inside the
+ * the jobs of a batch and retries do. `jobTables` has the tables. Methods that write run inside the
  * caller's transaction.
  */
 export class SelectionStore {

@@ -6,7 +6,7 @@ import { createMemoryStore } from "../../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../../test/support/test-database.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
 import { Ledger } from "../ledger.ts";
-import { ledgerMigrations } from "../ledger-migrations.ts";
+import { ledgerTables } from "../ledger-tables.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -21,7 +21,7 @@ let nowMs = 0;
 
 function open() {
   const db = openTestDatabase(join(directory, "state.db"));
-  db.migrate([ledgerMigrations]);
+  db.createTables([ledgerTables]);
   const ledger = new Ledger({
     db,
     store: createMemoryStore(),

@@ -83,7 +83,7 @@ test.skipIf(!hasPostgres)(
 
 test.skipIf(!hasPostgres)("values come back as they were, and changes are counted", () => {
   const { db } = opened(sharedPostgres());
-  db.migrate([{ module: "m", steps: ["CREATE TABLE v (id INTEGER PRIMARY KEY, n INTEGER, r REAL, t TEXT, b BLOB)"] }]);
+  db.createTables(["CREATE TABLE v (id INTEGER PRIMARY KEY, n INTEGER, r REAL, t TEXT, b BLOB)"]);
   const insert = db.prepare("INSERT INTO v (n, r, t, b) VALUES (?, ?, ?, ?) RETURNING id");
   const blob = Uint8Array.from({ length: 300 }, (_, n) => n);
   db.transaction(() => {

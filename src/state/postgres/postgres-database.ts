@@ -1,7 +1,7 @@
 import { errorMessage } from "../../lib/error-code.ts";
 import type { Database, Row, SqlValue, Statement } from "../database.ts";
 import { postgresDialect } from "../dialect.ts";
-import { migrate } from "../migrate.ts";
+import { createTables } from "../schema.ts";
 import { numbered } from "./numbered.ts";
 import { PostgresBridge } from "./postgres-bridge.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
@@ -57,7 +57,7 @@ interface Transaction {
 export function openPostgres(target: PostgresTarget, options: PostgresOptions): PostgresDatabase {
   const thread = options.thread ?? new URL("./postgres-thread.cjs", import.meta.url);
   const bridge = new PostgresBridge({ target, use: options.use ?? "server" }, thread, options.diverged);
-  const state = new PostgresState(target, bridge);
+  const state = new PostgresState(bridge);
   return {
     dialect: postgresDialect,
     connect: () => state.connect(),
@@ -67,22 +67,20 @@ export function openPostgres(target: PostgresTarget, options: PostgresOptions): 
     transaction: (body) => state.transaction(body),
     unsynced: (body) => state.transaction(body),
     onRollback: (undo) => state.onRollback(undo),
-    migrate: (migrations) => state.migrate(migrations),
+    createTables: (all) => createTables(state, `in PostgreSQL (${target.name})`, all),
     close: () => state.close(),
   };
 }
 
 class PostgresState {
   readonly dialect = postgresDialect;
-  readonly #target: PostgresTarget;
   readonly #bridge: PostgresBridge;
   readonly #prepared = new Map<string, Statement>();
   #transaction: Transaction | undefined;
   #undos: (() => void)[] = [];
   #commits = 0;
 
-  constructor(target: PostgresTarget, bridge: PostgresBridge) {
-    this.#target = target;
+  constructor(bridge: PostgresBridge) {
     this.#bridge = bridge;
   }
 
@@ -209,11 +207,6 @@ class PostgresState {
 
   onRollback(undo: () => void): void {
     this.#undos.push(undo);
-  }
-
-  migrate(migrations: Parameters<Database["migrate"]>[0]): void {
-    const { name } = this.#target;
-    migrate({ db: this, name: `in PostgreSQL (${name})`, beforeSteps: () => {}, copy: () => undefined }, migrations);
   }
 
   close(): void {

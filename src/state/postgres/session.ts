@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
-import { postgresStep } from "../dialect.ts";
+import { postgresTables } from "../tables.ts";
 import { refused, unavailable } from "./faults.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Fault } from "./protocol.ts";
@@ -39,8 +39,8 @@ const COMMIT_TABLE =
   "CREATE TABLE IF NOT EXISTS server_commit (id INTEGER PRIMARY KEY CHECK (id = 1), instance TEXT NOT NULL, number INTEGER NOT NULL)";
 
 /**
- * The lease of the cluster's lead, and the nodes that joined and did not leave in order. No migration creates these
- * tables, because nodes need them before a node leads.
+ * The lease of the cluster's lead, and the nodes that joined and did not leave in order. `createTables` does not
+ * create these tables, because nodes need them before a node leads.
  */
 export const LEAD_TABLE = [
   `CREATE TABLE IF NOT EXISTS cluster_lead (id INTEGER PRIMARY KEY CHECK (id = 1), epoch BIGINT NOT NULL,
@@ -134,7 +134,7 @@ async function takeLock(
 
 /** Marks the database as owned by this run of the server. */
 export async function own(client: Client, instance: string): Promise<void> {
-  await client.query(postgresStep(COMMIT_TABLE));
+  await client.query(postgresTables(COMMIT_TABLE));
   await client.query(
     `INSERT INTO server_commit VALUES (1, $1, 0)
      ON CONFLICT (id) DO UPDATE SET instance = excluded.instance, number = 0`,

@@ -5,7 +5,7 @@ import { asProblem, type Problem } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
 import { jsonText } from "../../core/json.ts";
 import { may } from "../../core/session.ts";
-import type { ViewProps } from "../../routes.ts";
+import type { ViewProps } from "../../view.ts";
 import { type EditedKind, KINDS } from "./kinds.ts";
 import { ObjectEditor } from "./object-editor.tsx";
 import { type Read, readObject } from "./read-object.ts";

@@ -1,4 +1,4 @@
-import type { ViewProps } from "../../routes.ts";
+import type { ViewProps } from "../../view.ts";
 import { JobList } from "./job-list.tsx";
 import { JobPage } from "./job-page.tsx";
 

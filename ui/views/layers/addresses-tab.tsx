@@ -4,8 +4,8 @@ import { Empty, Panel } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
 import { formatOf, formatsOf } from "../../core/layer.ts";
 import { place, setQuery } from "../../core/router.ts";
-import type { TabProps } from "./layer-page.tsx";
 import { snippets, type TileAddresses } from "./snippets.ts";
+import type { TabProps } from "./tab.ts";
 
 /** The addresses of a layer for other programs. The chosen grid set, format and program are in the address. */
 export function AddressesTab({ layer }: TabProps) {

@@ -7,7 +7,7 @@ import { legendsOf } from "../../core/layer.ts";
 import { pathOf } from "../../core/router.ts";
 import { useDescriptions } from "../../core/schema.ts";
 import { may } from "../../core/session.ts";
-import type { TabProps } from "./layer-page.tsx";
+import type { TabProps } from "./tab.ts";
 
 /** Keys that the page shows elsewhere. */
 const ELSEWHERE: ReadonlySet<string> = new Set(["name", "source", "gridSubsets"]);

@@ -4,7 +4,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
 import { count, decimal } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
-import type { TabProps } from "./layer-page.tsx";
+import type { TabProps } from "./tab.ts";
 
 type GridSubset = Doc<"Layer">["gridSubsets"][number];
 type Level = GridSubset["levels"][number];

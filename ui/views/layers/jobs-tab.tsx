@@ -1,5 +1,5 @@
 import { Lazy } from "../../components/lazy.tsx";
-import type { TabProps } from "./layer-page.tsx";
+import type { TabProps } from "./tab.ts";
 
 const load = async () => (await import("../jobs/job-list.tsx")).LayerJobs;
 

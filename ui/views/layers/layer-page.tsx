@@ -18,13 +18,8 @@ import { EmptyLayer, MakeStale } from "./empty-layer.tsx";
 import { GridSetsTab } from "./grid-sets-tab.tsx";
 import { JobsTab } from "./jobs-tab.tsx";
 import { PreviewTab } from "./preview-tab.tsx";
+import type { TabProps } from "./tab.ts";
 import { UseTab } from "./use-tab.tsx";
-
-/** The layer of a tab, and its usage. */
-export interface TabProps {
-  readonly layer: Doc<"Layer">;
-  readonly usage: Loaded<Doc<"Usage">>;
-}
 
 interface Tab {
   /** The path segment. "" is the first tab. */

@@ -11,8 +11,8 @@ import { findSubset } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
 import type { MapPointer, MapSurface } from "../../map/map-surface.ts";
 import { featureInfo } from "./feature-info.ts";
-import type { TabProps } from "./layer-page.tsx";
 import { ParameterField } from "./parameter-field.tsx";
+import type { TabProps } from "./tab.ts";
 import { TryRender } from "./try-render.tsx";
 
 /** The answer to a click: a text, or a problem. `isLoading` until the answer arrives. */

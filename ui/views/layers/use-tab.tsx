@@ -7,7 +7,7 @@ import { bytes, count, milliseconds, percent } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place, setQuery } from "../../core/router.ts";
-import type { TabProps } from "./layer-page.tsx";
+import type { TabProps } from "./tab.ts";
 
 const WINDOWS = ["PT5M", "PT1H", "PT24H"] as const;
 const STATS_MS = 60_000;

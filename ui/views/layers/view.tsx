@@ -1,4 +1,4 @@
-import type { ViewProps } from "../../routes.ts";
+import type { ViewProps } from "../../view.ts";
 import { LayerPage } from "./layer-page.tsx";
 import { LayersPage } from "./layers-page.tsx";
 

@@ -1,4 +1,4 @@
-import type { ViewProps } from "../../routes.ts";
+import type { ViewProps } from "../../view.ts";
 import { EditSchedule, NewSchedule } from "./schedule-form.tsx";
 import { ScheduleList } from "./schedule-list.tsx";
 import { SchedulePage } from "./schedule-page.tsx";

@@ -3,11 +3,12 @@ import { DialogButton } from "../../components/dialog-button.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { TextField } from "../../components/text-field.tsx";
 import { toast } from "../../components/toast.tsx";
-import { type ApiRequest, send } from "../../core/api.ts";
+import { type ApiRequest, type Doc, send } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
 import { PasswordField } from "./password-field.tsx";
 import { highest, type Role, RoleField } from "./roles.tsx";
-import type { User } from "./users-part.tsx";
+
+export type User = Doc<"User">;
 
 /** The text that a form shows in the request in place of a password. */
 export const HIDDEN = "…";

@@ -8,9 +8,7 @@ import { t } from "../../core/i18n.ts";
 import { type Loaded, useDocument } from "../../core/resource.ts";
 import { may, session } from "../../core/session.ts";
 import { OwnPassword } from "./own-password.tsx";
-import { AddUser, ChangeUser } from "./user-forms.tsx";
-
-export type User = Doc<"User">;
+import { AddUser, ChangeUser, type User } from "./user-forms.tsx";
 
 /** The accounts of the server, and the password of the user's own account. */
 export function UsersPart() {

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { Link } from "../../components/link.tsx";
 import { Empty, Page } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
-import type { ViewProps } from "../../routes.ts";
+import type { ViewProps } from "../../view.ts";
 import { AboutPart } from "./about-part.tsx";
 import { ConfigurationPart } from "./configuration-part.tsx";
 import { GridSetsPart, StoresPart } from "./object-lists.tsx";

@@ -4,7 +4,7 @@ import { Link } from "../../components/link.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
-import type { ViewProps } from "../../routes.ts";
+import type { ViewProps } from "../../view.ts";
 import { type Upstream, UpstreamPanel } from "./upstream-panel.tsx";
 
 /** The servers that render the tiles: all servers, or the server in the address. */

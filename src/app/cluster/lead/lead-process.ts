@@ -12,7 +12,7 @@ import { listenFault } from "../../process/start-faults.ts";
 import type { NewsMember } from "../../process/store-news-exchange.ts";
 import { startCoordinatorThread } from "../../server/coordinator-link.ts";
 import { type Lead, startLead } from "../../server/lead.ts";
-import { loadInThread } from "../../server/reload/load-in-thread.ts";
+import { loadInThread } from "../../server/load-in-thread.ts";
 import type { LeadData, LeadParentMethods, LeadProcessMethods } from "../link/lead-methods.ts";
 import { LeadTable } from "../link/lead-table.ts";
 import { Lease } from "../link/lease.ts";

@@ -1,6 +1,6 @@
 import type { Configuration } from "../../../configuration/configuration.ts";
+import { storeLocationsById } from "../../../configuration/store-locations.ts";
 import type { RenderOrder } from "../../../render/render-order.ts";
-import { storeLocationsById } from "../../process/configured-stores.ts";
 import { otherVersion } from "../link/link-version.ts";
 import type { NodeHello, Welcome } from "../link/node-methods.ts";
 

@@ -3,7 +3,7 @@ import type { Configuration } from "../../../configuration/configuration.ts";
 import type { PostgresTarget } from "../../../state/postgres/postgres-url.ts";
 import type { TellStores } from "../../../store/store-news.ts";
 import type { StartRefusal } from "../../process/process-methods.ts";
-import type { LoadInput } from "../../server/reload/load-in-thread.ts";
+import type { LoadInput } from "../../server/load-in-thread.ts";
 
 /** The data with which a lead's process starts. */
 export interface LeadData {

@@ -1,16 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
+import { storeLocationsById } from "../../../configuration/store-locations.ts";
 import type { Readiness } from "../../../http/readiness.ts";
 import { localMethods } from "../../../lib/process/channel.ts";
 import { lockTilesDirectory } from "../../coordinator/claimed-state.ts";
 import { StoreWatch } from "../../coordinator/store-watch.ts";
-import { loadDiskTiers, storeLocationsById } from "../../process/configured-stores.ts";
+import { loadDiskTiers } from "../../process/configured-stores.ts";
 import { createLogger } from "../../process/logger.ts";
 import { SERVING_PROCESSES, type ServingProcesses } from "../../process/process-methods.ts";
 import { dataDirectoryFault } from "../../process/start-faults.ts";
 import { StoreNewsExchange } from "../../process/store-news-exchange.ts";
-import type { LoadInput } from "../../server/reload/load-in-thread.ts";
+import type { LoadInput } from "../../server/load-in-thread.ts";
 import { LocalRenderers } from "../../server/renderers/local-renderers.ts";
 import {
   listen,

@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { problemsOfText } from "../../exchange/problems-of-text.ts";
+import { problemsOfText } from "../../../migrate/problems-of-text.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { requireDirectoryOf } from "../../output/output-directory.ts";
 

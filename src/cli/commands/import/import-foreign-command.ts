@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { ForeignConfiguration } from "../../exchange/foreign/foreign-configuration.ts";
+import type { ForeignConfiguration } from "../../../migrate/foreign/foreign-configuration.ts";
 import { type ImportFlags, importConfiguration } from "./import-configuration.ts";
 
 interface Program {
@@ -17,7 +17,7 @@ const MAPPROXY: Program = {
   name: "MapProxy",
   file: "mapproxy.yaml",
   read: async (file) =>
-    (await import("../../exchange/foreign/mapproxy/mapproxy-configuration.ts")).mapProxyConfiguration(file),
+    (await import("../../../migrate/foreign/mapproxy/mapproxy-configuration.ts")).mapProxyConfiguration(file),
 };
 
 const MAPCACHE: Program = {
@@ -25,7 +25,7 @@ const MAPCACHE: Program = {
   name: "MapCache",
   file: "mapcache.xml",
   read: async (file) =>
-    (await import("../../exchange/foreign/mapcache/mapcache-configuration.ts")).mapCacheConfiguration(file),
+    (await import("../../../migrate/foreign/mapcache/mapcache-configuration.ts")).mapCacheConfiguration(file),
 };
 
 /**
@@ -43,9 +43,9 @@ const importForeign = ({ command, name, file, read }: Program): Command =>
     .action((given: string, flags: ImportFlags) =>
       importConfiguration(flags, async () => {
         const [{ foreignYaml }, { withoutRefused }, { reportText }] = await Promise.all([
-          import("../../exchange/foreign/foreign-configuration.ts"),
-          import("../../exchange/foreign/without-refused.ts"),
-          import("../../output/element-report.ts"),
+          import("../../../migrate/foreign/foreign-configuration.ts"),
+          import("../../../migrate/foreign/without-refused.ts"),
+          import("../../../migrate/element-report.ts"),
         ]);
         const taken = await withoutRefused(name, await read(given));
         const { warnings, variables } = taken;

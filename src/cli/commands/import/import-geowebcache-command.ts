@@ -1,4 +1,6 @@
 import { Command } from "commander";
+import { runningServer } from "../../client/running-server.ts";
+import { ServerClient } from "../../client/server-client.ts";
 import { type ImportFlags, importConfiguration } from "./import-configuration.ts";
 
 interface Flags extends ImportFlags {
@@ -17,19 +19,22 @@ export const importGeoWebCacheCommand = (): Command =>
     .action((source: string, flags: Flags) =>
       importConfiguration(flags, async () => {
         const [
-          { readGeoWebCache },
+          { readGeoWebCache, readServer },
           { elementReports },
           { unitWarning },
           { validYamlOf },
           { reportedElements, reportText },
         ] = await Promise.all([
-          import("../../exchange/geowebcache-source.ts"),
-          import("../../../configuration/gwc/honoured.ts"),
+          import("../../../migrate/geowebcache/geowebcache-source.ts"),
+          import("../../../migrate/geowebcache/honoured.ts"),
           import("../../../configuration/gwc/grid-set-object.ts"),
-          import("../../exchange/geowebcache-yaml.ts"),
-          import("../../output/element-report.ts"),
+          import("../../../migrate/geowebcache/geowebcache-yaml.ts"),
+          import("../../../migrate/element-report.ts"),
         ]);
-        const taken = await readGeoWebCache(source, flags.user);
+        const { user } = flags;
+        const taken = await (/^https?:\/\//.test(source)
+          ? readServer(runningServer(new ServerClient({ url: source, ...(user === undefined ? {} : { user }) })))
+          : readGeoWebCache(source));
         const written = await validYamlOf(taken);
         const { leftOut } = written;
         const objects = taken.objects.filter(({ kind, name }) => kind !== "layer" || !leftOut.has(name));

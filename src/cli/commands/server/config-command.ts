@@ -5,10 +5,11 @@ import type { Configuration } from "../../../configuration/configuration.ts";
 import { configurationDocument } from "../../../configuration/configuration-document.ts";
 import { configurationJsonSchema, includedJsonSchema } from "../../../configuration/configuration-json-schema.ts";
 import { CLIENT_VARIABLES } from "../../../lib/process/client-variables.ts";
+import { literal } from "../../../migrate/literal-text.ts";
 import { DEFAULT_QUOTA } from "../../../quota/quota-configuration.ts";
 import { requestAnswer, serverCommand } from "../../client/answer.ts";
+import { runningServer } from "../../client/running-server.ts";
 import { ServerClient, type ServerFlags } from "../../client/server-client.ts";
-import { literal } from "../../exchange/literal-text.ts";
 import { CommandFailure } from "../../exit.ts";
 import { showQuota } from "../../output/quota-text.ts";
 import { addConfigurationFlags, type ConfigurationFlags, loadWithWarnings } from "./configuration-flags.ts";
@@ -107,11 +108,14 @@ const exportCommand = (): Command =>
     .addOption(new Option("--format <format>", "the form").choices(["yaml", "geowebcache"]).default("yaml"))
     .action(async ({ format, ...flags }: ExportFlags) => {
       const [{ readServer }, { validYamlOf }, { geoWebCacheFileOf }] = await Promise.all([
-        import("../../exchange/geowebcache-source.ts"),
-        import("../../exchange/geowebcache-yaml.ts"),
-        import("../../exchange/geowebcache-file-of.ts"),
+        import("../../../migrate/geowebcache/geowebcache-source.ts"),
+        import("../../../migrate/geowebcache/geowebcache-yaml.ts"),
+        import("../../../migrate/geowebcache/geowebcache-file-of.ts"),
       ]);
-      const taken = await readServer(new ServerClient(flags), format === "yaml" ? "configurations" : "documents");
+      const taken = await readServer(
+        runningServer(new ServerClient(flags)),
+        format === "yaml" ? "configurations" : "documents",
+      );
       const { text, variables } = format === "yaml" ? await validYamlOf(taken) : geoWebCacheFileOf(taken.objects);
       process.stdout.write(text);
       if (variables.length > 0) process.stderr.write(`Variables to set, with the secrets: ${variables.join(", ")}\n`);

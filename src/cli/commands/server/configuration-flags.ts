@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { LoadInput } from "../../../app/server/reload/load-in-thread.ts";
+import type { LoadInput } from "../../../app/server/load-in-thread.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import type { ConfigurationInput } from "../../../configuration/configuration-input.ts";
 import { type ConfigurationProblem, problemText } from "../../../configuration/problem.ts";

@@ -53,7 +53,7 @@ async function start(
   }
   const [{ startServer }, { loadInThread }] = await Promise.all([
     import("../../../app/server/start.ts"),
-    import("../../../app/server/reload/load-in-thread.ts"),
+    import("../../../app/server/load-in-thread.ts"),
   ]);
   return startServer(configuration, (running, more) => loadInThread({ ...input, running, ...more }), thread);
 }

@@ -1,0 +1,8 @@
+import type { Doc } from "../../core/api.ts";
+import type { Loaded } from "../../core/resource.ts";
+
+/** The layer of a tab, and its usage. */
+export interface TabProps {
+  readonly layer: Doc<"Layer">;
+  readonly usage: Loaded<Doc<"Usage">>;
+}
