@@ -10,11 +10,12 @@ import { type ApiToken, digestOfToken, newTokenText } from "./api-token.ts";
 import type { SessionService } from "./session-service.ts";
 import { allUsers, asPasswordHash, type KeptUser, placeText, ROLES, type Role, type User } from "./user.ts";
 
-export const accountTables: Tables = `CREATE TABLE api_token (
-       id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user TEXT NOT NULL,
-       role TEXT NOT NULL, made_ms INTEGER NOT NULL, expires_ms INTEGER, used_ms INTEGER
-     );
-     CREATE TABLE user (name TEXT PRIMARY KEY, password_hash TEXT NOT NULL, roles TEXT NOT NULL) WITHOUT ROWID;`;
+export const accountTables: Tables = `
+  CREATE TABLE api_token (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user TEXT NOT NULL,
+    role TEXT NOT NULL, made_ms INTEGER NOT NULL, expires_ms INTEGER, used_ms INTEGER
+  );
+  CREATE TABLE user (name TEXT PRIMARY KEY, password_hash TEXT NOT NULL, roles TEXT NOT NULL) WITHOUT ROWID;`;
 
 /** The most tokens of one user. */
 const MOST_TOKENS = 100;

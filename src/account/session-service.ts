@@ -5,10 +5,11 @@ import { type Database, type Row, text } from "../state/database.ts";
 import { NO_LIMIT } from "../state/dialect.ts";
 import type { Tables } from "../state/tables.ts";
 
-export const sessionTables: Tables = `CREATE TABLE session (
-       token_digest BLOB PRIMARY KEY, user TEXT NOT NULL, account TEXT NOT NULL, csrf_token TEXT NOT NULL,
-       made_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL
-     ) WITHOUT ROWID;`;
+export const sessionTables: Tables = `
+  CREATE TABLE session (
+    token_digest BLOB PRIMARY KEY, user TEXT NOT NULL, account TEXT NOT NULL, csrf_token TEXT NOT NULL,
+    made_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL
+  ) WITHOUT ROWID;`;
 
 const HOUR_MS = 3_600_000;
 /** A session ends after this time without a request. */

@@ -5,11 +5,12 @@ import { type Database, int, type Row, type SqlValue, text } from "../state/data
 import type { Dialect } from "../state/dialect.ts";
 import type { Tables } from "../state/tables.ts";
 
-export const activityTables: Tables = `CREATE TABLE activity (
-       id INTEGER PRIMARY KEY AUTOINCREMENT, time_ms INTEGER NOT NULL, user TEXT, address TEXT NOT NULL,
-       method TEXT NOT NULL, path TEXT NOT NULL, status INTEGER NOT NULL, reason TEXT, job_id INTEGER,
-       request_id TEXT NOT NULL, detail TEXT
-     );`;
+export const activityTables: Tables = `
+  CREATE TABLE activity (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, time_ms INTEGER NOT NULL, user TEXT, address TEXT NOT NULL,
+    method TEXT NOT NULL, path TEXT NOT NULL, status INTEGER NOT NULL, reason TEXT, job_id INTEGER,
+    request_id TEXT NOT NULL, detail TEXT
+  );`;
 
 /** Waiting entries are written together, this long after the first of them. A kill may lose them. */
 const WRITE_MS = 250;

@@ -227,7 +227,7 @@ export class DiskTier {
   }
 }
 
-/** FNV-1a. */
+/** Returns the removal counter of a key: the hash FNV-1a, modulo the number of counters. */
 function counterOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);

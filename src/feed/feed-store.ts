@@ -3,8 +3,9 @@ import { type Database, int, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
 import type { Tables } from "../state/tables.ts";
 
-export const feedTables: Tables = `CREATE TABLE feed (layer TEXT NOT NULL, url TEXT NOT NULL, polled_ms INTEGER NOT NULL, last_update TEXT NOT NULL,
-       PRIMARY KEY (layer, url));`;
+export const feedTables: Tables = `
+  CREATE TABLE feed (layer TEXT NOT NULL, url TEXT NOT NULL, polled_ms INTEGER NOT NULL, last_update TEXT NOT NULL,
+    PRIMARY KEY (layer, url));`;
 
 /** The record of a feed in the database. */
 export interface FeedRecord {

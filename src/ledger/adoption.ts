@@ -14,8 +14,9 @@ import { blocksIn, blocksOf, type ListedBlock } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
 import { pyramidKey } from "./tile-set-record.ts";
 
-export const adoptionTables: Tables = `CREATE TABLE adoption (layer TEXT, grid_set TEXT, parameters_id TEXT, z INTEGER, after TEXT,
-       PRIMARY KEY (layer, grid_set, parameters_id));`;
+export const adoptionTables: Tables = `
+  CREATE TABLE adoption (layer TEXT, grid_set TEXT, parameters_id TEXT, z INTEGER, after TEXT,
+    PRIMARY KEY (layer, grid_set, parameters_id));`;
 
 /** From this number of layers on, one call of `layersThere` finds the layers that may have tiles. */
 const MANY_LAYERS = 16;

@@ -6,7 +6,8 @@ import type { Tables } from "../state/tables.ts";
  * its tiles were written. `ledger_boot.block_bytes` is the size of the disk's blocks in which allocated bytes were
  * counted. Jobs over stored tiles walk the blocks row by row, using the index `block_row`.
  */
-export const ledgerTables: Tables = `CREATE TABLE pyramid (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT, grid_set TEXT,
+export const ledgerTables: Tables = `
+  CREATE TABLE pyramid (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT, grid_set TEXT,
     parameters_id TEXT, complete INTEGER, UNIQUE (layer, grid_set, parameters_id));
   CREATE TABLE tile_set (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT, grid_set TEXT, format TEXT,
     parameters_id TEXT, dead INTEGER NOT NULL DEFAULT 0, aside INTEGER, level INTEGER);

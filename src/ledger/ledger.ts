@@ -7,7 +7,7 @@ import type { Clock } from "../lib/time/clock.ts";
 import { int, text } from "../state/database.ts";
 import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
 import { cellOf } from "./block.ts";
-import type { ZoomAddress } from "./block-table.ts";
+import type { ZoomAddress } from "./block-rows.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { CellEviction } from "./cells/cell-eviction.ts";
 import { CellWriters } from "./cells/cell-writers.ts";
@@ -173,7 +173,7 @@ export class Ledger {
    * pyramid.
    */
   isComplete(pyramid: StoredPyramid): boolean | undefined {
-    return this.#in.tileSets.isComplete(pyramid);
+    return this.#in.tileSets.pyramids.isComplete(pyramid);
   }
 
   /** Returns the tile sets with their sums. */

@@ -4,8 +4,9 @@ import { replacing } from "../state/dialect.ts";
 import type { Tables } from "../state/tables.ts";
 import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
 
-export const quotaTables: Tables = `CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL,
-       set_ms INTEGER, set_by TEXT);`;
+export const quotaTables: Tables = `
+  CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL,
+    set_ms INTEGER, set_by TEXT);`;
 
 /** When and by whom a quota was set over HTTP. */
 export interface QuotaOrigin {

@@ -5,14 +5,15 @@ import type { Tables } from "../state/tables.ts";
 import { countedSize, type QuotaCount } from "./quota-count.ts";
 
 /** `usage_sample.layers` is the number of layers that were sampled with the sample; null if no layers were sampled. */
-export const usageTrendTables: Tables = `CREATE TABLE usage_sample (
-      at_ms INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, allocated INTEGER, tiles INTEGER, layers INTEGER
-    );
-    CREATE TABLE usage_layer_sample (
-      at_ms INTEGER NOT NULL, layer TEXT NOT NULL,
-      tiles INTEGER NOT NULL, bytes INTEGER NOT NULL, allocated INTEGER NOT NULL,
-      PRIMARY KEY (at_ms, layer)
-    ) WITHOUT ROWID;`;
+export const usageTrendTables: Tables = `
+  CREATE TABLE usage_sample (
+    at_ms INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, allocated INTEGER, tiles INTEGER, layers INTEGER
+  );
+  CREATE TABLE usage_layer_sample (
+    at_ms INTEGER NOT NULL, layer TEXT NOT NULL,
+    tiles INTEGER NOT NULL, bytes INTEGER NOT NULL, allocated INTEGER NOT NULL,
+    PRIMARY KEY (at_ms, layer)
+  ) WITHOUT ROWID;`;
 
 /** The usage of all layers together, or of one layer. */
 interface Usage {

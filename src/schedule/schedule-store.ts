@@ -5,12 +5,13 @@ import { MOST_RUNS, type Schedule, type ScheduledJob, type SchedulePlan, type Sc
 import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
 
 /** `plan` is read for each job of a schedule. `place` has an area or tiles, which are large and read only for a run. */
-export const scheduleTables: Tables = `CREATE TABLE schedule (name TEXT PRIMARY KEY, plan TEXT NOT NULL, created_by TEXT, created_ms INTEGER NOT NULL,
-       next_ms INTEGER, last_due_ms INTEGER, job TEXT NOT NULL DEFAULT '', place TEXT) WITHOUT ROWID;
-     CREATE INDEX schedule_next ON schedule (next_ms);
-     CREATE TABLE schedule_run (id INTEGER PRIMARY KEY AUTOINCREMENT, schedule TEXT NOT NULL, at_ms INTEGER NOT NULL,
-       due_ms INTEGER, account TEXT, result TEXT NOT NULL, reason TEXT, jobs TEXT);
-     CREATE INDEX schedule_run_schedule ON schedule_run (schedule, id);`;
+export const scheduleTables: Tables = `
+  CREATE TABLE schedule (name TEXT PRIMARY KEY, plan TEXT NOT NULL, created_by TEXT, created_ms INTEGER NOT NULL,
+    next_ms INTEGER, last_due_ms INTEGER, job TEXT NOT NULL DEFAULT '', place TEXT) WITHOUT ROWID;
+  CREATE INDEX schedule_next ON schedule (next_ms);
+  CREATE TABLE schedule_run (id INTEGER PRIMARY KEY AUTOINCREMENT, schedule TEXT NOT NULL, at_ms INTEGER NOT NULL,
+    due_ms INTEGER, account TEXT, result TEXT NOT NULL, reason TEXT, jobs TEXT);
+  CREATE INDEX schedule_run_schedule ON schedule_run (schedule, id);`;
 
 /** The parts of a plan other than its jobs. */
 type Timing = Omit<SchedulePlan, "job">;

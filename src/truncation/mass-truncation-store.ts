@@ -13,12 +13,13 @@ import {
 import type { MassTruncationView } from "./truncation-documents.ts";
 import type { Aside } from "./truncations.ts";
 
-export const massTruncationTables: Tables = `CREATE TABLE mass_truncation (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT NOT NULL, type TEXT NOT NULL,
-       mode TEXT NOT NULL, parameters TEXT, state TEXT NOT NULL, created_ms INTEGER NOT NULL, created_by TEXT,
-       undo_until_ms INTEGER, ended_ms INTEGER, ended_by TEXT, tiles INTEGER, bytes INTEGER, kept TEXT,
-       discarded INTEGER);
-     CREATE INDEX mass_truncation_layer ON mass_truncation (layer);
-     CREATE INDEX mass_truncation_state ON mass_truncation (state);`;
+export const massTruncationTables: Tables = `
+  CREATE TABLE mass_truncation (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT NOT NULL, type TEXT NOT NULL,
+    mode TEXT NOT NULL, parameters TEXT, state TEXT NOT NULL, created_ms INTEGER NOT NULL, created_by TEXT,
+    undo_until_ms INTEGER, ended_ms INTEGER, ended_by TEXT, tiles INTEGER, bytes INTEGER, kept TEXT,
+    discarded INTEGER);
+  CREATE INDEX mass_truncation_layer ON mass_truncation (layer);
+  CREATE INDEX mass_truncation_state ON mass_truncation (state);`;
 
 /** A truncation as its document shows it. */
 export interface RecordedView extends MassTruncationView {

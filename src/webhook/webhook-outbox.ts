@@ -1,10 +1,11 @@
 import { type Database, int, text } from "../state/database.ts";
 import type { Tables } from "../state/tables.ts";
 
-export const webhookTables: Tables = `CREATE TABLE webhook_delivery (number INTEGER PRIMARY KEY AUTOINCREMENT, webhook TEXT NOT NULL, id TEXT NOT NULL,
-       event TEXT NOT NULL, job TEXT NOT NULL, created_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
-       due_ms INTEGER NOT NULL);
-     CREATE INDEX webhook_delivery_due ON webhook_delivery (webhook, due_ms);`;
+export const webhookTables: Tables = `
+  CREATE TABLE webhook_delivery (number INTEGER PRIMARY KEY AUTOINCREMENT, webhook TEXT NOT NULL, id TEXT NOT NULL,
+    event TEXT NOT NULL, job TEXT NOT NULL, created_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
+    due_ms INTEGER NOT NULL);
+  CREATE INDEX webhook_delivery_due ON webhook_delivery (webhook, due_ms);`;
 
 /** An event of a job that one webhook has not accepted yet. */
 export interface Delivery {

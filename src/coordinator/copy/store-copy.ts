@@ -3,8 +3,9 @@ import type { Tables } from "../../state/tables.ts";
 import type { StoreCopyView } from "./store-copy-documents.ts";
 
 /** `caught_up` is 1 if the server has ended in order after copying the last changes. */
-export const storeCopyTables: Tables = `CREATE TABLE store_copy (layer TEXT PRIMARY KEY, from_store TEXT NOT NULL, to_store TEXT NOT NULL,
-       started_ms INTEGER NOT NULL, caught_up INTEGER NOT NULL DEFAULT 0);`;
+export const storeCopyTables: Tables = `
+  CREATE TABLE store_copy (layer TEXT PRIMARY KEY, from_store TEXT NOT NULL, to_store TEXT NOT NULL,
+    started_ms INTEGER NOT NULL, caught_up INTEGER NOT NULL DEFAULT 0);`;
 
 export interface CopyRequest {
   readonly from: string;

@@ -146,7 +146,7 @@ export class MetatileAttempts {
     const { stop, outage } = this.#parts;
     const { retryCount, retryWaitMs, ownFailurePolicy } = job.request;
     const failed = before + 1;
-    // A request with its own failure fields gets exactly the retries that they say.
+    // If a request has failure fields, the job makes exactly the retries that these fields name.
     const isFinal = isLast || (failure.isPermanent === true && !ownFailurePolicy);
     const triesLeft = isFinal ? 0 : retryCount + 1 - failed;
     if (triesLeft > 0) {

@@ -2,7 +2,7 @@ import type { TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import type { LayerName, TileSet } from "../../layer/tile-set.ts";
 import { isDone } from "../../store/tile-store.ts";
 import { type Block, type CellOrder, cellOf } from "../block.ts";
-import type { ZoomAddress } from "../block-table.ts";
+import type { ZoomAddress } from "../block-rows.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "../eviction-order.ts";
 import type { LedgerInternals } from "../ledger-internals.ts";
 import type { TileSetRecord } from "../tile-set-record.ts";

@@ -242,7 +242,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.addMember(channel, () => void member.socket.destroy());
     this.#know(member);
     this.#leases.grant(hello.instance);
-    // The lead's host already has the renderers of its own machine.
+    // The renderers of the lead's machine are already in the pool.
     if (!this.#isOwn(hello) && !hello.isDraining && hello.renderers > 0) this.#parts.hosts.add(renderers);
     this.#parts.log.info("a node has joined", { node: hello.name });
     this.#joins.emit("joined");

@@ -54,7 +54,7 @@ export interface RendererHosts {
   add(host: RendererHost): void;
   /** Gives the host no further work. Resolves when its renderers have ended. */
   remove(host: RendererHost): Promise<void>;
-  /** Returns the work of a host. Absent for the machine of this process. */
+  /** Returns the work of the renderers on a host. Without `host`, returns the work on the machine of this process. */
   workOf(host?: RendererHost): RenderWork;
 }
 

@@ -53,7 +53,7 @@ const jobsQuery = z.object({
   counts: yesOrNo
     .default(false)
     .meta({ description: "Whether to count all jobs that match the filters other than state, outcome and paused" }),
-  ...page(1_000, 100, "the id of a job"),
+  ...page({ most: 1_000, standard: 100, cursor: "the id of a job" }),
 });
 
 type Parts = Pick<RouteOptions, "operations" | "jobOptions">;

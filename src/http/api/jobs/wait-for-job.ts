@@ -6,7 +6,7 @@ import type { RouteOptions } from "../../resource.ts";
 import { wholeNumber } from "../query-fields.ts";
 
 /** `wait` of a query: the most seconds that the answer may wait. Common proxies close requests that wait longer. */
-export const waitQuery = z.object({ wait: wholeNumber(0, 120, 0, "seconds, ") });
+export const waitQuery = z.object({ wait: wholeNumber({ least: 0, most: 120, standard: 0, unit: "seconds, " }) });
 
 /**
  * Waits until a job has ended, the time is over, the server closes or the client disconnects. Returns the job at that

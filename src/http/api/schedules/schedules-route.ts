@@ -23,7 +23,7 @@ import {
 
 /** The query of schedules. */
 const schedulesQuery = z.object({
-  runs: wholeNumber(0, MOST_RUNS, 0).meta({
+  runs: wholeNumber({ least: 0, most: MOST_RUNS, standard: 0 }).meta({
     description: "The number of last runs of each schedule, with the outcomes of their jobs. 0: as without the field",
   }),
 });
