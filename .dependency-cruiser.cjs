@@ -35,6 +35,12 @@ const modules = [
 /** The folders of app/, lowest first. Each but `process`, which all use, is one process, or one kind of them. */
 const processes = ["process", "renderer", "coordinator", "serving", "server", "cluster"];
 
+/** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
+const given = [
+  ...["account", "activity", "cache", "coordinator", "feed", "jobs", "ledger", "plan", "quota", "schedule"],
+  ...["render/dispatch", "render/upstream", "truncation", "webhook", "app/cluster"],
+];
+
 /** The folders `internal/` of src/. Only files in the folder above one, or below that folder, import from it. */
 const internals = readdirSync(join(__dirname, "src"), { recursive: true }).filter((path) => path.endsWith("/internal"));
 
@@ -52,6 +58,15 @@ module.exports = {
       from: { path: `^src/app/${folder}/`, pathNot: "\\.test\\.ts$" },
       to: { path: `^src/app/(${processes.slice(n + 1).join("|") || "none"})/` },
     })),
+    {
+      name: "seams-given",
+      severity: "error",
+      from: {
+        path: `^src/(${given.join("|")})/`,
+        pathNot: "\\.test\\.ts$|/(password|lead-process|lead-child|node|connections)\\.ts$",
+      },
+      to: { path: "^src/lib/(time|random|file)/machine-" },
+    },
     {
       name: "migrate-apart",
       severity: "error",

@@ -11,6 +11,7 @@ import { openPostgres } from "../src/state/postgres/postgres-database.ts";
 import { parsePostgresUrl } from "../src/state/postgres/postgres-url.ts";
 import { zoomDirectory } from "../src/store/file/file-layout.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
+import { ManualClock } from "../test/support/manual-clock.ts";
 
 export const LAYER = "a";
 const TILES = 20_000_000;
@@ -84,8 +85,8 @@ async function fill(dataDir: string, url: string, isCopied: boolean): Promise<nu
     mkdirSync(join(root, LAYER, zoomDirectory(GRID_SET, z, "")), { recursive: true });
   const db = openState(dataDir, url);
   db.createTables([ledgerTables]);
-  let clock = Date.now() - WRITTEN_WITHIN_MS;
-  const ledger = new Ledger({ db, store, boot: undefined, now: () => clock, monotonicNow: () => clock });
+  const clock = new ManualClock(Date.now() - WRITTEN_WITHIN_MS);
+  const ledger = new Ledger({ db, store, boot: undefined, clock });
   const tileSet = { layer: LAYER, gridSet: GRID_SET, format: "image/png", parametersId: "" };
   ledger.caches.adopted(tileSet);
   let random = 1;
@@ -96,7 +97,7 @@ async function fill(dataDir: string, url: string, isCopied: boolean): Promise<nu
   let blocks = 0;
   const block = (z: number, n: number, columns: number, tiles: Iterable<readonly [number, number]>): void => {
     const [x0, y0] = [(n % columns) * BLOCK_SIDE, Math.floor(n / columns) * BLOCK_SIDE];
-    clock = Date.now() - next(WRITTEN_WITHIN_MS);
+    clock.set(Date.now() - next(WRITTEN_WITHIN_MS));
     for (const [x, y] of tiles)
       ledger.writers.wrote(tileSet, { x: x0 + x, y: y0 + y, z, bytes: BYTES, replaced: undefined });
     if (++blocks % 500 === 0) ledger.flush();

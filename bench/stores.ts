@@ -2,6 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DiskTier } from "../src/cache/disk-tier.ts";
 import { builtInGridSet } from "../src/grid/built-in.ts";
+import { machineDisk } from "../src/lib/file/machine-disk.ts";
+import { machineClock } from "../src/lib/time/machine-clock.ts";
 import { createCompactStore } from "../src/store/compact/compact-store.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
 import type { Store } from "../src/store/store.ts";
@@ -82,7 +84,7 @@ async function tierRead(directory: string, bytes: Uint8Array): Promise<number> {
   const failed = (error: unknown): never => {
     throw error;
   };
-  const tier = new DiskTier({ directory, limitBytes: 2 ** 30, failed, elapsedMs: () => performance.now() });
+  const tier = new DiskTier({ directory, limitBytes: 2 ** 30, failed, disk: machineDisk, clock: machineClock });
   await tier.prepare();
   const keyOf = (n: number) => ({ key: `tile ${n}`, name: `a/EPSG:900913/png/default/${Z}/${n}.png`, epoch: 1 });
   for (let n = 0; n < SIDE * SIDE; n++) {

@@ -4,6 +4,96 @@ const HOLDERS = [
   "ExportNamedDeclaration > TSTypeAliasDeclaration",
 ];
 
+const TIMERS = "/^(set|clear)(Timeout|Interval|Immediate)$/";
+
+/**
+ * The seams of src/ (ARCHITECTURE.md): the expressions and the modules that reach the machine, and the files in which
+ * they may stand. A module's `computing` names reach nothing, and neither do its types.
+ */
+const SEAMS = [
+  {
+    code: [
+      `CallExpression[callee.name=${TIMERS}]`,
+      `CallExpression > Identifier.arguments[name=${TIMERS}]`,
+      `NewExpression > Identifier.arguments[name=${TIMERS}]`,
+      'MemberExpression[object.name="Date"][property.name="now"]',
+      'NewExpression[callee.name="Date"][arguments.length=0]',
+      'MemberExpression[object.name="performance"]',
+      'MemberExpression[object.name="process"][property.name="hrtime"]',
+      'MemberExpression[object.name="AbortSignal"][property.name="timeout"]',
+    ],
+    modules: /^(node:)?(timers|perf_hooks)/,
+    files: ["src/lib/time/machine-clock.ts", "src/launch/"],
+    message: "Take a Clock (src/lib/time/clock.ts): a test or a simulation moves it.",
+  },
+  {
+    code: ['MemberExpression[object.name="Math"][property.name="random"]', 'MemberExpression[object.name="crypto"]'],
+    modules: /^(node:)?crypto$/,
+    computing: /^(?!random|getRandom|webcrypto)/,
+    files: ["src/lib/random/machine-random.ts", "src/launch/"],
+    message: "Take a Random (src/lib/random/random.ts): a test or a simulation gives it a seed.",
+  },
+  {
+    code: ['CallExpression[callee.name="fetch"]'],
+    modules: /^(node:)?(net|tls|https?|http2|dgram|dns)(\/|$)/,
+    computing: /^(isIP|isIPv4|isIPv6|BlockList)$/,
+    files: [
+      "src/lib/http/",
+      "src/http/server.ts",
+      "src/app/cluster/link/connections.ts",
+      "src/state/postgres/client.ts",
+      "src/cli/client/server-client.ts",
+      "src/app/process/start-faults.ts",
+    ],
+    message: "Only HttpClient, the HTTP server, the links of a cluster and the client of PostgreSQL open sockets.",
+  },
+  {
+    modules: /^undici(\/|$)/,
+    files: ["src/lib/http/", "src/store/s3/internal/transport.ts"],
+    message: "Take an HttpClient, or the dispatcher of src/lib/http/http-dispatcher.ts.",
+  },
+  {
+    modules: /^aws4$/,
+    files: ["src/store/s3/internal/signer.ts"],
+    message: "Requests to S3 are signed in src/store/s3/internal/signer.ts and sent by its transport.",
+  },
+  {
+    modules: /^(libsql|pg)$/,
+    files: [
+      "src/state/",
+      // Files of SQLite that are no state: MBTiles, the lock of a compact store, the tiles of a command.
+      "src/source/archive/",
+      "src/store/compact/internal/store-lock.ts",
+      "src/cli/exchange/staged-tiles.ts",
+    ],
+    message: "Take a Database (src/state/database.ts).",
+  },
+  {
+    modules: /^(node:)?fs(\/|$)/,
+    computing: /^constants$/,
+    // A change of this list makes it shorter.
+    files: [
+      "src/launch/",
+      "src/lib/file/",
+      "src/lib/process/data-file.ts",
+      "src/state/",
+      "src/store/",
+      "src/source/",
+      "src/render/renderer/render-mask.ts",
+      "src/grid/epsg-definitions.ts",
+      "src/configuration/geowebcache/default-files.ts",
+      "src/configuration/internal/",
+      "src/configuration/keep/",
+      "src/migrate/",
+      "src/http/built-files.ts",
+      "src/http/api/server/server-places.ts",
+      "src/app/",
+      "src/cli/",
+    ],
+    message: "Take a Disk (src/lib/file/disk.ts), or read a file through another function of src/lib/file/.",
+  },
+];
+
 /** The names of fields and parameters that have a brand, with the primitive that they must not have. */
 const BRANDED_NAMES = [
   { names: /^#?(?:layer|layerName)$/, primitive: "TSStringKeyword", brand: "LayerName" },
@@ -56,6 +146,23 @@ export default {
             });
           },
         };
+      },
+    },
+    seams: {
+      create(context) {
+        const path = context.filename.slice(context.cwd.length + 1);
+        const refused = SEAMS.filter(({ files }) => !files.some((file) => path.startsWith(file)));
+        const rules = refused.flatMap(({ code = [], message }) =>
+          code.map((selector) => [selector, (node) => context.report({ node, message })]),
+        );
+        const checkImport = (node) => {
+          const names = (node.specifiers ?? []).filter(({ importKind }) => importKind !== "type");
+          for (const { modules, computing, message } of refused) {
+            if (node.importKind === "type" || modules?.test(node.source.value) !== true) continue;
+            if (!names.every(({ imported }) => computing?.test(imported?.name))) context.report({ node, message });
+          }
+        };
+        return { ...Object.fromEntries(rules), ImportDeclaration: checkImport };
       },
     },
     // A layer's name or a level is not any string or number: two of them cannot be swapped.

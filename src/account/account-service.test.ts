@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { openTestDatabase } from "../../test/support/test-database.ts";
+import { machineRandom } from "../lib/random/machine-random.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { type AccountParts, AccountService, type Accounts, accountTables } from "./account-service.ts";
 import { SessionService, sessionTables } from "./session-service.ts";
 import type { KeptUser } from "./user.ts";
@@ -24,8 +26,9 @@ function accounts(users: readonly KeptUser[]) {
   };
   const service = new AccountService({
     db,
-    now: Date.now,
-    sessions: new SessionService({ db, now: Date.now }),
+    clock: machineClock,
+    random: machineRandom,
+    sessions: new SessionService({ db, clock: machineClock, random: machineRandom }),
     configuredUsers: () => state.users,
     accountsChanged: (sent) => state.sent.push(sent),
     fault: () => state.faults++,

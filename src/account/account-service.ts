@@ -1,5 +1,7 @@
+import type { Random } from "../lib/random/random.ts";
 import { conflict, type Refusal, unknownToken, unknownUser } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { type Database, int, intOrNull, type Row, text } from "../state/database.ts";
 import type { Tables } from "../state/tables.ts";
@@ -30,7 +32,8 @@ export const NO_ACCOUNTS: Accounts = { users: [], tokens: [] };
 
 export interface AccountParts {
   readonly db: Database;
-  readonly now: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly sessions: Pick<SessionService, "endSessionsOf">;
   /** Returns the users that the configuration names. They cannot be changed here. */
   readonly configuredUsers: () => readonly KeptUser[];
@@ -198,17 +201,17 @@ export class AccountService {
     role,
     expiresMs,
   }: NewToken): Promise<Result<{ readonly text: string; readonly view: ApiTokenView }, Refusal>> {
-    const { db, now } = this.#parts;
+    const { db, clock, random } = this.#parts;
     // A reload may have removed the user since the request was permitted.
     if (!this.#hasUser(user)) return refuse(conflict(`The user ${JSON.stringify(user)} no longer exists.`));
-    const nowMs = now();
+    const nowMs = clock.now();
     const made = db.prepare(
       'SELECT count(*) AS n FROM api_token WHERE "user" = ? AND (expires_ms IS NULL OR expires_ms >= ?)',
     );
     const count = made.get(user, nowMs - EXPIRED_LISTED_MS)?.["n"];
     if (Number(count) >= MOST_TOKENS)
       return refuse(conflict(`A user has at most ${MOST_TOKENS} tokens; delete an unused token first.`));
-    const tokenText = newTokenText();
+    const tokenText = newTokenText(random);
     this.#change(() => {
       db.prepare("DELETE FROM api_token WHERE expires_ms < ?").run(nowMs - EXPIRED_LISTED_MS);
       db.prepare(
@@ -234,8 +237,8 @@ export class AccountService {
 
   /** Records that a token is in use. */
   async apiTokenUsed(id: number): Promise<void> {
-    const { db, now } = this.#parts;
-    db.unsynced(() => db.prepare("UPDATE api_token SET used_ms = ? WHERE id = ?").run(now(), id));
+    const { db, clock } = this.#parts;
+    db.unsynced(() => db.prepare("UPDATE api_token SET used_ms = ? WHERE id = ?").run(clock.now(), id));
   }
 }
 

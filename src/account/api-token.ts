@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
+import type { Random } from "../lib/random/random.ts";
 import { ROLES, type Role } from "./user.ts";
 
 /** The part of an API token that every process needs to check requests. */
@@ -17,7 +18,7 @@ const PREFIX = "nht_";
 const FORM = new RegExp(`^bearer +(${PREFIX}[\\w-]{43}) *$`, "i");
 
 /** Returns the text of a new token: 256 random bits behind a prefix by which scanners for leaked secrets find it. */
-export const newTokenText = (): string => PREFIX + randomBytes(32).toString("base64url");
+export const newTokenText = (random: Random): string => PREFIX + random.bytes(32).toString("base64url");
 
 /** Returns the text of the token in `Authorization: Bearer TOKEN` (RFC 6750); undefined for anything else. */
 export const bearerToken = (header: string): string | undefined => FORM.exec(header)?.[1];

@@ -1,4 +1,5 @@
-import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { createHash, scrypt, timingSafeEqual } from "node:crypto";
+import { machineRandom } from "../lib/random/machine-random.ts";
 import { compareBcrypt, type Purpose } from "./bcrypt-threads.ts";
 import { asPasswordHash, type PasswordHash } from "./user.ts";
 
@@ -31,7 +32,7 @@ function derive(password: string, { ln, r, p, salt, key }: ScryptHash): Promise<
   });
 }
 
-const fresh = (salt: Buffer = randomBytes(16)): ScryptHash => ({
+const fresh = (salt: Buffer = machineRandom.bytes(16)): ScryptHash => ({
   ln: COST,
   r: BLOCK,
   p: PARALLEL,

@@ -1,4 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
+import type { Random } from "../lib/random/random.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { type Database, type Row, text } from "../state/database.ts";
 import { NO_LIMIT } from "../state/dialect.ts";
 import type { Tables } from "../state/tables.ts";
@@ -36,11 +38,13 @@ export interface Session {
 /** The sessions of people who signed in with a browser. They survive a restart of the server. */
 export class SessionService {
   readonly #db: Database;
-  readonly #now: () => number;
+  readonly #clock: Clock;
+  readonly #random: Random;
 
-  constructor({ db, now }: { readonly db: Database; readonly now: () => number }) {
+  constructor({ db, clock, random }: { readonly db: Database; readonly clock: Clock; readonly random: Random }) {
     this.#db = db;
-    this.#now = now;
+    this.#clock = clock;
+    this.#random = random;
   }
 
   /** Opens a session of a user who has signed in. Returns its token, of which only a digest is stored. */
@@ -48,9 +52,9 @@ export class SessionService {
     user,
     account,
   }: Pick<Session, "user" | "account">): Promise<{ readonly token: string; readonly csrfToken: string }> {
-    const token = randomToken();
-    const csrfToken = randomToken();
-    const now = this.#now();
+    const token = randomToken(this.#random);
+    const csrfToken = randomToken(this.#random);
+    const now = this.#clock.now();
     this.#db.transaction(() => {
       this.#db.prepare(`DELETE FROM session WHERE ${ENDED}`).run(...endedBefore(now));
       this.#db
@@ -78,13 +82,13 @@ export class SessionService {
 
   /** Returns whether a token has a session. Does not count as a use of the session. */
   async isSession(token: string): Promise<boolean> {
-    return this.#row(digest(token), this.#now()) !== undefined;
+    return this.#row(digest(token), this.#clock.now()) !== undefined;
   }
 
   /** Returns the session of a token. Undefined if the token has no session, or its session has ended. */
   async session(token: string): Promise<Session | undefined> {
     const key = digest(token);
-    const now = this.#now();
+    const now = this.#clock.now();
     const row = this.#row(key, now);
     if (row === undefined) return undefined;
     if (Math.abs(now - Number(row["used_ms"])) > USE_WRITTEN_MS)
@@ -104,6 +108,6 @@ export class SessionService {
 }
 
 /** Returns 256 random bits. */
-const randomToken = (): string => randomBytes(32).toString("base64url");
+const randomToken = (random: Random): string => random.bytes(32).toString("base64url");
 
 const digest = (token: string): Uint8Array => createHash("sha256").update(token).digest();

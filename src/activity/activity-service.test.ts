@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { inPostgres, openTestDatabase } from "../../test/support/test-database.ts";
 import type { Database } from "../state/database.ts";
 import { type ActivityFilter, ActivityService, activityTables } from "./activity-service.ts";
@@ -34,18 +35,18 @@ const pathsOf = async (service: ActivityService, limit: number): Promise<readonl
   (await service.activity({ limit }, {})).map(({ path }) => path);
 
 test("50,000 entries are kept, none is lost between two writes, and old ones go", async () => {
-  let now = 0;
+  const clock = new ManualClock(0);
   const service = new ActivityService({
     db,
-    now: () => now,
+    clock,
     fault: (error) => expect(error).toBeUndefined(),
     written: () => {},
   });
   for (let n = 0; n < 50_003; n++) await service.recordActivity(entry(n));
   const kept = await pathsOf(service, 100_000);
   expect([kept.length, kept[0], kept.at(-1)]).toEqual([50_000, "/50002", "/3"]);
-  now = 90 * 86_400_000 + 50_000;
-  await service.recordActivity(entry(1, now));
+  clock.set(90 * 86_400_000 + 50_000);
+  await service.recordActivity(entry(1, clock.now()));
   expect(await pathsOf(service, 100_000)).toEqual(["/1", "/50002", "/50001", "/50000"]);
 });
 
@@ -53,7 +54,7 @@ test("50,000 entries are kept, none is lost between two writes, and old ones go"
 test.skipIf(inPostgres)("entries stay when the next id is raised, as after a restore of the database", async () => {
   const service = new ActivityService({
     db,
-    now: () => 0,
+    clock: new ManualClock(0),
     fault: (error) => expect(error).toBeUndefined(),
     written: () => {},
   });
@@ -67,7 +68,7 @@ test.skipIf(inPostgres)("entries stay when the next id is raised, as after a res
 test("a filter finds entries behind many others, page by page", async () => {
   const service = new ActivityService({
     db,
-    now: () => 0,
+    clock: new ManualClock(0),
     fault: (error) => expect(error).toBeUndefined(),
     written: () => {},
   });

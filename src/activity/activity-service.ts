@@ -1,5 +1,6 @@
 import { pagesOf } from "../lib/pages.ts";
 import { Slices } from "../lib/process/slices.ts";
+import type { Clock, Timer } from "../lib/time/clock.ts";
 import { type Database, int, type Row, type SqlValue, text } from "../state/database.ts";
 import type { Dialect } from "../state/dialect.ts";
 import type { Tables } from "../state/tables.ts";
@@ -56,21 +57,21 @@ const SLICE = 2_000;
 /** Records changes and refused requests, each with its account. */
 export class ActivityService {
   readonly #db: Database;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #fault: (error: unknown) => void;
   readonly #written: (entry: ActivityRow) => void;
   #waiting: ActivityEntry[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   /** @param parts `fault` is called if entries could not be written, `written` with each entry after its write */
   constructor(parts: {
     readonly db: Database;
-    readonly now: () => number;
+    readonly clock: Clock;
     readonly fault: (error: unknown) => void;
     readonly written: (entry: ActivityRow) => void;
   }) {
     this.#db = parts.db;
-    this.#now = parts.now;
+    this.#clock = parts.clock;
     this.#fault = parts.fault;
     this.#written = parts.written;
   }
@@ -79,7 +80,7 @@ export class ActivityService {
   async recordActivity(entry: ActivityEntry): Promise<void> {
     this.#waiting.push(entry);
     if (this.#waiting.length >= MOST_WAITING) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), WRITE_MS);
+    else this.#timer ??= this.#clock.after(WRITE_MS, () => this.flush());
   }
 
   /** Returns entries, the newest first. `after` is the id of the last entry of the previous page. */
@@ -88,7 +89,7 @@ export class ActivityService {
     filter: ActivityFilter,
   ): Promise<readonly ActivityRow[]> {
     this.flush();
-    const slices = new Slices();
+    const slices = new Slices(this.#clock);
     const found: ActivityRow[] = [];
     let before = after ?? Number.MAX_SAFE_INTEGER;
     while (found.length < limit) {
@@ -117,7 +118,7 @@ export class ActivityService {
 
   /** Writes the waiting entries, and deletes the oldest ones. */
   flush(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     const entries = this.#waiting;
     if (entries.length === 0) return;
@@ -138,7 +139,7 @@ export class ActivityService {
         `DELETE FROM activity WHERE time_ms < ?
            OR id <= (SELECT id FROM activity ORDER BY id DESC LIMIT 1 OFFSET ${MOST_ENTRIES})`,
       )
-      .run(this.#now() - LONGEST_MS);
+      .run(this.#clock.now() - LONGEST_MS);
     return rows;
   }
 

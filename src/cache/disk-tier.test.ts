@@ -3,6 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
+import type { Disk } from "../lib/file/disk.ts";
+import { machineDisk } from "../lib/file/machine-disk.ts";
 import { DiskTier, type TierKey } from "./disk-tier.ts";
 
 const root = mkdtempSync(join(tmpdir(), "nuthatch-tier-"));
@@ -13,15 +16,12 @@ const at = (n: number | string, name = `name of ${n}`, epoch = 1): TierKey => ({
 const tile = (size: number, fill = 7) => ({ bytes: new Uint8Array(size).fill(fill), modifiedMs: 1_700_000_000_123.5 });
 const yes = (): boolean => true;
 
-async function open(limitBytes: number, directory = join(root, String(made++))) {
+async function open(limitBytes: number, directory = join(root, String(made++)), disk = machineDisk) {
   const failures: unknown[] = [];
-  let nowMs = 0;
-  const tier = new DiskTier({ directory, limitBytes, failed: (error) => failures.push(error), elapsedMs: () => nowMs });
+  const clock = new ManualClock();
+  const tier = new DiskTier({ directory, limitBytes, failed: (error) => failures.push(error), disk, clock });
   await tier.prepare();
-  const advance = (ms: number): void => {
-    nowMs += ms;
-  };
-  return { tier, directory, failures, advance };
+  return { tier, directory, failures, advance: clock.pass.bind(clock) };
 }
 
 function filesIn(directory: string): string[] {
@@ -165,4 +165,25 @@ test("a file that is gone or cut off is no tile, and is counted as a fault", asy
   expect(failures).toHaveLength(2);
   await tier.idle();
   expect(tier.view()).toMatchObject({ tiles: 0, bytes: 0 });
+});
+
+test("a full disk costs one failure, and after a pause tiles are kept again", async () => {
+  let isFull = true;
+  const disk: Disk = {
+    ...machineDisk,
+    writeFile: (...write) =>
+      isFull ? Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" })) : machineDisk.writeFile(...write),
+  };
+  const { tier, failures, advance } = await open(1_000_000, undefined, disk);
+  const kept = async (): Promise<boolean> => {
+    tier.keep(at(1), tile(100), tier.mark(at(1).key), yes);
+    await tier.idle();
+    return tier.get(at(1)) !== undefined;
+  };
+  expect(await kept()).toBe(false);
+  isFull = false;
+  expect(await kept(), "in the pause").toBe(false);
+  advance(5_000);
+  expect(await kept()).toBe(true);
+  expect(failures).toMatchObject([{ code: "ENOSPC" }]);
 });

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { mkdir, rm, statfs, unlink, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
 import { dirname, join } from "node:path";
 import { LRUCache } from "lru-cache";
 import { codeOf } from "../lib/error-code.ts";
+import type { Disk } from "../lib/file/disk.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { StoredTile } from "../store/tile-store.ts";
 import type { DiskTierView } from "./disk-tier-view.ts";
 
@@ -14,8 +15,8 @@ export interface DiskTierOptions {
   readonly limitBytes: number;
   /** Called with each fault of the disk. The request that caused it continues without the tier. */
   readonly failed: (error: unknown) => void;
-  /** Returns ms of a monotonic clock. */
-  readonly elapsedMs: () => number;
+  readonly disk: Disk;
+  readonly clock: Clock;
 }
 
 /** One tile in the tier. */
@@ -86,9 +87,10 @@ export class DiskTier {
   /** Removes the files that an earlier process has left in the directory. Until then nothing is stored in the tier. */
   prepare(): Promise<void> {
     return this.#noted(async () => {
-      await rm(this.#options.directory, { recursive: true, force: true });
-      await mkdir(this.#options.directory, { recursive: true });
-      const { bsize } = await statfs(this.#options.directory);
+      const { directory, disk } = this.#options;
+      await disk.rm(directory, { recursive: true, force: true });
+      await disk.mkdir(directory, { recursive: true });
+      const { bsize } = await disk.statfs(directory);
       this.#blockBytes = bsize >= 512 && bsize <= 65_536 ? bsize : USUAL_BLOCK_BYTES;
     });
   }
@@ -109,7 +111,7 @@ export class DiskTier {
     const entry = this.#index.get(id);
     if (entry === undefined) return undefined;
     try {
-      const content = readWhole(this.#pathOf(entry));
+      const content = readWhole(this.#options.disk, this.#pathOf(entry));
       const isCurrent = content.readDoubleLE(8) === epoch && content.subarray(16, HEADER_BYTES).equals(digestOf(name));
       if (isCurrent) {
         this.#hits++;
@@ -136,7 +138,7 @@ export class DiskTier {
     const isWanted = (): boolean => isCurrent() && this.mark(at.key) === mark;
     if (!isWanted()) return;
     if (this.#blockBytes === undefined || this.#writes.size >= MOST_WRITES) return;
-    if (this.#options.elapsedMs() < this.#pausedUntilMs) return;
+    if (this.#options.clock.monotonicNow() < this.#pausedUntilMs) return;
     const write = this.#noted(() => this.#write(at, tile, isWanted)).finally(() => this.#writes.delete(write));
     this.#writes.add(write);
   }
@@ -183,17 +185,19 @@ export class DiskTier {
   }
 
   async #writeFile(path: string, content: Buffer): Promise<void> {
+    const { disk } = this.#options;
     try {
-      await writeFile(path, content, { mode: 0o600 });
+      await disk.writeFile(path, content, { mode: 0o600 });
     } catch (error) {
       if (codeOf(error) !== "ENOENT") throw error;
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, content, { mode: 0o600 });
+      await disk.mkdir(dirname(path), { recursive: true });
+      await disk.writeFile(path, content, { mode: 0o600 });
     }
   }
 
   #delete(entry: Entry): void {
-    const deletion = unlink(this.#pathOf(entry))
+    const deletion = this.#options.disk
+      .unlink(this.#pathOf(entry))
       .catch((error: unknown) => {
         const code = codeOf(error);
         if (code === "ENOENT" || code === "ENOTDIR") return;
@@ -212,7 +216,7 @@ export class DiskTier {
     try {
       await work();
     } catch (error) {
-      this.#pausedUntilMs = this.#options.elapsedMs() + PAUSE_MS;
+      this.#pausedUntilMs = this.#options.clock.monotonicNow() + PAUSE_MS;
       this.#fail(error);
     }
   }
@@ -223,7 +227,7 @@ export class DiskTier {
   }
 }
 
-/** FNV-1a. */
+/** Returns the removal counter of a key: the hash FNV-1a, modulo the number of counters. */
 function counterOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
@@ -234,21 +238,21 @@ const idOf = (key: string): string => createHash("sha1").update(key).digest("bas
 const digestOf = (name: string): Buffer => createHash("sha1").update(name).digest();
 
 /** @throws Error when the file does not exist, or is not a file of the tier */
-function readWhole(path: string): Buffer {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+function readWhole(disk: Disk, path: string): Buffer {
+  const file = disk.openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const found = fstatSync(file);
+    const found = disk.fstatSync(file);
     if (!found.isFile()) throw new Error("a file of the disk tier is no regular file");
     const { size } = found;
     const content = Buffer.allocUnsafeSlow(size);
     for (let read = 0; read < size; ) {
-      const n = readSync(file, content, read, size - read, read);
+      const n = disk.readSync(file, content, read, size - read, read);
       if (n === 0) throw new Error("a file of the disk tier is shorter than it was");
       read += n;
     }
     if (size < HEADER_BYTES) throw new Error("a file of the disk tier has no header");
     return content;
   } finally {
-    closeSync(file);
+    disk.closeSync(file);
   }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../lib/time/clock.ts";
 import type { TestOrder, TestRender } from "../render/renderer/test-render.ts";
 import { upstreamIdOf } from "../render/upstream/upstream-limits.ts";
 import { tileEtag } from "./etag.ts";
@@ -17,10 +18,12 @@ const BUSY: TileFailure = {
  * Renders tiles past the cache, one tile per render, without reading from the store or storing (`cacheBypassAllowed`).
  */
 export class UncachedTiles {
+  readonly #clock: Clock;
   readonly #render: (order: TestOrder, gone: AbortSignal) => Promise<TestRender | undefined>;
   #rendering = 0;
 
-  constructor(render: (order: TestOrder, gone: AbortSignal) => Promise<TestRender | undefined>) {
+  constructor(clock: Clock, render: (order: TestOrder, gone: AbortSignal) => Promise<TestRender | undefined>) {
+    this.#clock = clock;
     this.#render = render;
   }
 
@@ -28,7 +31,7 @@ export class UncachedTiles {
     if (this.#rendering >= MOST_AT_ONCE) return { kind: "failure", failure: BUSY };
     this.#rendering++;
     try {
-      return outcomeOf(await this.#render(orderOf(request), gone));
+      return outcomeOf(await this.#render(orderOf(request), gone), this.#clock.now());
     } finally {
       this.#rendering--;
     }
@@ -44,7 +47,7 @@ const orderOf = ({ layer, subset, format, parameters, index }: TileRequest): Tes
   tile: index,
 });
 
-function outcomeOf(rendered: TestRender | undefined): TileOutcome {
+function outcomeOf(rendered: TestRender | undefined, nowMs: number): TileOutcome {
   if (rendered === undefined) return { kind: "failure", failure: failureOf({ kind: "layer_removed" }) };
   const { tile, error } = rendered;
   if (tile === undefined)
@@ -57,7 +60,6 @@ function outcomeOf(rendered: TestRender | undefined): TileOutcome {
         retryAfterMs: undefined,
       }),
     };
-  const nowMs = Date.now();
   const modifiedMs = Math.floor(nowMs / 1000) * 1000;
   return {
     kind: "tile",

@@ -64,7 +64,7 @@ export async function changeLayer(
   const layer = await buildOneLayer(read, path, otherDirectories(current.layers, at), {
     gridSets: new Map(current.gridSets.map((gridSet) => [gridSet.id, gridSet])),
     declared: new Set(),
-    // The source needs no files.
+    // `needsFiles` has excluded sources with files.
     inspectArchive: undefined,
     caches: new Map(),
     problems,

@@ -6,6 +6,7 @@ import type { Logger } from "../lib/process/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { LATE, unlessLate } from "../lib/time/late.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { storeTag } from "../store/store-configuration.ts";
 import type { Configuration } from "./configuration.ts";
 import type { ConfigurationInput, RunningConfiguration } from "./configuration-input.ts";
@@ -172,7 +173,8 @@ export class ConfigurationInForce {
     const checked = await this.#check(change);
     if (!checked.ok) return checked;
     const { next, warnings } = checked.value;
-    const prepared = "made" in next ? ok(null) : await unlessLate(prepare(next, this.#current), PREPARE_MS);
+    const prepared =
+      "made" in next ? ok(null) : await unlessLate(machineClock, prepare(next, this.#current), PREPARE_MS);
     if (prepared === LATE) return refuse(NOT_PREPARED);
     if (!prepared.ok) return prepared;
     const stored = await store(changesOf(this.#current.objects, change));

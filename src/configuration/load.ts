@@ -128,7 +128,7 @@ async function loadLeniently(
     const isOfLayers = !layers.has(undefined) && !(changed?.kind === "layer" && layers.has(changed.name));
     if (!isOfLayers) {
       const own = loaded.error.filter(({ file }) => !isOther(layerOfOrigin(objects, loading, file)));
-      // The answer to a request names the elements of its body itself.
+      // If a request caused the problems, the code that answers it adds the element names of the request's body.
       return refuse(changed === undefined ? own.map(inElements) : own);
     }
     for (const layer of layers) if (layer !== undefined) notServed.add(layer);
@@ -178,7 +178,7 @@ async function loadWith(
   });
   content = added.content;
   const overrideOf = (path: Path) => overridden.overrides.findLast((override) => isWithin(path, override.path));
-  // A value that comes from the defaults of layers may come from a variable or flag.
+  // `layerDefaults` may have supplied the value, and a variable or flag may have set it there.
   const overrideAt = (path: Path) => overrideOf(path) ?? overrideOf(files.pathIn(added.inFile(path)));
   const origins: Origins = {
     originOf(path, part) {

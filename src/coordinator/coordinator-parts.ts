@@ -7,6 +7,8 @@ import type { Adoption } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LostWrites } from "../ledger/lost-writes.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Random } from "../lib/random/random.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 
 import type { EvictionOptions } from "../quota/eviction-options.ts";
@@ -55,11 +57,8 @@ export interface CoordinatorParts {
   readonly lostWrites?: LostWrites | undefined;
   /** The parts of the last server's state that are missing, if any. */
   readonly stateLoss?: StateLoss | undefined;
-  /** ms since 1970 by the wall clock, for points in time. */
-  readonly now: () => number;
-  /** A clock in ms that starts at the wall clock's time and never steps, for durations. */
-  readonly monotonicNow: () => number;
-  readonly random: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly webhooks: () => readonly Webhook[];
   /** Called with each event after it has been persisted. */
   readonly publish: (event: ServerEvent) => void;
@@ -74,7 +73,7 @@ export interface CoordinatorParts {
 export interface BuildContext extends CoordinatorParts {
   readonly ledger: Ledger;
   readonly adoption: Adoption;
-  readonly clock: ClockRecord;
+  readonly clockRecord: ClockRecord;
   readonly state: StateWriter;
   /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;

@@ -5,11 +5,14 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
+import { evenRandom } from "../../test/support/random.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Block } from "../ledger/block.ts";
 import { Ledger } from "../ledger/ledger.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { JobRequest } from "../plan/job/job-request.ts";
 import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
 import type { RenderControl } from "../render/render-control.ts";
@@ -125,9 +128,8 @@ function live(
     sharedStore: () => false,
     undoSeconds: () => 0,
     boot: "boot",
-    now: Date.now,
-    monotonicNow: () => performance.now(),
-    random: () => 0.5,
+    clock: machineClock,
+    random: evenRandom,
     webhooks: () => [],
     configuredUsers: () => [],
     accountsChanged: () => undefined,
@@ -336,9 +338,9 @@ test("while a truncate of bounds has its layer blocked, it looks at no more tile
 
 test("a wall clock that steps does not end the time in which a truncation can be undone", async () => {
   const store = createMemoryStore();
-  const clocks = { wallMs: 1e12, steadyMs: 5_000 };
+  const clock = new ManualClock();
   const { coordinator } = live(store, {
-    parts: { undoSeconds: () => 3_600, now: () => clocks.wallMs, monotonicNow: () => clocks.steadyMs },
+    parts: { undoSeconds: () => 3_600, clock },
   });
   await store.put({ tileSet, x: 0, y: 0, z: 4 }, new Uint8Array(9), ...unconditionally);
   const { id } = await coordinator.services.truncations.truncate(
@@ -346,8 +348,8 @@ test("a wall clock that steps does not end the time in which a truncation can be
     null,
   );
   const stateAfter = async (wallMs: number, steadyMs: number) => {
-    clocks.wallMs += wallMs;
-    clocks.steadyMs += steadyMs;
+    clock.pass(steadyMs);
+    clock.setWallClock(wallMs - steadyMs);
     coordinator.services.truncations.tick();
     return (await coordinator.services.truncations.truncation(id))?.state;
   };
@@ -426,7 +428,7 @@ test("a close writes the use of all blocks, however short ago they were read and
   await first.coordinator.close();
   first.db.close();
   const db = openTestDatabase(join(directory, "state.db"));
-  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
+  const ledger = new Ledger({ db, store, boot: "boot", clock: machineClock });
   const used = [...ledger.usedCells(tileSet, { z, minX: 0, minY: 0, maxX: blocks * 128, maxY: 127 })].flat();
   expect(used).toHaveLength(blocks);
   db.close();

@@ -3,6 +3,7 @@ import { type Catalogue, type LayerGridSet, layerNames } from "../layer/catalogu
 import { Adoption } from "../ledger/adoption.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Timer } from "../lib/time/clock.ts";
 import { ClockRecord } from "../state/clock-record.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { unique } from "../truncation/grid-set-places.ts";
@@ -36,7 +37,7 @@ export class Coordinator {
   readonly #parts: Lifecycle;
   readonly #closing: AbortController;
   /** Fires when no further lost write is expected. */
-  #recountTimer: NodeJS.Timeout | undefined;
+  #recountTimer: Timer | undefined;
   /** The services behind the operations. */
   readonly services: Services;
   /** Accounts for the writes of renderers. */
@@ -74,27 +75,28 @@ export class Coordinator {
   }
 
   #recountAfterLostWrites(): void {
-    const { closing, lostWrites } = this.#parts;
+    const { clock, closing, lostWrites } = this.#parts;
     const leftMs = lostWrites?.leftMs ?? 0;
     if (leftMs === 0) this.#recountInSlices();
     else if (this.#recountTimer === undefined) {
-      this.#recountTimer = setTimeout(() => {
-        this.#recountTimer = undefined;
-        if (!closing.aborted) this.#recountAfterLostWrites();
-      }, leftMs);
-      this.#recountTimer.unref();
+      this.#recountTimer = clock
+        .after(leftMs, () => {
+          this.#recountTimer = undefined;
+          if (!closing.aborted) this.#recountAfterLostWrites();
+        })
+        .unref();
     }
   }
 
   #recountInSlices(): void {
-    const { ledger, closing, state } = this.#parts;
+    const { clock, ledger, closing, state } = this.#parts;
     try {
-      if (ledger.recountSome(16) && !closing.aborted) setImmediate(() => this.#recountInSlices());
+      if (ledger.recountSome(16) && !closing.aborted) clock.soon(() => this.#recountInSlices());
     } catch (error) {
       // A database on another machine may be unavailable for a while. An operation that needs the counts also counts
       // the cells.
       state.fault(error);
-      setTimeout(() => !closing.aborted && this.#recountInSlices(), RECOUNT_AGAIN_MS).unref();
+      clock.after(RECOUNT_AGAIN_MS, () => !closing.aborted && this.#recountInSlices()).unref();
     }
   }
 
@@ -201,14 +203,14 @@ function reportLoss(stateLoss: NonNullable<CoordinatorParts["stateLoss"]>, log: 
  */
 export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   const closing = new AbortController();
-  const { db, log, now, stateLoss } = parts;
+  const { db, clock, stateLoss } = parts;
   const ledger = buildLedger(parts);
   const context: BuildContext = {
     ...parts,
     ledger,
     adoption: new Adoption({ ...parts, ledger, isStateLost: stateLoss !== undefined }),
-    clock: new ClockRecord(db, now),
-    state: new StateWriter({ db, ledger, log }),
+    clockRecord: new ClockRecord(db, clock.now),
+    state: new StateWriter({ ...parts, ledger }),
     closing: closing.signal,
   };
   const quota = buildQuota(context);

@@ -13,7 +13,7 @@ import { TileAges } from "./copy/tile-ages.ts";
 import type { CoverageView, LevelView } from "./coverage-documents.ts";
 import { CoverageSquares } from "./coverage-squares.ts";
 
-export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "now"> {
+export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "clock"> {
   readonly jobs: Pick<JobStore, "find" | "list" | "failures">;
   readonly evictedCells: Pick<EvictedCells, "in" | "evictedAt">;
   /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
@@ -46,7 +46,7 @@ export class CoverageService {
     const { renders, recounted, evictedCells } = this.#parts;
     const inFlight = await renders.inFlight(tileSet);
     await recounted();
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     const squares = new CoverageSquares(rect);
     for (const cell of evictedCells.in(tileSet, squares.rect)) {
       if (squares.step > 1) squares.mark(cell.rect.minX, cell.rect.minY, "evicted");
@@ -75,7 +75,7 @@ export class CoverageService {
     const subset = this.#subsetOf(tileSet);
     if (subset === undefined) return [];
     await recounted();
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     const ages = new TileAges({ store, tileSet });
     const failed = new Map<number, Set<string>>();
     await this.#eachFailed(tileSet, undefined, slices, ({ x, y, z }) => {
@@ -105,10 +105,10 @@ export class CoverageService {
 
   /** Returns the time before which tiles of a zoom are stale, ms since 1970. 0 if no tile is stale. */
   #staleBefore(name: LayerName, z: Zoom): number {
-    const { softTimes, now } = this.#parts;
+    const { softTimes, clock } = this.#parts;
     const layer = this.#layer(name);
     const seconds = layer === undefined ? 0 : valueAt(layer.expireCacheSeconds, z);
-    return Math.max(softTimes().get(name) ?? 0, seconds > 0 ? now() - seconds * 1000 : 0);
+    return Math.max(softTimes().get(name) ?? 0, seconds > 0 ? clock.now() - seconds * 1000 : 0);
   }
 
   /** Marks the squares that have stored tiles. */

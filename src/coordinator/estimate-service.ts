@@ -10,7 +10,7 @@ import type { JobPage, JobRequest } from "../plan/job/job-request.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
 import { estimateBatch } from "./estimate-batch.ts";
 
-export interface EstimateServiceParts extends CountedParts, Pick<BuildContext, "store" | "eviction"> {
+export interface EstimateServiceParts extends CountedParts, Pick<BuildContext, "store" | "eviction" | "clock"> {
   readonly counter: JobCounter;
   /** Returns whether all tiles of a layer have been counted. */
   readonly isCounted: (layer: LayerName) => boolean;
@@ -31,14 +31,14 @@ export class EstimateService {
   /** Estimates a job. @throws the reason of the signal */
   async estimate(request: JobRequest, signal: AbortSignal): Promise<Result<EstimateView, Refusal>> {
     await this.#parts.recounted();
-    const estimated = await this.#estimated(request, new Slices(signal));
+    const estimated = await this.#estimated(request, new Slices(this.#parts.clock, signal));
     return estimated.ok ? ok(estimated.value.view) : estimated;
   }
 
   /** Estimates several jobs together. @throws the reason of the signal */
   async estimateAll(requests: readonly JobRequest[], signal: AbortSignal): Promise<Result<EstimatesView, Refusal>> {
     await this.#parts.recounted();
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     const parts = [];
     for (const request of requests) {
       const estimated = await this.#estimated(request, slices);

@@ -2,6 +2,7 @@ import type { ActiveJobs } from "../jobs/active-jobs.ts";
 import type { JobStore } from "../jobs/record/job-store.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import { Slices } from "../lib/process/slices.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
 import type { JobFilter, JobKindCounts, JobPage, TaskRow } from "../plan/job/job-request.ts";
 import type { StateError } from "../state/data-directory.ts";
@@ -9,6 +10,7 @@ import { isStateAway } from "../state/state-wait.ts";
 import type { StateWriter } from "./state-writer.ts";
 
 export interface JobListParts {
+  readonly clock: Clock;
   readonly jobs: Pick<JobStore, "idRange" | "count">;
   readonly runner: { readonly active: Pick<ActiveJobs, "rows" | "list" | "listActive"> };
   readonly state: Pick<StateWriter, "readSaved">;
@@ -79,7 +81,7 @@ export class JobLists {
   async #list(page: JobPage): Promise<readonly JobView[]> {
     const { jobs, runner, state } = this.#parts;
     const { first, last } = jobs.idRange();
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     const listed: JobView[] = [];
     let after = Math.min(page.after ?? Number.POSITIVE_INFINITY, last + 1);
     while (after > first && listed.length < page.limit) {
@@ -97,7 +99,7 @@ export class JobLists {
   async countJobs(filter: JobFilter): Promise<JobKindCounts> {
     const { jobs, state } = this.#parts;
     const { first, last } = jobs.idRange();
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     const counts = { running: 0, pending: 0, paused: 0, done: 0, done_with_failures: 0, failed: 0, aborted: 0 };
     for (let from = first; from <= last; from += SEARCHED_AT_ONCE) {
       if (slices.isOver) await slices.next();

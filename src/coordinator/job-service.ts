@@ -11,6 +11,7 @@ import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { countPlanned, unconfirmed } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
@@ -34,12 +35,11 @@ export interface JobServiceParts {
   readonly windows: RunWindows;
   readonly catalogue: () => Catalogue;
   readonly counter: Pick<JobCounter, "count" | "storedIn">;
-  readonly ledger: Pick<Ledger, "usedCells">;
+  readonly ledger: Pick<Ledger, "usedCells" | "clock">;
   readonly state: Pick<StateWriter, "write" | "readSaved">;
   /** Called after a job was deleted from the history. */
   readonly deleted: (id: number) => void;
-  /** A clock in ms that never steps. */
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
 }
 
 const hasEnded = ({ id, outcome, state }: JobView): Refusal => conflict(`Job ${id} has ended: ${outcome ?? state}.`);
@@ -167,26 +167,26 @@ export class JobService {
 
   /** Pauses a job. Once resolved, the job fetches, writes and deletes nothing until `unpause`, even after a restart. */
   async pause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
-    const { runner, monotonicNow } = this.#parts;
+    const { runner, clock } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     // A job held by its window would continue when the window opens. A pause by an operator lasts until an operator
     // resumes the job.
     if (job.life.isPaused && job.life.hold !== "held") await runner.stopped(job);
     else await runner.pause(job, by === null ? "paused" : `paused by ${by}`, null, by);
-    const view = job.view(monotonicNow());
+    const view = job.view(clock.monotonicNow());
     return job.life.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 
   /** Resumes a paused job. */
   async unpause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
-    const { runner, monotonicNow } = this.#parts;
+    const { runner, clock } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
-    if (!job.life.isPaused) return ok(job.view(monotonicNow()));
+    if (!job.life.isPaused) return ok(job.view(clock.monotonicNow()));
     runner.resume(job, job.schedule === null && job.terms.runWindow === null ? null : "released", by);
     job.trust();
-    return ok(job.view(monotonicNow()));
+    return ok(job.view(clock.monotonicNow()));
   }
 
   /**
@@ -194,7 +194,7 @@ export class JobService {
    * stop before the terms change. A job that ends until then keeps its terms, and the change is refused.
    */
   async change(id: number, { threadCount, ...terms }: JobChange): Promise<Result<JobView, Refusal>> {
-    const { runner, windows, monotonicNow } = this.#parts;
+    const { runner, windows, clock } = this.#parts;
     const { rateLimit = null } = terms;
     for (;;) {
       const job = await this.#live(id);
@@ -214,7 +214,7 @@ export class JobService {
           windows.check(job);
         }
         if (threadCount !== undefined) await runner.setThreadCount(job, threadCount);
-        return ok(job.view(monotonicNow()));
+        return ok(job.view(clock.monotonicNow()));
       }
       await held;
       // An operator may have resumed the job while it was being held.

@@ -1,3 +1,5 @@
+import type { Timer } from "../lib/time/clock.ts";
+import { turn } from "../lib/time/sleep.ts";
 import { DiskFullLog } from "../quota/nearly-full.ts";
 import { FreeSpace } from "../state/free-space.ts";
 import type { ServiceContext } from "./build/build-services.ts";
@@ -18,7 +20,7 @@ type PeriodicStep = "alive" | "changes" | "disk" | "emptied" | "use";
 export class PeriodicWork {
   readonly #parts: ServiceContext;
   readonly #freeSpace: FreeSpace;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   /** The running work by its name. Each kind of work runs once at a time. */
   readonly #running = new Map<PeriodicStep, Promise<void>>();
   /**
@@ -38,23 +40,23 @@ export class PeriodicWork {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
+    this.#timer = this.#parts.clock.every(FLUSH_MS, () => {
       try {
         this.#tick();
       } catch (error) {
         // Nothing is lost: a later tick writes the changes again.
         this.#parts.state.fault(error);
       }
-    }, FLUSH_MS);
+    });
   }
 
   #tick(): void {
-    const { clock, ledger, state, deliveries, truncations, quota, jobs } = this.#parts;
+    const { clockRecord, ledger, state, deliveries, truncations, quota, jobs } = this.#parts;
     const { trend, enforcer } = quota;
     truncations.ledgerTruncations.interrupted.completeSome();
     truncations.ledgerTruncations.completeOwed();
     enforcer.tick();
-    clock.note();
+    clockRecord.note();
     if (state.hasChanges) {
       void this.#noteAlive();
       ledger.recountSome(16);
@@ -64,9 +66,9 @@ export class PeriodicWork {
     if (ledger.truncated.emptied > 0) void this.#once("emptied", () => this.#removeEmptied());
     jobs.runner.records.report();
     deliveries.tick();
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.clock.now();
     truncations.service.tick();
-    const steadyMs = this.#parts.monotonicNow();
+    const steadyMs = this.#parts.clock.monotonicNow();
     this.#lookAtStateDisk(steadyMs);
     const isDue = steadyMs - this.#lastTrimMs >= MINUTE_MS;
     if (isDue) {
@@ -141,7 +143,7 @@ export class PeriodicWork {
     const { ledger, closing } = this.#parts;
     for (let left = ledger.truncated.emptied; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
       ledger.truncated.removeEmptied(EMPTIED_AT_ONCE);
-      await new Promise(setImmediate);
+      await turn(this.#parts.clock);
     }
   }
 
@@ -155,7 +157,7 @@ export class PeriodicWork {
     return this.#once("use", async () => {
       while (hasMore()) {
         db.unsynced(() => ledger.writeSomeUse(USED_AT_ONCE));
-        await new Promise(setImmediate);
+        await turn(this.#parts.clock);
       }
     });
   }
@@ -174,7 +176,7 @@ export class PeriodicWork {
   /** Writes all unsaved state. Called after the last write of a tile. */
   async close(): Promise<void> {
     const { ledger, jobs, deliveries } = this.#parts;
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     await Promise.all([this.#running.get("emptied"), this.#running.get("changes"), this.#running.get("use")]);
     await this.#writeUse(() => ledger.hasUse);
     await jobs.history.close();

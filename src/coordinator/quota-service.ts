@@ -12,7 +12,7 @@ import type { BuildContext } from "./coordinator-parts.ts";
 export interface QuotaServiceParts
   extends Pick<
     BuildContext,
-    "ledger" | "eviction" | "renders" | "catalogue" | "initialQuota" | "quotaFile" | "publish" | "now" | "log"
+    "ledger" | "eviction" | "renders" | "catalogue" | "initialQuota" | "quotaFile" | "publish" | "clock" | "log"
   > {
   readonly quota: QuotaStore;
   readonly enforcer: Enforcer;
@@ -82,12 +82,12 @@ export class QuotaService {
    * edited since it was read. The caller has checked the layer names. `by` is the account.
    */
   async changeQuota(change: QuotaChange, by: string | null): Promise<Result<QuotaConfiguration, Refusal>> {
-    const { quota, quotaFile, now } = this.#parts;
+    const { quota, quotaFile, clock } = this.#parts;
     const before = quota.current;
     const merged = applyQuotaChange(before, change);
     const written = quotaFile?.write(merged);
     if (written?.ok === false) return written;
-    return ok(await this.#changed(before, quota.save(merged, { sinceMs: now(), by }), by));
+    return ok(await this.#changed(before, quota.save(merged, { sinceMs: clock.now(), by }), by));
   }
 
   /** Returns to the quota of the configuration file. Refuses if the quota is stored in GeoWebCache's file. */
@@ -116,7 +116,7 @@ export class QuotaService {
     // End batches whose reservations were made under the old limits, so that the next write obeys the new limits.
     if (changed.enabled) await renders.endBatches();
     // Start the eviction after the answer has been sent.
-    setImmediate(() => void enforcer.cleanUp());
+    this.#parts.clock.soon(() => void enforcer.cleanUp());
     return changed;
   }
 

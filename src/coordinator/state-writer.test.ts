@@ -3,6 +3,7 @@ import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { StateWriter } from "./state-writer.ts";
 
 const ZOOMS = [8, 9, 10, 11, 12];
@@ -12,8 +13,9 @@ const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "
 function written() {
   const db = openTestDatabase(":memory:");
   db.createTables([ledgerTables]);
-  const ledger = new Ledger({ db, store: createMemoryStore(), boot: "boot", now: Date.now, monotonicNow: Date.now });
+  const ledger = new Ledger({ db, store: createMemoryStore(), boot: "boot", clock: machineClock });
   const state = new StateWriter({
+    clock: machineClock,
     db,
     ledger,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },

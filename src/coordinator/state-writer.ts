@@ -3,6 +3,7 @@ import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { Database } from "../state/database.ts";
 import { isStateAway } from "../state/state-wait.ts";
 
@@ -21,6 +22,7 @@ const MOST_LOGGED = 20;
 export class StateWriter {
   readonly #db: Database;
   readonly #ledger: Ledger;
+  readonly #clock: Clock;
   readonly #log: Logger;
   #jobs: SavedJobs | undefined;
   #failure: string | undefined;
@@ -35,9 +37,15 @@ export class StateWriter {
   #complete: (layer: LayerName) => void = () => {};
   #commit: Promise<void> | undefined;
 
-  constructor(parts: { readonly db: Database; readonly ledger: Ledger; readonly log: Logger }) {
+  constructor(parts: {
+    readonly db: Database;
+    readonly ledger: Ledger;
+    readonly clock: Clock;
+    readonly log: Logger;
+  }) {
     this.#db = parts.db;
     this.#ledger = parts.ledger;
+    this.#clock = parts.clock;
     this.#log = parts.log;
   }
 
@@ -89,7 +97,7 @@ export class StateWriter {
    */
   async writeInSlices(): Promise<void> {
     const zooms = this.#ledger.changedZooms();
-    const slices = new Slices();
+    const slices = new Slices(this.#clock);
     for (let next = 0; next < zooms.length; ) {
       this.#persist(() => {
         do {
@@ -132,7 +140,7 @@ export class StateWriter {
 
   #commitMarks(): Promise<void> {
     this.#commit ??= new Promise((resolve, reject) => {
-      setImmediate(() => {
+      this.#clock.soon(() => {
         this.#commit = undefined;
         try {
           this.#db.transaction(() => this.#ledger.writeMarks());
@@ -150,14 +158,14 @@ export class StateWriter {
    * failing.
    */
   #succeeded(): void {
-    if (performance.now() - this.#awayMs < SETTLED_MS) return;
+    if (this.#clock.monotonicNow() - this.#awayMs < SETTLED_MS) return;
     this.#failure = undefined;
     this.#logged.clear();
   }
 
   /** Records that the database could not be written. Logs each failure once. */
   fault(error: unknown): void {
-    if (isStateAway(error)) this.#awayMs = performance.now();
+    if (isStateAway(error)) this.#awayMs = this.#clock.monotonicNow();
     const failure = `the state database cannot be written: ${String(error)}`;
     this.#failure = failure;
     if (this.#logged.has(failure) || this.#logged.size >= MOST_LOGGED) return;

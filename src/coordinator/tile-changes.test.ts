@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { CellPosition } from "../ledger/cells/cells.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { TileChanges } from "./tile-changes.ts";
 
 beforeEach(() => {
@@ -28,6 +29,7 @@ function start() {
       },
     },
     store: { parametersOf: (_, id) => (id === "known" ? { STYLES: "night" } : undefined) },
+    clock: machineClock,
   });
   return { changes, observed };
 }

@@ -2,6 +2,7 @@ import type { GridSetName, Zoom } from "../grid/grid-set.ts";
 import { CELLS_PER_SIDE, type FormatName, type LayerName, type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { CellWriters } from "../ledger/cells/cell-writers.ts";
 import type { CellPosition } from "../ledger/cells/cells.ts";
+import type { Clock, Timer } from "../lib/time/clock.ts";
 import type { TileStore } from "../store/tile-store.ts";
 
 /**
@@ -31,6 +32,7 @@ export const MOST_LEVELS = 500;
 export interface TileChangesParts {
   readonly writers: Pick<CellWriters, "observe">;
   readonly store: Pick<TileStore, "parametersOf">;
+  readonly clock: Clock;
 }
 
 interface Level {
@@ -45,8 +47,8 @@ export class TileChanges {
   readonly #parts: TileChangesParts;
   #levels = new Map<string, Level>();
   readonly #waiting = new Set<(changes: readonly TileChange[]) => void>();
-  #collecting: NodeJS.Timeout | undefined;
-  #idle: NodeJS.Timeout | undefined;
+  #collecting: Timer | undefined;
+  #idle: Timer | undefined;
 
   constructor(parts: TileChangesParts) {
     this.#parts = parts;
@@ -57,7 +59,7 @@ export class TileChanges {
    * The next call returns the changes between both calls. Several waiting callers get the same result.
    */
   tileChanges(signal: AbortSignal): Promise<readonly TileChange[]> {
-    clearTimeout(this.#idle);
+    this.#idle?.cancel();
     this.#parts.writers.observe((cells) => this.#changed(cells));
     if (signal.aborted) return Promise.resolve([]);
     return new Promise((resolve) => {
@@ -92,13 +94,15 @@ export class TileChanges {
   }
 
   #answerLater(): void {
-    this.#collecting ??= setTimeout(() => {
-      this.#collecting = undefined;
-      if (this.#waiting.size === 0) return;
-      const changes = [...this.#levels.values()].map((level) => this.#changeOf(level));
-      this.#levels = new Map();
-      for (const answer of [...this.#waiting]) answer(changes);
-    }, COLLECT_MS).unref();
+    this.#collecting ??= this.#parts.clock
+      .after(COLLECT_MS, () => {
+        this.#collecting = undefined;
+        if (this.#waiting.size === 0) return;
+        const changes = [...this.#levels.values()].map((level) => this.#changeOf(level));
+        this.#levels = new Map();
+        for (const answer of [...this.#waiting]) answer(changes);
+      })
+      .unref();
   }
 
   #changeOf({ tileSet, z, cells }: Level): TileChange {
@@ -108,10 +112,12 @@ export class TileChanges {
   }
 
   #stopLater(): void {
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => {
-      this.#parts.writers.observe(undefined);
-      this.#levels = new Map();
-    }, IDLE_MS).unref();
+    this.#idle?.cancel();
+    this.#idle = this.#parts.clock
+      .after(IDLE_MS, () => {
+        this.#parts.writers.observe(undefined);
+        this.#levels = new Map();
+      })
+      .unref();
   }
 }

@@ -10,7 +10,9 @@ import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
 import type { UsageView } from "./usage-documents.ts";
 import { usageView } from "./usage-view.ts";
 
-export interface UsageServiceParts extends CountedParts, Pick<BuildContext, "store" | "adoption" | "eviction" | "now"> {
+export interface UsageServiceParts
+  extends CountedParts,
+    Pick<BuildContext, "store" | "adoption" | "eviction" | "clock"> {
   readonly trend: UsageTrend;
   readonly counts: () => EnforcerCounts;
 }
@@ -27,7 +29,7 @@ export class UsageService {
 
   /** Returns the usage of one layer or of all. With `tileSets` also by grid set, format, parameters and zoom. */
   async usage(options: { readonly tileSets: boolean; readonly layer: LayerName | undefined }): Promise<UsageView> {
-    const { ledger, quota, trend, counts, recounted, eviction, now } = this.#parts;
+    const { ledger, quota, trend, counts, recounted, eviction, clock } = this.#parts;
     const diskSpace = await this.#parts.diskSpace();
     await recounted();
     const { count } = eviction();
@@ -36,7 +38,7 @@ export class UsageService {
       quota: quota(),
       count,
       layers: this.#layerNames(),
-      trend: this.#trend.read(() => trend.view(ledger.total, count, now())),
+      trend: this.#trend.read(() => trend.view(ledger.total, count, clock.now())),
       counts: counts(),
       diskSpace,
     };
@@ -45,10 +47,10 @@ export class UsageService {
 
   /** Returns the usage at the end of each step since a time. For the step in progress, returns the present usage. */
   async usageHistory(history: UsageHistoryQuery): Promise<readonly UsageSample[]> {
-    const { ledger, trend, recounted, now } = this.#parts;
+    const { ledger, trend, recounted, clock } = this.#parts;
     const { layer, sinceMs, stepMs } = history;
     await recounted();
-    const nowMs = now();
+    const nowMs = clock.now();
     const { tiles, bytes, allocated } = layer === undefined ? ledger.total : ledger.sumOf(layer);
     const step = Math.floor(nowMs / stepMs);
     const samples = trend.samples({ layer, sinceMs, stepMs }).filter(({ atMs }) => Math.floor(atMs / stepMs) < step);
@@ -63,12 +65,12 @@ export class UsageService {
     readonly repair: boolean;
     readonly layer: LayerName | undefined;
   }): Promise<boolean> {
-    const { ledger, store, recounted, now } = this.#parts;
+    const { ledger, store, recounted } = this.#parts;
     if (this.#verification?.view().state === "running") return false;
     await recounted();
     const names = layer === undefined ? this.#layerNames() : [layer];
     const pyramids = names.flatMap((name) => pyramidsOf(name, this.#parts));
-    this.#verification = new Verification({ ledger, store, pyramids, repair, now });
+    this.#verification = new Verification({ ledger, store, pyramids, repair });
     return true;
   }
 

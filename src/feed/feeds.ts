@@ -7,6 +7,7 @@ import { errorMessage } from "../lib/error-code.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { refusalMessage } from "../lib/refusal.ts";
+import type { Clock, Timer } from "../lib/time/clock.ts";
 import { countPlanned } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
@@ -26,7 +27,7 @@ export interface FeedsParts {
   readonly persist: (also: () => void) => void;
   /** Returns the text of a feed. @throws Error without the address and the credentials in its message */
   readonly fetch: (url: string, source: UpdateSource, signal: AbortSignal) => Promise<string>;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -51,7 +52,7 @@ export class Feeds {
   readonly #closing = new AbortController();
   /** The records by layer and address. Undefined until they have been read from the database. */
   #records: Map<string, FeedRecord> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #isStarted = false;
   #polling: Promise<void> | undefined;
 
@@ -71,15 +72,15 @@ export class Feeds {
   }
 
   #arm(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     if (this.#closing.signal.aborted || this.#polling !== undefined) return;
     const feeds = this.#feeds();
     if (feeds.length === 0) return;
-    this.#timer = setTimeout(() => this.#poll(), this.#waitMs(feeds));
+    this.#timer = this.#parts.clock.after(this.#waitMs(feeds), () => this.#poll());
   }
 
   #waitMs(feeds: readonly Polled[]): number {
-    const now = this.#parts.now();
+    const now = this.#parts.clock.now();
     try {
       const next = Math.min(...feeds.map((feed) => this.#dueMs(feed, now)));
       return Math.min(LONGEST_MS, Math.max(0, next - now));
@@ -105,7 +106,7 @@ export class Feeds {
   }
 
   async #pollDue(): Promise<void> {
-    const now = this.#parts.now();
+    const now = this.#parts.clock.now();
     const due = this.#feeds().filter((feed) => this.#dueMs(feed, now) <= now);
     for (const feed of due) if (!this.#closing.signal.aborted) await this.#pollOne(feed);
     this.#deleteUnconfigured();
@@ -113,15 +114,15 @@ export class Feeds {
 
   /** Never rejects: a feed that cannot be read is polled again at its next time. */
   async #pollOne({ layer, source }: Polled): Promise<void> {
-    const { store, persist, log, fetch, now } = this.#parts;
+    const { store, persist, log, clock } = this.#parts;
     const before = this.#recordOf({ layer, source });
-    const polled = { layer: layer.name, url: source.url, polledMs: now(), lastUpdate: before?.lastUpdate ?? "" };
+    const polled = { layer: layer.name, url: source.url, polledMs: clock.now(), lastUpdate: before?.lastUpdate ?? "" };
     const fields = { layer: layer.name, feed: withoutSecrets(source.url) };
     // The time of the last entry follows when the jobs are stored.
     this.#remember(polled);
     try {
       const url = source.url.replaceAll(LAST_UPDATE, encodeURIComponent(polled.lastUpdate));
-      const entries = await readFeed(await fetch(url, source, this.#closing.signal));
+      const entries = await readFeed(clock, await this.#parts.fetch(url, source, this.#closing.signal));
       const news = newer(entries, polled.lastUpdate);
       const after = { ...polled, lastUpdate: news.lastUpdate };
       const jobIds = await this.#submit({ layer, source }, news.polygons, () => store.put(after));
@@ -194,7 +195,7 @@ export class Feeds {
   /** Ends the polling. A poll in progress makes all its jobs or none. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("the server is closing"));
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     await this.#polling;
   }
 }
@@ -211,9 +212,9 @@ function withoutSecrets(address: string): string {
 }
 
 /** Parses a feed in slices, because it may have megabytes. */
-async function readFeed(text: string): Promise<readonly FeedEntry[]> {
+async function readFeed(clock: Clock, text: string): Promise<readonly FeedEntry[]> {
   const reader = new GeoRssReader();
-  const slices = new Slices();
+  const slices = new Slices(clock);
   for (let at = 0; at < text.length; at += PART) {
     reader.write(text.slice(at, at + PART));
     if (slices.isOver) await slices.next();

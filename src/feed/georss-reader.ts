@@ -37,8 +37,8 @@ interface OpenPolygon {
 }
 
 /**
- * Reads an Atom feed with geometries in GML, as GeoWebCache does: `entry`, its `updated` and its `georss:where`. The
- * text may come in parts.
+ * Reads an Atom feed with geometries in GML, as GeoWebCache does: `entry`, its `updated` and its `georss:where`.
+ * `write` may be called several times with parts of the text.
  */
 export class GeoRssReader {
   readonly #parser = new SaxesParser({ xmlns: true });

@@ -4,6 +4,7 @@ import type { ActivityEntry } from "../activity/activity-service.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { RepeatedLog } from "../lib/process/repeated-log.ts";
 import { type Refusal, refusalMessage } from "../lib/refusal.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { MOST_DETAIL } from "./activity-detail.ts";
 import type { Checked } from "./auth/credentials.ts";
 import { refusalOfHeader } from "./auth/rights.ts";
@@ -104,7 +105,7 @@ export class ChangeLog {
       if (this.#repeated.has(work)) return;
       this.#repeated.set(work, true);
     }
-    setImmediate(() => this.#write(change));
+    machineClock.soon(() => this.#write(change));
   }
 
   #write({ requestId, user: name, address, method, path, status, refusal, jobId, detail, ms }: AnsweredChange): void {
@@ -125,7 +126,7 @@ export class ChangeLog {
       return;
     }
     this.#record({
-      timeMs: Date.now(),
+      timeMs: machineClock.now(),
       ...about,
       reason,
       jobId: jobId ?? null,
@@ -136,7 +137,7 @@ export class ChangeLog {
   }
 
   #hasLine(address: string): boolean {
-    const minute = Math.floor(performance.now() / MINUTE_MS);
+    const minute = Math.floor(machineClock.monotonicNow() / MINUTE_MS);
     if (minute !== this.#minute) {
       this.#minute = minute;
       this.#lines.clear();

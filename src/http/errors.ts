@@ -198,7 +198,9 @@ export function refusalText(refusal: Refusal): Answer {
 export const refusalLines = (refusal: Refusal): string =>
   [refusalMessage(refusal), ...(refusal.details ?? [])].join("\n");
 
-/** Returns an error of HTTP itself as text/plain. */
+/**
+ * Returns, as text/plain, an error that occurs before an interface handles the request, such as a malformed request.
+ */
 export const httpError = (code: ErrorCode, text: string, headers: Readonly<Record<string, string>> = {}): Answer =>
   textAnswer(STATUS[code], text, headers);
 

@@ -5,6 +5,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { refuse } from "../lib/result.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { callerOf, isStillPermitted } from "./auth/caller.ts";
 import { challengeOf } from "./auth/challenge.ts";
 import { type Caller, forbiddenTo } from "./auth/rights.ts";
@@ -65,7 +66,7 @@ type AnswerRefusal = (refusal: Refusal) => Answer;
 export function createManagement(options: ManagementOptions): Manager {
   const find = createRouting(options);
   return async (requested) => {
-    const beganMs = performance.now();
+    const beganMs = machineClock.monotonicNow();
     const outcome: Outcome = { user: null, refusal: undefined, isRead: false };
     const answer = await answerTo(requested, outcome);
     const { user, refusal, isRead } = outcome;
@@ -85,7 +86,7 @@ export function createManagement(options: ManagementOptions): Manager {
         jobId: answer.jobId,
         detail: answer.detail,
         repeats: answer.repeats,
-        ms: performance.now() - beganMs,
+        ms: machineClock.monotonicNow() - beganMs,
       });
     }
     return answer;
@@ -204,7 +205,7 @@ async function run(handler: Handler, exchange: Exchange, faults: FaultReport, re
   const { ignored } = answer;
   const { log, requestId, path } = faults;
   if (ignored !== undefined)
-    setImmediate(() =>
+    machineClock.soon(() =>
       log.warn("unknown fields of a request were ignored", { requestId, user: exchange.by, path, fields: ignored }),
     );
   return answer;

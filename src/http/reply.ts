@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { endInParts, markEventStream } from "./slow-readers.ts";
 
 /** The answer of a route or a protocol. */
@@ -87,9 +88,9 @@ const DISCARD_BYTES = 64 * 1024 * 1024;
 function discardRest(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let left = DISCARD_BYTES;
-    const timer = setTimeout(resolve, DISCARD_MS);
+    const timer = machineClock.after(DISCARD_MS, resolve);
     const done = (): void => {
-      clearTimeout(timer);
+      timer.cancel();
       resolve();
     };
     request.on("data", (chunk: Buffer) => {

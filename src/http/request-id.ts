@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { type TraceContext, traceIdOf } from "../lib/http/trace-context.ts";
+import { machineRandom } from "../lib/random/machine-random.ts";
 
 export const ID_HEADER = "X-Request-Id";
 
@@ -11,5 +11,5 @@ export const ID_HEADER = "X-Request-Id";
 export function requestIdOf(headers: IncomingHttpHeaders, trace: TraceContext | undefined): string {
   const given = headers["x-request-id"];
   if (typeof given === "string" && /^[\x21-\x7e]{1,128}$/.test(given)) return given;
-  return trace === undefined ? randomUUID() : traceIdOf(trace);
+  return trace === undefined ? machineRandom.uuid() : traceIdOf(trace);
 }

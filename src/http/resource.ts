@@ -190,7 +190,7 @@ export interface Resource {
   readonly methods: Readonly<Partial<Record<Method, Handler>>>;
   /** The layer in the path. It is checked before the body is read. */
   readonly layer?: LayerName;
-  /** `optional`: those without an account are answered too. Absent: an account is needed. */
+  /** `optional`: requests without an account are answered too. Absent: an account is needed. */
   readonly account?: "optional";
   /** True: a browser gets the 405 as an HTML page. */
   readonly browserPage?: boolean;

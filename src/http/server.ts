@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { traceContextOf, withTrace } from "../lib/http/trace-context.ts";
 import { listenOn } from "../lib/process/listen-on.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { createDispatch, type HttpOptions } from "./dispatch.ts";
 import { httpError, refusalOfFault, refusalText } from "./errors.ts";
 import { send } from "./reply.ts";
@@ -58,14 +59,14 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // `server.close` waits for keep-alive connections. A connection that becomes idle now would delay it by its whole
       // time-out.
-      const idle = setInterval(() => server.closeIdleConnections(), 50);
-      const unheard = setTimeout(() => silent.close(), Math.min(LAST_WORD_MS, graceMs));
-      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+      const idle = machineClock.every(50, () => server.closeIdleConnections());
+      const unheard = machineClock.after(Math.min(LAST_WORD_MS, graceMs), () => silent.close());
+      const cut = machineClock.after(graceMs, () => server.closeAllConnections());
       server.closeIdleConnections();
       await closed;
-      clearInterval(idle);
-      clearTimeout(unheard);
-      clearTimeout(cut);
+      idle.cancel();
+      unheard.cancel();
+      cut.cancel();
     },
   };
 }

@@ -1,6 +1,7 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EncodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import { turn } from "../lib/time/sleep.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import { loadSharp } from "./load-sharp.ts";
@@ -58,7 +59,7 @@ export async function composePicture(composition: Composition, signal: AbortSign
   };
   for (const [tile, { left, top, bytes }] of composition.tiles.entries()) {
     // Decoding may run without yielding, so yield here: this lets other requests run and the signal fire.
-    await nextTurn();
+    await turn(machineClock);
     signal.throwIfAborted();
     try {
       paste(await decodePicture(bytes, { width: tileWidth, height: tileHeight }), window, left, top);
@@ -70,7 +71,7 @@ export async function composePicture(composition: Composition, signal: AbortSign
   signal.throwIfAborted();
   const picture = await pictureOf(window, composition);
   if (composition.background !== undefined) putUnder(picture, composition.background);
-  await nextTurn();
+  await turn(machineClock);
   signal.throwIfAborted();
   const [encoded] = await encodeTiles(picture, [{ left: 0, top: 0, width, height }], format, composition);
   if (encoded === undefined) throw new Error("one cut gives one tile");

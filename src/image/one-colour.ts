@@ -24,7 +24,7 @@ export function remember(key: string, bytes: Uint8Array): void {
 /** Tiles that are being encoded. If a user waits for a metatile, all of its tiles are encoded at the same time. */
 const beingMade = new Map<string, Promise<Uint8Array>>();
 
-/** Returns an encoded tile: a cached tile, or else a tile that is being encoded, or else it encodes the tile. */
+/** Returns the encoded tile with a key: from the cache, from an encoding in progress, or from `make`. */
 export async function madeOnce(key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
   const known = madeBefore(key) ?? beingMade.get(key);
   if (known !== undefined) return known;

@@ -38,7 +38,7 @@ export class ActiveJobs {
 
   /** Returns the rows of the classic task list, of one layer or of all layers. */
   rows(layer: LayerName | undefined): TaskRow[] {
-    const nowMs = this.#parts.monotonicNow();
+    const nowMs = this.#parts.clock.monotonicNow();
     return this.all()
       .filter((job) => layer === undefined || job.request.layer === layer)
       .flatMap((job) => job.rows(nowMs))
@@ -54,20 +54,20 @@ export class ActiveJobs {
   /** Returns a job of the history, or a job that has not ended. Undefined if the id is unknown. */
   view(id: number): JobView | undefined {
     const active = this.get(id);
-    if (active !== undefined) return active.view(this.#parts.monotonicNow());
+    if (active !== undefined) return active.view(this.#parts.clock.monotonicNow());
     const stored = this.#parts.jobs.find(id);
     return stored === undefined ? undefined : viewOf(stored);
   }
 
   /** Returns a page of jobs, newest first, including jobs of the history. */
   list(page: JobPage): JobView[] {
-    const nowMs = this.#parts.monotonicNow();
+    const nowMs = this.#parts.clock.monotonicNow();
     return this.#parts.jobs.list(page).map((stored) => listed(this.get(stored.id)?.view(nowMs) ?? viewOf(stored)));
   }
 
   /** Returns a page of the jobs that have not ended, newest first, without reading the database. */
   listActive(page: JobPage): JobView[] {
-    const nowMs = this.#parts.monotonicNow();
+    const nowMs = this.#parts.clock.monotonicNow();
     const batch = page.requestedWith === undefined ? undefined : this.#firstOfBatch(page.requestedWith);
     return this.all()
       .filter((job) => matches(job, page, batch))

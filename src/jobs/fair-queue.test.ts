@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import type { LayerJobs } from "../layer/layer.ts";
@@ -14,7 +15,7 @@ import type { Task } from "./task.ts";
 
 /** A fair queue whose tasks begin and end when the test requests it. */
 function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
-  let nowMs = Date.UTC(2026, 0, 1);
+  const clock = new ManualClock(Date.UTC(2026, 0, 1));
   let maxRunningTasks = permits;
   const catalogue = catalogueOf(Object.entries(layers).map(([name, jobs]) => layerNamed(name, { jobs })));
   const fairQueue = new FairQueue({
@@ -28,16 +29,24 @@ function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
       historyMiB: 1,
       confirmTiles: 1,
     }),
-    monotonicNow: () => nowMs,
+    clock,
   });
   const jobs = new Map<number, ActiveJob>();
   const running: { readonly job: ActiveJob; readonly task: Task }[] = [];
   const turns = new Map<number, number>();
   let taskId = 0;
   const givePermits = (): void => {
-    for (let next = fairQueue.next(nowMs); next !== undefined; next = fairQueue.next(nowMs)) {
+    for (
+      let next = fairQueue.next(clock.monotonicNow());
+      next !== undefined;
+      next = fairQueue.next(clock.monotonicNow())
+    ) {
       fairQueue.took(next.job, next.task);
-      next.job.begin(next.task, { wallMs: nowMs, monotonicMs: nowMs }, async () => undefined);
+      next.job.begin(
+        next.task,
+        { wallMs: clock.monotonicNow(), monotonicMs: clock.monotonicNow() },
+        async () => undefined,
+      );
       running.push(next);
       turns.set(next.job.id, (turns.get(next.job.id) ?? 0) + 1);
     }
@@ -53,14 +62,14 @@ function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
     running,
     givePermits,
     pass: (ms: number) => {
-      nowMs += ms;
+      clock.pass(ms);
     },
-    monotonicNow: () => nowMs,
+    clock,
     setPlaces: (n: number) => {
       maxRunningTasks = n;
     },
     crowds: (id: number) => fairQueue.crowds(job(id)),
-    waitMs: () => fairQueue.waitMs(nowMs),
+    waitMs: () => fairQueue.waitMs(clock.monotonicNow()),
     runningOf: (layer: string) => running.filter((one) => one.job.request.layer === layer).length,
     add(id: number, threads: number, request: Partial<JobRequest>, terms: Partial<JobTerms> = {}): ActiveJob {
       const stored = {
@@ -170,7 +179,7 @@ test("a job whose rate limit is reached has no place, and says when it wants one
   at.givePermits();
   // One task searches for a metatile to render, and the other tasks wait for it.
   expect(at.running).toHaveLength(1);
-  limited.rateLimiter.begin(1, 2, at.monotonicNow());
+  limited.rateLimiter.begin(1, 2, at.clock.monotonicNow());
   at.add(2, 4, { layer: "a" });
   at.givePermits();
   expect(at.runningOf("a")).toBe(2);

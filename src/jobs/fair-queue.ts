@@ -10,14 +10,14 @@ import type { Task } from "./task.ts";
  * its priority times the weight of its layer.
  */
 export class FairQueue {
-  readonly #parts: Pick<JobRunnerParts, "catalogue" | "options" | "monotonicNow">;
+  readonly #parts: Pick<JobRunnerParts, "catalogue" | "options" | "clock">;
   readonly #turns = new FairOrder<ActiveJob>();
   /** The number of taken permits by layer. Layers without taken permits are absent. */
   readonly #permits = new Map<string, number>();
   /** The id of the first truncate of each layer. */
   #firstTruncates: ReadonlyMap<string, number> | undefined;
 
-  constructor(parts: Pick<JobRunnerParts, "catalogue" | "options" | "monotonicNow">) {
+  constructor(parts: Pick<JobRunnerParts, "catalogue" | "options" | "clock">) {
     this.#parts = parts;
   }
 
@@ -73,7 +73,7 @@ export class FairQueue {
     const areAllTaken = taken >= maxRunningTasks;
     // While permits are free, only jobs of a layer that has reached the layer's limit wait.
     if (!areAllTaken && this.#hasPermit(layer, 0)) return false;
-    const nowMs = this.#parts.monotonicNow();
+    const nowMs = this.#parts.clock.monotonicNow();
     for (const other of this.#turns.inOrder()) {
       const isOfLayer = other.request.layer === layer;
       if (other === job || (!areAllTaken && !isOfLayer)) continue;

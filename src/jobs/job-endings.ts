@@ -12,7 +12,7 @@ import type { StoredJob } from "./record/stored-job.ts";
 import type { Task } from "./task.ts";
 import { JobAborted, LAYER_REMOVED } from "./work.ts";
 
-interface JobEndingsParts extends Pick<JobRunnerParts, "catalogue" | "beforeAbort" | "now" | "monotonicNow" | "log"> {
+interface JobEndingsParts extends Pick<JobRunnerParts, "catalogue" | "beforeAbort" | "clock" | "log"> {
   readonly active: ActiveJobs;
   readonly records: JobSaver;
   readonly totals: JobTotals;
@@ -63,7 +63,7 @@ export class JobEndings {
 
   async #kill(choose: Choice, by: string | null, reason: string): Promise<KilledTask[]> {
     const { active, records, givePermits } = this.#parts;
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     const chosen = active
       .all()
       .flatMap((job) => job.tasks.filter((task) => choose(job, task)).map((task) => ({ job, task })));
@@ -135,7 +135,7 @@ export class JobEndings {
   async layersChanged(): Promise<number> {
     const { layers } = this.#parts.catalogue();
     const removed = this.#parts.active.all().filter((job) => !layers.has(job.request.layer));
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     for (const job of removed) {
       await this.abort(job, LAYER_REMOVED);
       if (slices.isOver) await slices.next();
@@ -154,7 +154,7 @@ export class JobEndings {
     // The end must begin before the task's end changes the state of the job.
     if (!job.life.isEnding) job.beginEnd(reason, null);
     const loopEnded = new Promise<void>((resolve) => {
-      setImmediate(resolve);
+      this.#parts.clock.soon(resolve);
     });
     void this.#track(loopEnded.then(() => this.#abort(job, reason)));
   }
@@ -165,7 +165,7 @@ export class JobEndings {
     job.beginEnd(reason, null);
     await this.#stop(
       job.tasks.map((task) => ({ job, task })),
-      new Slices(),
+      new Slices(this.#parts.clock),
     );
     await this.#parts
       .beforeAbort()
@@ -232,8 +232,8 @@ export class JobEndings {
 
   /** Ends a job in memory and queues its end for the next save. */
   #end(job: ActiveJob): void {
-    const { active, records, totals, fairQueue, now, monotonicNow } = this.#parts;
-    job.end({ wallMs: now(), monotonicMs: monotonicNow() });
+    const { active, records, totals, fairQueue, clock } = this.#parts;
+    job.end({ wallMs: clock.now(), monotonicMs: clock.monotonicNow() });
     const { id } = job;
     const { outcome } = job.life;
     if (outcome === null) throw new Error(`job ${id} has ended without an outcome`);

@@ -1,6 +1,7 @@
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import type { StoredMetatilesOf } from "../plan/job/job-walk.ts";
@@ -31,9 +32,6 @@ export interface JobRunnerParts {
    * under the quota.
    */
   readonly beforeAbort: () => Promise<void>;
-  /** Returns the wall clock time, ms since 1970. */
-  readonly now: () => number;
-  /** Returns the monotonic time in ms. */
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
 }

@@ -2,11 +2,13 @@ import { afterEach, expect, test, vi } from "vitest";
 import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { ManualClock, withMachineTimers } from "../../test/support/manual-clock.ts";
 import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { JobLists } from "../coordinator/job-lists.ts";
 import { JobService } from "../coordinator/job-service.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job/job-progress.ts";
 import type { JobPage, JobRequest } from "../plan/job/job-request.ts";
@@ -32,7 +34,7 @@ afterEach(() => {
 });
 
 /** The jobs of a server. The next instance reads the records of the previous one, as after a kill. */
-function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = now) {
+function live(work: Work, maxRunningTasks = 4, clock = machineClock) {
   db.createTables([jobTables]);
   const jobs = new JobStore(db);
   const persist = (also?: () => void): void => db.transaction(() => also?.());
@@ -49,11 +51,10 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     report: () => undefined,
     takenUp: () => undefined,
     announce: () => undefined,
-    now,
-    monotonicNow,
+    clock,
     log,
   });
-  const windows = new RunWindows({ runner, hours: () => undefined, now, log });
+  const windows = new RunWindows({ runner, hours: () => undefined, clock, log });
   const service = new JobService({
     jobs,
     runner,
@@ -63,9 +64,9 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     ledger: nothingStored.ledger,
     state: { write: persist, readSaved: async (read) => read() },
     deleted: () => undefined,
-    monotonicNow,
+    clock,
   });
-  const lists = new JobLists({ jobs, runner, state: { readSaved: async (read) => read() } });
+  const lists = new JobLists({ clock, jobs, runner, state: { readSaved: async (read) => read() } });
   const submit = (request: JobRequest): number =>
     runner.submitAll([
       {
@@ -165,7 +166,7 @@ test("a second request to end a job is answered when the job has ended, with its
 
 /** Closed at `NOON`. */
 const runWindow = { window: { startMinute: 60, endMinute: 120 }, timeZone: "UTC" };
-const NOON = (): number => Date.UTC(2026, 0, 1, 12);
+const NOON = withMachineTimers(new ManualClock(Date.UTC(2026, 0, 1, 12)));
 
 test("a change is refused if the job is killed while a closed window holds it, and leaves the terms as they were", async () => {
   const { work, begun, finishStep } = stubborn();
@@ -344,7 +345,7 @@ test("a job with a rate limit goes on, however much time passes between two look
       return true;
     },
   };
-  const { runner, submit } = live(work, 2, now);
+  const { runner, submit } = live(work, 2, { ...machineClock, now, monotonicNow: now });
   const terms = { ...STANDARD_TERMS, rateLimit: 10 };
   // The next render may become due between the two calls.
   const rects = [{ z: 4, minX: 0, minY: 0, maxX: 15, maxY: 7 }];
@@ -353,33 +354,32 @@ test("a job with a rate limit goes on, however much time passes between two look
 });
 
 test("a wall clock that is set changes neither how long a job has worked nor when its rate limit lets it go on", async () => {
-  const clock = { ms: 1_000_000, stepMs: 0 };
+  const clock = new ManualClock();
   const mayWork: boolean[] = [];
   let look = (): void => undefined;
   const work: Work = {
     async step(job, task, signal) {
-      job.rateLimiter.begin(4, job.terms.rateLimit, clock.ms);
-      look = () => void mayWork.push(job.mayWork(task, clock.ms));
+      job.rateLimiter.begin(4, job.terms.rateLimit, clock.monotonicNow());
+      look = () => void mayWork.push(job.mayWork(task, clock.monotonicNow()));
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       return true;
     },
   };
-  const wall = () => clock.ms + clock.stepMs;
-  const { runner, service, submit } = live(work, 4, wall, () => clock.ms);
+  const { runner, service, submit } = live(work, 4, withMachineTimers(clock));
   const id = submit({ ...seed, terms: { ...STANDARD_TERMS, rateLimit: 1 } });
   await vi.waitFor(() => {
     look();
     expect(mayWork).not.toEqual([]);
   }, 60_000);
-  for (const [i, stepMs] of [0, -3_600_000, 7_200_000, -60_000].entries()) {
-    clock.stepMs = stepMs;
+  for (const [i, stepMs] of [0, -3_600_000, 10_800_000, -7_260_000].entries()) {
+    clock.setWallClock(stepMs);
     expect(runner.active.view(id)?.secondsWorked).toBe(i);
     look();
-    clock.ms += 1_000;
+    clock.pass(1_000);
   }
   look();
   expect(mayWork.slice(-5)).toEqual([false, false, false, false, true]);
-  clock.stepMs = -10_000_000;
+  clock.setWallClock(-10_000_000);
   await service.cancel(id, "ann");
   expect(runner.active.view(id)?.secondsWorked).toBe(4);
 });

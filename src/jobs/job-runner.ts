@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Timer } from "../lib/time/clock.ts";
+import { sleep } from "../lib/time/sleep.ts";
 import type { SubmittedJob } from "../plan/job/job-request.ts";
 import type { JobTerms } from "../plan/job/job-terms.ts";
 import { ActiveJob } from "./active-job.ts";
@@ -27,7 +28,7 @@ export class JobRunner {
   readonly #fairQueue: FairQueue;
   readonly #totals = new JobTotals();
   /** Fires when the next job that waits for its rate limit may continue. */
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #isClosing = false;
 
   constructor(parts: JobRunnerParts) {
@@ -53,7 +54,7 @@ export class JobRunner {
       if (job.tasks.length === 0) this.endings.endLate(job, stored);
       else if (layer === undefined) void this.endings.abort(job, LAYER_REMOVED);
     }
-    for (const job of this.active.all()) this.#parts.takenUp(job.view(this.#parts.monotonicNow()));
+    for (const job of this.active.all()) this.#parts.takenUp(job.view(this.#parts.clock.monotonicNow()));
     this.records.save(this.records.unsaved());
     for (const job of this.active.all()) void this.endings.supersede(job.id);
     this.#givePermits();
@@ -72,9 +73,9 @@ export class JobRunner {
    * @param also runs in the same transaction
    */
   submitAll(newJobs: readonly NewJob[], also?: (jobIds: readonly number[]) => void): SubmittedJob {
-    const { jobs, announce, now, persist } = this.#parts;
+    const { jobs, announce, clock, persist } = this.#parts;
     let inserted: readonly StoredJob[] = [];
-    const nowMs = now();
+    const nowMs = clock.now();
     persist(() => {
       inserted = jobs.insertAll(newJobs, nowMs);
       for (const job of inserted) announce("pending", job.request.layer, () => viewOf(job));
@@ -146,7 +147,7 @@ export class JobRunner {
     await this.stopped(job);
     // While the tasks stopped, a user may have resumed or cancelled the job.
     if (job.life.isEnding || !job.life.isPaused) return;
-    job.tasksStopped(this.#parts.monotonicNow());
+    job.tasksStopped(this.#parts.clock.monotonicNow());
     // Saved now, so that the answer includes the tiles that were stored last.
     this.records.save([job]);
   }
@@ -168,16 +169,16 @@ export class JobRunner {
 
   /** Starts waiting tasks in a later turn of the event loop, after the answer has been sent. */
   startWaitingTasks(): void {
-    setImmediate(() => this.#givePermits());
+    this.#parts.clock.soon(() => this.#givePermits());
   }
 
   /** Gives the free permits to waiting tasks, and sets the timer for jobs that wait for their rate limit. */
   #givePermits(): void {
-    const nowMs = this.#parts.monotonicNow();
+    const nowMs = this.#parts.clock.monotonicNow();
     for (let next = this.#nextTurn(nowMs); next !== undefined; next = this.#nextTurn(nowMs)) {
       const { job, task } = next;
       this.#fairQueue.took(job, task);
-      job.begin(task, { wallMs: this.#parts.now(), monotonicMs: nowMs }, (signal) =>
+      job.begin(task, { wallMs: this.#parts.clock.now(), monotonicMs: nowMs }, (signal) =>
         this.#run(job, task, signal).finally(() => {
           this.#fairQueue.gaveBack(job, task);
           job.stop(task, this.#staysListed(job, task));
@@ -185,9 +186,10 @@ export class JobRunner {
         }),
       );
     }
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     const waitMs = this.#isClosing ? undefined : this.#fairQueue.waitMs(nowMs);
-    if (waitMs !== undefined) this.#timer = setTimeout(() => this.#givePermits(), Math.min(waitMs, LONGEST_TIMER_MS));
+    if (waitMs !== undefined)
+      this.#timer = this.#parts.clock.after(Math.min(waitMs, LONGEST_TIMER_MS), () => this.#givePermits());
   }
 
   #nextTurn(nowMs: number): ReturnType<FairQueue["next"]> {
@@ -206,14 +208,14 @@ export class JobRunner {
       !life.isEnding &&
       tasks.includes(task) &&
       tasks.every((other) => other === task || other.status === 0) &&
-      rateLimiter.waitMs(terms.rateLimit, this.#parts.monotonicNow()) > 0
+      rateLimiter.waitMs(terms.rateLimit, this.#parts.clock.monotonicNow()) > 0
     );
   }
 
   async #run(job: ActiveJob, task: Task, signal: AbortSignal): Promise<void> {
     try {
       // Yields first, so that the answer to the submitter is sent.
-      await sleep(0, undefined, { signal });
+      await sleep(this.#parts.clock, 0, signal);
       await this.#work(job, task, signal);
     } catch (error) {
       if (!signal.aborted) this.#failed(job, error);
@@ -233,7 +235,7 @@ export class JobRunner {
         this.endings.taskDone(job, task);
         return;
       }
-      if (this.#isClosing || crowded() || !job.mayWork(task, this.#parts.monotonicNow())) return;
+      if (this.#isClosing || crowded() || !job.mayWork(task, this.#parts.clock.monotonicNow())) return;
     }
   }
 
@@ -267,13 +269,13 @@ export class JobRunner {
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     const running = this.active.all().flatMap((job) => job.tasks);
-    const timer = setTimeout(() => {
+    const timer = this.#parts.clock.after(graceMs, () => {
       for (const task of running) task.abort(new JobAborted("shutting down"));
-    }, graceMs);
+    });
     await Promise.all(running.map((task) => task.stopped));
-    clearTimeout(timer);
+    timer.cancel();
     for (const job of this.active.all()) job.touch();
     this.#parts.persist(() => this.records.saveChanges());
   }

@@ -1,14 +1,17 @@
-import { pause } from "../lib/time/pause.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import { pause } from "../lib/time/sleep.ts";
 
 /** The longest time of Node's timers. A longer wait is split. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Tells the work of jobs when it must stop, and ends its waits. */
 export class JobStop {
+  readonly #clock: Clock;
   readonly #closing: AbortSignal;
 
   /** @param closing aborted when the server shuts down: renders in progress finish, and all waits end */
-  constructor(closing: AbortSignal) {
+  constructor(clock: Clock, closing: AbortSignal) {
+    this.#clock = clock;
     this.#closing = closing;
   }
 
@@ -23,6 +26,6 @@ export class JobStop {
   /** Resolves after a time, or when the task must stop. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#closing]);
-    await pause(Math.min(ms, LONGEST_TIMER_MS), ended);
+    await pause(this.#clock, Math.min(ms, LONGEST_TIMER_MS), ended);
   }
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { combinations, jobRequest } from "../../test/support/job-request.ts";
+import { Slices } from "../lib/process/slices.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { countTiles } from "../plan/count-tiles.ts";
 import { type Counts, JobCounts } from "../plan/job/job-counts.ts";
 import { emptyProgress, type JobProgress } from "../plan/job/job-progress.ts";
@@ -22,7 +24,7 @@ const request = jobRequest({
   maxFailures: 1000,
 });
 
-const totals = await countTiles(request);
+const totals = await countTiles(request, new Slices(machineClock));
 
 /** Progress with all counts at zoom 0; these tests check only the sums. */
 function progress(counts: Partial<Counts>, fields: Partial<JobProgress>): JobProgress {
@@ -86,7 +88,7 @@ test("if more tiles failed than the history records one by one, a retry works on
 
 test("of several combinations those are left whose tiles failed", async () => {
   const several = { ...request, ...combinations(3) };
-  const all = await countTiles(several);
+  const all = await countTiles(several, new Slices(machineClock));
   expect(all.sum.total).toBe(3n * 320n);
   const failed = [
     { ...failedTile(0, 5, 1), combination: 2 },

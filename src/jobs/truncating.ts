@@ -1,4 +1,3 @@
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { TileRect, Zoom } from "../grid/grid-set.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
@@ -6,6 +5,8 @@ import type { FormatName, LayerName, ParametersId } from "../layer/tile-set.ts";
 import type { OpenCells } from "../ledger/cells/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/process/slices.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import { sleep, turn } from "../lib/time/sleep.ts";
 import { combinationsOf } from "../plan/combination.ts";
 import { coversLevel, selectsStored } from "../plan/truncate-scope.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
@@ -19,6 +20,7 @@ import type { Work } from "./work.ts";
 
 export interface TruncatingParts {
   readonly ledger: Ledger;
+  readonly clock: Clock;
   /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: (layer: LayerName) => Promise<void>;
   readonly store: Pick<TruncationStore, "deleteRange"> &
@@ -70,7 +72,7 @@ export class Truncating implements Work {
     // Starts a new generation first, so that the levels listed after it contain all tiles of renders that began before
     // it.
     await ledgerTruncations.truncate(layer, () => []);
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     const levels = await slices.run(this.#levels(job));
     this.#book(job, task, levels, counted);
     const byListing = await this.#renamed(job, task, levels, slices);
@@ -156,14 +158,14 @@ export class Truncating implements Work {
    */
   async #lateWritesEnded(layer: LayerName, signal: AbortSignal): Promise<void> {
     const ms = this.#parts.ledger.writers.lateMsIn(layer);
-    if (ms > 0) await sleep(ms, undefined, { signal });
+    if (ms > 0) await sleep(this.#parts.clock, ms, signal);
   }
 
   /** Recounts the cells that a kill left marked, so that the ledger contains exactly the stored tiles. */
   async #recounted(signal: AbortSignal): Promise<void> {
     while (this.#parts.ledger.recountSome(16)) {
       signal.throwIfAborted();
-      await turn();
+      await turn(this.#parts.clock);
     }
   }
 
@@ -172,7 +174,7 @@ export class Truncating implements Work {
    * do other work in between.
    */
   async #count(job: ActiveJob, signal: AbortSignal): Promise<ReadonlyMap<string, bigint>> {
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     const counted = new Map<string, bigint>();
     for (const level of await slices.run(this.#levels(job))) {
       if (level.whole) continue;

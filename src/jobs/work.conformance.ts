@@ -11,9 +11,9 @@ export interface WorkScene {
   readonly tiles: bigint;
   /** Called while the work changes the store for the first time. */
   readonly whenFirstChanged: (act: () => void) => void;
-  /** Makes the commits of marks fail, as those of a remote state database that is unavailable. */
+  /** Makes the commits of marks fail, as they fail while a remote state database is unavailable. */
   readonly setStateAway: (isAway: boolean) => void;
-  /** Checks that the store and the ledger have what the job must leave. */
+  /** Checks that the store and the ledger have exactly the tiles that must remain after the job. */
   readonly expectDone: () => void;
 }
 

@@ -4,13 +4,16 @@ import { idleRenders } from "../../test/support/idle-renders.ts";
 import { InstantStop } from "../../test/support/instant-stop.ts";
 import { JOB_OPTIONS } from "../../test/support/job-options.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
+import { evenRandom } from "../../test/support/random.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { Reservations } from "../quota/reservations.ts";
 import type { RenderOrder, RenderOutcome } from "../render/render-order.ts";
 import { StateError } from "../state/data-directory.ts";
@@ -40,7 +43,7 @@ function machine() {
   const db = openTestDatabase();
   db.createTables([ledgerTables, truncationTables]);
   const state = { isAway: false, changed: () => {} };
-  const clock = { ms: 0 };
+  const clock = new ManualClock(Date.now());
   const memory = createMemoryStore();
   const store = {
     ...memory,
@@ -63,8 +66,7 @@ function machine() {
         signal,
       ),
   };
-  const now = Date.now;
-  const ledger = new Ledger({ db, store, boot: "boot", now, monotonicNow: () => clock.ms });
+  const ledger = new Ledger({ db, store, boot: "boot", clock });
   const marksCommitted = async (): Promise<void> => {
     if (state.isAway) throw new StateError("unavailable", "the database is away");
     db.transaction(() => ledger.writeMarks());
@@ -89,7 +91,7 @@ function machine() {
   };
   /** Ends all marks, as a flush does some time after the last write. */
   const endMarks = (): void => {
-    clock.ms += 60_000;
+    clock.pass(60_000);
     ledger.flush();
   };
   const scene = { setStateAway, whenFirstChanged };
@@ -132,9 +134,8 @@ async function seeding(around: (work: Work) => Work = (work) => work): Promise<W
     expiredBeforeMs: () => 0,
     sharedStore: () => false,
     latestMs: Date.now,
-    now: Date.now,
-    monotonicNow: () => performance.now(),
-    random: () => 0.5,
+    clock: machineClock,
+    random: evenRandom,
     closing: new AbortController().signal,
   });
   const expectDone = (): void => {
@@ -155,6 +156,7 @@ async function truncating(around: (work: Work) => Work = (work) => work): Promis
   endMarks();
   const work = new Truncating({
     ledger,
+    clock: machineClock,
     store,
     marksCommitted,
     ledgerTruncations: new LedgerTruncations(db, store, ledger, idleRenders, silentLog),
@@ -173,7 +175,7 @@ async function truncating(around: (work: Work) => Work = (work) => work): Promis
 
 /** Work that waits for the state database, as the coordinator builds it. */
 const withStateWait = (work: Work): Work =>
-  waitingForState(work, { ready: () => {}, waits: () => {}, stop: new InstantStop(), random: () => 0.5 });
+  waitingForState(work, { ready: () => {}, waits: () => {}, stop: new InstantStop(), random: evenRandom });
 
 /** Work that waits for its store, as the coordinator builds it. */
 function withStoreWait(work: Work): Work {
@@ -181,8 +183,8 @@ function withStoreWait(work: Work): Work {
   const wait = new StoreWait({
     stop,
     options: () => JOB_OPTIONS,
-    monotonicNow: stop.now,
-    random: () => 0.5,
+    clock: stop.clock,
+    random: evenRandom,
     store: { check: async () => {} },
   });
   return waitingForStore(work, wait);

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileSet } from "../layer/tile-set.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { Adoption, adoptionTables } from "./adoption.ts";
 import { Ledger } from "./ledger.ts";
@@ -28,8 +29,7 @@ function open(blockBytes: number) {
   const store = { ...files, allocated: (bytes: number) => rounded(bytes, blockBytes) };
   const logged: string[] = [];
   const log = { info: (text: string) => void logged.push(text), warn: () => undefined, error: () => undefined };
-  const monotonicNow = () => performance.now();
-  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow });
+  const ledger = new Ledger({ db, store, boot: "boot", clock: machineClock });
   const adoption = new Adoption({ db, ledger, store, log, isStateLost: false });
   /** Stores tiles of these sizes, each in a separate cell. */
   const write = async (sizes: readonly number[]): Promise<void> => {

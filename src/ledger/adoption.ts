@@ -2,6 +2,7 @@ import { asZoom, type GridSetName, type Zoom } from "../grid/grid-set.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import { pagesOf } from "../lib/pages.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Timer } from "../lib/time/clock.ts";
 import { type Database, int, text } from "../state/database.ts";
 import { POSITIONS_AT_ONCE, replacing } from "../state/dialect.ts";
 import { isStateAway, StateWait } from "../state/state-wait.ts";
@@ -72,7 +73,7 @@ export class Adoption {
   #hasFailed = false;
   #running: Promise<void> | undefined;
   readonly #wait: StateWait;
-  #startAgain: NodeJS.Timeout | undefined;
+  #startAgain: Timer | undefined;
 
   constructor(parts: {
     readonly db: Database;
@@ -86,7 +87,7 @@ export class Adoption {
     this.#ledger = parts.ledger;
     this.#store = parts.store;
     this.#log = parts.log;
-    this.#wait = new StateWait(this.#stop.signal, (reason) =>
+    this.#wait = new StateWait(parts.ledger.clock, this.#stop.signal, (reason) =>
       parts.log.warn("counting an existing cache waits for the state database", { reason }),
     );
     const { hasOtherBlocks } = parts.ledger;
@@ -142,12 +143,12 @@ export class Adoption {
    * tries again.
    */
   start(layers: readonly AdoptedLayer[]): void {
-    clearTimeout(this.#startAgain);
+    this.#startAgain?.cancel();
     try {
       this.#start(layers);
     } catch (error) {
       if (!isStateAway(error) || this.#stop.signal.aborted) throw error;
-      this.#startAgain = setTimeout(() => this.start(layers), START_AGAIN_MS).unref();
+      this.#startAgain = this.#ledger.clock.after(START_AGAIN_MS, () => this.start(layers)).unref();
     }
   }
 
@@ -276,7 +277,7 @@ export class Adoption {
   }
 
   async #check(pyramid: StoredPyramid): Promise<void> {
-    const stretch = new Stretch(this.#stop.signal);
+    const stretch = new Stretch(this.#ledger.clock, this.#stop.signal);
     for (const z of new Set([...this.#store.levels(pyramid), ...this.#ledger.caches.levels(pyramid)])) {
       this.#current = { ...pyramid, z };
       const changes = this.#store.changes(pyramid, z, this.#sinceMs);
@@ -342,11 +343,11 @@ export class Adoption {
     };
     const first =
       from === undefined ? { z: -1, after: undefined } : { z: asZoom(int(from, "z")), after: text(from, "after") };
-    let rememberedMs = performance.now();
+    let rememberedMs = this.#ledger.clock.monotonicNow();
     for (const z of this.#store.levels(pyramid)) {
       if (z < first.z) continue;
       this.#current = { ...pyramid, z };
-      const stretch = new Stretch(this.#stop.signal);
+      const stretch = new Stretch(this.#ledger.clock, this.#stop.signal);
       for await (const region of this.#store.regions(pyramid, z, z === first.z ? first.after : undefined)) {
         for (const page of pagesOf(await stretch.run(blocksIn(region)), POSITIONS_AT_ONCE)) {
           await this.#inPage(pyramid, page, stretch, ([rect, listed]) =>
@@ -359,9 +360,9 @@ export class Adoption {
         );
         if (this.#stop.signal.aborted) return;
         // A kill loses the counts since the last record. Counting a region twice does not change the sums.
-        if (performance.now() - rememberedMs < REMEMBER_MS) continue;
+        if (this.#ledger.clock.monotonicNow() - rememberedMs < REMEMBER_MS) continue;
         await this.#wait.run(() => this.#remember(pyramid, z, region.key));
-        rememberedMs = performance.now();
+        rememberedMs = this.#ledger.clock.monotonicNow();
       }
     }
   }
@@ -384,7 +385,7 @@ export class Adoption {
 
   async close(): Promise<void> {
     this.#stop.abort();
-    clearTimeout(this.#startAgain);
+    this.#startAgain?.cancel();
     await this.#running;
   }
 }

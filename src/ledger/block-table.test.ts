@@ -78,9 +78,9 @@ test("a write that is rolled back is written with the next one", () => {
       throw new Error("the disk is full");
     });
   expect(failing).toThrow("the disk is full");
-  expect(table.nextRow(1, Z, 0)).toBeUndefined();
+  expect(table.rows.nextRow(1, Z, 0)).toBeUndefined();
   write(opened);
-  expect(table.nextRow(1, Z, 0)).toBe(0);
+  expect(table.rows.nextRow(1, Z, 0)).toBe(0);
 });
 
 test("an emptied block loses its row; without a row a block is empty only in a complete tile set", () => {
@@ -90,7 +90,7 @@ test("an emptied block loses its row; without a row a block is empty only in a c
   block.clear(0, 0);
   opened.table.changed(block);
   write(opened);
-  expect(opened.table.nextRow(1, Z, 0)).toBeUndefined();
+  expect(opened.table.rows.nextRow(1, Z, 0)).toBeUndefined();
   expect(opened.table.at({ tileSetId: 1, z: Z, bx: 5, by: 0 }).known.includes(0)).toBe(false);
   expect(open(4, false).table.at({ tileSetId: 1, z: Z, bx: 5, by: 0 }).known.includes(1)).toBe(false);
 });
@@ -103,6 +103,6 @@ test("removed blocks are neither in memory nor written again", () => {
   expect([gone.map(({ at }) => at.bx), inMemory(opened.table)]).toEqual([[0], [1]]);
   write(opened);
   const rect = { z: Z, minX: 0, minY: 0, maxX: 1279, maxY: 127 };
-  const left = [...opened.table.tilesInRow({ tileSetId: 1, z: Z, by: 0 }, rect)].flat();
+  const left = [...opened.table.rows.tilesInRow({ tileSetId: 1, z: Z, by: 0 }, rect)].flat();
   expect(left).toEqual([{ tileSetId: 1, z: Z, bx: 1, by: 0, tiles: 1 }]);
 });

@@ -1,21 +1,10 @@
-import { asZoom, type TileRect, type Zoom } from "../grid/grid-set.ts";
-import { errorMessage } from "../lib/error-code.ts";
+import type { TileRect, Zoom } from "../grid/grid-set.ts";
 import { pagesOf } from "../lib/pages.ts";
-import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
-import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../state/dialect.ts";
-import { Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
+import { bytes, type Database, type Row } from "../state/database.ts";
+import { POSITIONS_AT_ONCE } from "../state/dialect.ts";
+import { Block, type BlockAddress, blockKey, blockOf, type UsedCell } from "./block.ts";
+import { type BlockRow, BlockRows, decodeRow, type ZoomAddress } from "./block-rows.ts";
 import { type AgedCell, decodeAges } from "./cells/cell-ages.ts";
-
-/** A block in the order of eviction. No cell of the block is evicted before cells with a lower key than `key`. */
-export interface BlockKey extends BlockAddress {
-  readonly key: number;
-}
-
-/** One zoom of a tile set. */
-export type ZoomAddress = Pick<BlockAddress, "tileSetId" | "z">;
-
-/** A row of blocks of one zoom of a tile set. */
-export type BlockRow = Omit<BlockAddress, "bx">;
 
 /** The number of blocks in memory; a block takes about 5 KiB. Pinned blocks stay in memory beyond this number. */
 export const BLOCKS_IN_MEMORY = 2048;
@@ -23,10 +12,6 @@ export const BLOCKS_IN_MEMORY = 2048;
 const PINNED_LOOKS = 64;
 /** Blocks in which only the use has changed are written this much later than other changed blocks. */
 const USE_FLUSH_MS = 5_000;
-
-/** The columns that identify a block, and the columns of its content. */
-const BLOCK = ["tile_set", "z", "bx", "by"];
-const CONTENT = ["tiles", "presence", "cells", "unknown", "lru", "lfu", "checksum", "ages"];
 
 export interface BlockTableParts {
   /** Returns whether every stored tile of a tile set has been counted, so that a block without a row is empty. */
@@ -43,6 +28,8 @@ export interface BlockTableParts {
  * end.
  */
 export class BlockTable {
+  /** The rows of the database, for readers that need no block in memory. */
+  readonly rows: BlockRows;
   readonly #db: Database;
   readonly #parts: BlockTableParts;
   readonly #blocks = new Map<string, Block>();
@@ -51,64 +38,10 @@ export class BlockTable {
   readonly #used = new Set<Block>();
   #usedSinceMs = 0;
   #willTrim = false;
-  readonly #sql: Record<
-    | "get"
-    | "put"
-    | "delete"
-    | "sum"
-    | "addresses"
-    | "inRect"
-    | "page"
-    | "some"
-    | "row"
-    | "inRow"
-    | "cellsInRow"
-    | "agesInRow"
-    | CellOrder,
-    Statement
-  >;
-
   constructor(db: Database, parts: BlockTableParts) {
     this.#db = db;
     this.#parts = parts;
-    const byKey = (column: string): Statement =>
-      db.prepare(
-        `SELECT z, bx, by, ${column} AS key FROM block WHERE tile_set = ? AND (${column}, z, bx, by) > (?, ?, ?, ?)
-           ORDER BY ${column}, z, bx, by LIMIT ?`,
-      );
-    // Without the name of the index, SQLite uses the primary key and reads all rows between the two columns.
-    const table = `block ${db.dialect.indexedBy("block_row")}`;
-    const inRow = `FROM ${table} WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?`;
-    this.#sql = {
-      get: db.prepare(
-        "SELECT tiles, presence, cells, ages, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
-      ),
-      put: db.prepare(`INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${replacing(BLOCK, CONTENT)}`),
-      delete: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
-      sum: db.prepare(
-        "SELECT bx, by, tiles, presence, cells, ages, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
-      ),
-      addresses: db.prepare(
-        "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
-      ),
-      inRect: db.prepare(
-        "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ? ORDER BY bx, by",
-      ),
-      page: db.prepare(
-        `SELECT bx, by, tiles, presence, cells, ages, unknown, checksum FROM block
-           WHERE tile_set = ? AND z = ? AND (bx, by) >= (?, ?) AND (bx, by) <= (?, ?) AND by BETWEEN ? AND ?`,
-      ),
-      some: db.prepare(
-        `SELECT bx, by, tiles, presence, cells, ages, unknown, checksum FROM block
-           WHERE tile_set = ? AND z = ? AND ${inPositions("bx", "by")}`,
-      ),
-      row: db.prepare("SELECT by FROM block WHERE tile_set = ? AND z = ? AND by >= ? ORDER BY by LIMIT 1"),
-      inRow: db.prepare(`SELECT bx, tiles ${inRow}`),
-      cellsInRow: db.prepare(`SELECT bx, cells ${inRow}`),
-      agesInRow: db.prepare(`SELECT bx, CASE WHEN ages IS NULL THEN cells END AS cells, ages ${inRow}`),
-      LRU: byKey("lru"),
-      LFU: byKey("lfu"),
-    };
+    this.rows = new BlockRows(db);
   }
 
   /** Returns whether a block is in memory. */
@@ -127,7 +60,7 @@ export class BlockTable {
       return block;
     }
     const { tileSetId, z, bx, by } = address;
-    return this.#hold({ tileSetId, z, bx, by }, this.#sql.get.get(tileSetId, z, bx, by));
+    return this.#hold({ tileSetId, z, bx, by }, this.rows.get({ tileSetId, z, bx, by }));
   }
 
   /** Makes the block of a row, or an empty block without a row, and holds it in memory. */
@@ -148,9 +81,7 @@ export class BlockTable {
     const missing = wanted.filter((at) => !this.#blocks.has(blockKey(at)));
     const [first] = missing;
     if (first === undefined || missing.length < 2) return;
-    const { tileSetId, z } = first;
-    const rows = this.#sql.some.all(tileSetId, z, ...positionValues(missing.map(({ bx, by }) => [bx, by])));
-    const found = new Map(rows.map((row) => [blockKey({ tileSetId, z, bx: int(row, "bx"), by: int(row, "by") }), row]));
+    const found = this.rows.some(first, missing);
     for (const at of missing) this.#hold(at, found.get(blockKey(at)));
   }
 
@@ -162,11 +93,8 @@ export class BlockTable {
     const [first, last] = [page[0], page.at(-1)];
     const missing = page.filter((at) => !this.#blocks.has(blockKey(at)));
     if (first === undefined || last === undefined || missing.length < 2 || missing.length * 2 < page.length) return;
-    const { tileSetId, z } = first;
-    for (const row of this.#sql.page.all(tileSetId, z, first.bx, first.by, last.bx, last.by, minY, maxY)) {
-      const at = { tileSetId, z, bx: int(row, "bx"), by: int(row, "by") };
+    for (const { at, row } of this.rows.page(first, last, { minY, maxY }))
       if (!this.#blocks.has(blockKey(at))) this.#hold(at, row);
-    }
   }
 
   /** Trims in a microtask, because the caller may still use the blocks that the table has returned. */
@@ -241,7 +169,7 @@ export class BlockTable {
     for (const block of dirty) {
       block.dirty = false;
       this.#dirty.delete(block);
-      this.#put(block);
+      this.rows.put(block);
     }
   }
 
@@ -259,92 +187,28 @@ export class BlockTable {
       for (const block of some) this.#used.add(block);
     });
     for (const block of some) {
-      this.#put(block);
+      this.rows.put(block);
       this.#used.delete(block);
     }
   }
 
-  #put(block: Block): void {
-    const { tileSetId, z, bx, by } = block.at;
-    if (block.empty) {
-      this.#sql.delete.run(tileSetId, z, bx, by);
-      return;
-    }
-    const { presence, cells, ages, unknown, checksum } = block.encode();
-    const key = (order: CellOrder): number | null => block.coldest(order, () => true)?.key ?? null;
-    const keys = [key("LRU"), key("LFU")];
-    this.#sql.put.run(tileSetId, z, bx, by, block.tiles, presence, cells, unknown, ...keys, checksum, ages);
-  }
-
-  /**
-   * Returns a page of the blocks of a tile set. Blocks with the least used cells come first. Reads the rows of the
-   * database.
-   */
-  coldest(order: CellOrder, tileSetId: number, after: BlockKey | undefined, limit: number): BlockKey[] {
-    const { key, z, bx, by } = after ?? { key: Number.NEGATIVE_INFINITY, z: -1, bx: -1, by: -1 };
-    return this.#sql[order].all(tileSetId, key, z, bx, by, limit).map((row) => ({
-      tileSetId,
-      z: asZoom(int(row, "z")),
-      bx: int(row, "bx"),
-      by: int(row, "by"),
-      key: numberOf(row, "key"),
-    }));
-  }
-
-  /**
-   * Returns the first row of blocks, at or after `by`, with a block that has a row in the database. Undefined if there
-   * is no such row of blocks.
-   */
-  nextRow(tileSetId: number, z: Zoom, by: number): number | undefined {
-    const row = this.#sql.row.get(tileSetId, z, by);
-    return row === undefined ? undefined : int(row, "by");
-  }
-
-  /** Yields the rows of blocks that overlap a rectangle and contain a block with a row in the database. */
-  *rowsIn(tileSetId: number, { z, minY, maxY }: TileRect): Generator<BlockRow> {
-    const last = blockOf(maxY);
-    for (let from = blockOf(minY); ; from++) {
-      const by = this.nextRow(tileSetId, z, from);
-      if (by === undefined || by > last) return;
-      yield { tileSetId, z, by };
-      from = by;
-    }
-  }
-
-  /**
-   * Returns the column of the first block between two columns of a row of blocks that has a row in the database.
-   * Undefined if no block has one.
-   */
-  firstInRow({ tileSetId, z, by }: BlockRow, first: number, last: number): number | undefined {
-    const [row] = this.#sql.inRow.all(tileSetId, z, by, first, last, 1);
-    return row === undefined ? undefined : int(row, "bx");
-  }
-
-  /**
-   * Yields the blocks in a row of blocks that overlap a rectangle, with the number of their tiles, a page at a time.
-   * Reads the database.
-   */
-  tilesInRow(row: BlockRow, rect: TileRect): Generator<readonly (BlockAddress & { readonly tiles: number })[]> {
-    return this.#pagesOfRow(this.#sql.inRow, row, rect, (at, found) => ({ ...at, tiles: int(found, "tiles") }));
-  }
-
-  /** Yields the blocks like `tilesInRow`, with their used cells. For blocks in memory the cells are up to date. */
+  /** Yields the blocks like `BlockRows.tilesInRow`, with their used cells. For blocks in memory the cells are up to date. */
   useInRow(
     row: BlockRow,
     rect: TileRect,
   ): Generator<readonly (BlockAddress & { readonly used: readonly UsedCell[] })[]> {
-    return this.#pagesOfRow(this.#sql.cellsInRow, row, rect, (at, found) => {
+    return this.rows.pagesOfRow("cells", row, rect, (at, found) => {
       const inMemory = this.#blocks.get(blockKey(at));
       return { ...at, used: this.#fromCells(at, inMemory?.encodeCells() ?? bytes(found, "cells"), Block.usedCells) };
     });
   }
 
-  /** Yields the blocks like `tilesInRow`, with the cells as the rows of the database contain them. */
+  /** Yields the blocks like `BlockRows.tilesInRow`, with the cells as the rows of the database contain them. */
   agesInRow(
     row: BlockRow,
     rect: TileRect,
   ): Generator<readonly (BlockAddress & { readonly cells: readonly AgedCell[] })[]> {
-    return this.#pagesOfRow(this.#sql.agesInRow, row, rect, (at, found) => ({
+    return this.rows.pagesOfRow("ages", row, rect, (at, found) => ({
       ...at,
       cells: this.#agedCells(at, found),
     }));
@@ -365,39 +229,6 @@ export class BlockTable {
     }
   }
 
-  *#pagesOfRow<T extends BlockAddress>(
-    statement: Statement,
-    { tileSetId, z, by }: BlockRow,
-    { minX, maxX }: TileRect,
-    decode: (at: BlockAddress, row: Row) => T,
-  ): Generator<readonly T[]> {
-    for (let first = blockOf(minX); ; ) {
-      const rows = statement.all(tileSetId, z, by, first, blockOf(maxX), POSITIONS_AT_ONCE);
-      const page = rows.map((row) => decode({ tileSetId, z, bx: int(row, "bx"), by }, row));
-      yield page;
-      const last = page.at(-1);
-      if (last === undefined || page.length < POSITIONS_AT_ONCE) return;
-      first = last.bx + 1;
-    }
-  }
-
-  /** Yields the addresses of the blocks of a zoom that have a row in the database. */
-  *addressesOf(tileSetId: number, z: Zoom): Generator<BlockAddress> {
-    for (const { at } of this.#rowsOf(this.#sql.addresses, tileSetId, z)) yield at;
-  }
-
-  *#rowsOf(page: Statement, tileSetId: number, z: Zoom): Generator<{ readonly at: BlockAddress; readonly row: Row }> {
-    let [bx, by] = [-1, -1];
-    for (;;) {
-      const rows = page.all(tileSetId, z, bx, by);
-      if (rows.length === 0) return;
-      for (const row of rows) {
-        [bx, by] = [int(row, "bx"), int(row, "by")];
-        yield { at: { tileSetId, z, bx, by }, row };
-      }
-    }
-  }
-
   /**
    * Yields the blocks that overlap a rectangle and have a row in the database or unwritten changes. May also yield
    * empty blocks that are in memory.
@@ -413,9 +244,7 @@ export class BlockTable {
       return;
     }
     const seen = new Set<string>();
-    const found = this.#sql.inRect
-      .all(tileSetId, z, minX, maxX, minY, maxY)
-      .map((row) => ({ tileSetId, z, bx: int(row, "bx"), by: int(row, "by") }));
+    const found = this.rows.inRect({ tileSetId, z }, { minX, maxX, minY, maxY });
     for (const page of pagesOf(found, POSITIONS_AT_ONCE)) {
       this.#readPage(page, minY, maxY);
       for (const at of page) {
@@ -449,7 +278,7 @@ export class BlockTable {
       const total = (numbers: Float64Array): number => numbers.reduce((all, n) => all + n, 0);
       add(block.tiles, { bytes: total(block.cellBytes), allocated: total(block.cellAllocated) });
     }
-    for (const { at, row } of this.#rowsOf(this.#sql.sum, tileSetId, z)) {
+    for (const { at, row } of this.rows.ofZoom({ tileSetId, z })) {
       if (inMemory.has(blockKey(at))) continue;
       const { block, reason } = decodeRow(at, row);
       if (reason === undefined) add(block.tiles, Block.bytesOf(bytes(row, "cells")));
@@ -479,27 +308,4 @@ export class BlockTable {
     }
     return gone;
   }
-}
-
-/** Decodes the block of a row. For a corrupt row the block is empty with all cells unknown, and `reason` is set. */
-function decodeRow(at: BlockAddress, row: Row): { readonly block: Block; readonly reason: string | undefined } {
-  try {
-    const content = {
-      tiles: int(row, "tiles"),
-      presence: bytes(row, "presence"),
-      cells: bytes(row, "cells"),
-      ages: bytes(row, "ages"),
-      unknown: text(row, "unknown"),
-      checksum: int(row, "checksum"),
-    };
-    return { block: Block.decode(at, content), reason: undefined };
-  } catch (error) {
-    return { block: new Block(at, false), reason: errorMessage(error) };
-  }
-}
-
-function numberOf(row: Row, column: string): number {
-  const value = row[column];
-  if (typeof value === "number") return value;
-  throw new TypeError(`column ${column} is not a number`);
 }

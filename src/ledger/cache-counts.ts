@@ -54,7 +54,7 @@ export class CacheCounts {
     for (const [n, record] of others.entries())
       if (levels[n]?.length !== 0 && tileSets.find(record.tileSet) === record)
         this.#records.truncate(pyramidOf(record.tileSet));
-    const complete = tileSets.completeIn(layer);
+    const complete = tileSets.pyramids.completeIn(layer);
     return pyramids.filter((pyramid) => complete.get(pyramidKey(pyramid)) !== true);
   }
 
@@ -64,7 +64,7 @@ export class CacheCounts {
     const recorded = records.map(({ tileSet }) => pyramidOf(tileSet));
     const all = [...this.#storedPyramids(layer, gridSets, records), ...recorded];
     const byKey = new Map(all.map((pyramid) => [pyramidKey(pyramid), pyramid]));
-    const complete = this.#in.tileSets.completeIn(layer);
+    const complete = this.#in.tileSets.pyramids.completeIn(layer);
     return [...byKey].filter(([key]) => complete.get(key) === true).map(([, pyramid]) => pyramid);
   }
 
@@ -258,6 +258,6 @@ export class CacheCounts {
   /** Yields the rectangles of the blocks of a level that have a row in the database. */
   *blockRects(pyramid: StoredPyramid, z: Zoom): Generator<TileRect> {
     for (const record of this.#in.tileSets.of(pyramid))
-      for (const at of this.#in.blocks.addressesOf(blocksId(record, z), z)) yield blockRect(at);
+      for (const at of this.#in.blocks.rows.addressesOf(blocksId(record, z), z)) yield blockRect(at);
   }
 }

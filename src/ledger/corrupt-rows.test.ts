@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/process/slices.ts";
@@ -17,15 +18,14 @@ async function storedTiles() {
   const store = createMemoryStore();
   const db = openDatabase(":memory:");
   db.createTables([ledgerTables]);
-  let nowMs = 1_800_000_000_000;
+  const clock = new ManualClock();
   const corrupt: string[] = [];
   const begin = () =>
     new Ledger({
       db,
       store,
       boot: "boot",
-      now: () => nowMs,
-      monotonicNow: () => nowMs,
+      clock,
       corrupt: (_, { minX }, reason) => corrupt.push(`${minX}: ${reason}`),
     });
   const ledger = begin();
@@ -37,7 +37,7 @@ async function storedTiles() {
     if (put.stored) ledger.writers.wrote(tileSet, { x, y, z, bytes: n + 1, replaced: put.replaced });
     ledger.writers.close(open);
   }
-  nowMs += 10_000;
+  clock.pass(10_000);
   ledger.flush();
   return { db, store, begin, corrupt };
 }

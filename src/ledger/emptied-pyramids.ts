@@ -57,7 +57,7 @@ export class EmptiedPyramids {
   #isEmpty(pyramid: StoredPyramid): boolean {
     const { tileSets } = this.#in;
     const records = tileSets.of(pyramid);
-    return tileSets.isComplete(pyramid) !== false && records.every(isEmptyRecord);
+    return tileSets.pyramids.isComplete(pyramid) !== false && records.every(isEmptyRecord);
   }
 
   #remove(layer: LayerName, pyramids: readonly StoredPyramid[]): void {

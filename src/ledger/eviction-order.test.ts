@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
@@ -27,14 +28,13 @@ function fresh() {
   const db = openTestDatabase(":memory:");
   databases.push(db);
   db.createTables([ledgerTables]);
-  let clock = 1_700_000_000_000;
-  const now = () => clock;
-  const ledger = new Ledger({ db, store: createMemoryStore(), boot: "boot", now, monotonicNow: now });
+  const clock = new ManualClock(1_700_000_000_000);
+  const ledger = new Ledger({ db, store: createMemoryStore(), boot: "boot", clock });
   return {
     ledger,
-    now,
+    now: clock.now,
     write(layer: string, n: number, tiles = 1) {
-      clock += 1_000;
+      clock.pass(1_000);
       const { x, y, z } = place(n);
       const cells = ledger.writers.open(tileSetOf(layer), { z, minX: x, minY: y, maxX: x + tiles - 1, maxY: y });
       for (let i = 0; i < tiles; i++)
@@ -44,11 +44,11 @@ function fresh() {
     open: (layer: string, n: number) =>
       ledger.writers.open(tileSetOf(layer), { z: Z, minX: place(n).x, minY: 0, maxX: place(n).x, maxY: 0 }),
     use(layer: string, n: number, repeats = 1) {
-      clock += 1_000;
+      clock.pass(1_000);
       ledger.eviction.used([{ tileSet: tileSetOf(layer), ...place(n), repeats }]);
     },
     writeUse() {
-      clock += 6_000;
+      clock.pass(6_000);
       db.transaction(() => ledger.writeSomeUse(1_000));
     },
     walk: (

@@ -2,7 +2,8 @@ import TinyQueue from "tinyqueue";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { type Block, type BlockAddress, blockKey, blockRect, type CellOrder } from "./block.ts";
-import type { BlockKey, BlockTable, ZoomAddress } from "./block-table.ts";
+import type { BlockKey, ZoomAddress } from "./block-rows.ts";
+import type { BlockTable } from "./block-table.ts";
 import { idsOf, type TileSetRecord } from "./tile-set-record.ts";
 
 /** The bytes of tiles, and the bytes that the store's disk allocates for them. */
@@ -96,7 +97,7 @@ export class EvictionOrder {
   }
 
   #page(tileSetId: number, after: BlockKey | undefined): void {
-    const page = this.#blocks.coldest(this.#order, tileSetId, after, PAGE);
+    const page = this.#blocks.rows.coldest(this.#order, tileSetId, after, PAGE);
     for (const [i, at] of page.entries()) {
       const isEnd = i === PAGE - 1;
       if (isEnd || !this.#isTruncated(at)) this.#waiting.push({ ...at, from: isEnd ? "end" : "row", page });

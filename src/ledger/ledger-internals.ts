@@ -1,5 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { Database } from "../state/database.ts";
 import type { InventoryStore } from "../store/inventory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
@@ -20,10 +21,7 @@ export interface LedgerParts {
   readonly store: LedgerStore;
   /** The boot of the machine. Undefined if unknown: the ledger then treats each start as the first after a reboot. */
   readonly boot: string | undefined;
-  /** Returns the wall clock time, for stored times: ms since 1970. */
-  readonly now: () => number;
-  /** Returns the monotonic time in ms, which measures how long a change has waited to be written. */
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
   /**
    * While lost writes may arrive, cells in doubt are counted whenever they are needed. Absent if there can be no lost
    * writes.
@@ -39,8 +37,7 @@ export interface LedgerParts {
 export interface LedgerInternals {
   readonly db: Database;
   readonly store: LedgerStore;
-  readonly now: () => number;
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
   readonly marks: Marks;
@@ -52,7 +49,7 @@ export interface LedgerInternals {
 
 /** Builds the objects that the parts of the ledger share. */
 export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
-  const { db, store, now, monotonicNow, lostWrites, blocksInMemory = BLOCKS_IN_MEMORY } = parts;
+  const { db, store, clock, lostWrites, blocksInMemory = BLOCKS_IN_MEMORY } = parts;
   let corruptBlocks = 0;
   const tileSets = new TileSetTable(db, store);
   const blocks: BlockTable = new BlockTable(db, {
@@ -80,8 +77,8 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
     doubted.countLater(block.at);
     parts.corrupt?.(record.tileSet, blockRect(block.at), reason);
   };
-  const marks = new Marks(db, blocks, now, monotonicNow);
-  return { db, store, now, monotonicNow, tileSets, blocks, marks, cells, doubted, corruptBlocks: () => corruptBlocks };
+  const marks = new Marks(db, blocks, clock);
+  return { db, store, clock, tileSets, blocks, marks, cells, doubted, corruptBlocks: () => corruptBlocks };
 }
 
 /**

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import sharp from "sharp";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { unconditionally } from "../../test/support/memory-store.ts";
 import { countingChanges, openTestDatabase, removeTestDatabase } from "../../test/support/test-database.ts";
 import { rectHolds } from "../grid/grid-set.ts";
@@ -22,13 +23,13 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const tileSet: TileSet = { layer: "a", gridSet: "EPSG:900913", format: "image/png", parametersId: "" };
-let clock = 1_000_000;
+const clock = new ManualClock(1_000_000);
 
 function open(root: string, name: string, lostWrites?: LostWrites) {
   const { db, changes } = countingChanges(openTestDatabase(join(root, name)));
   db.createTables([ledgerTables]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock, lostWrites });
+  const ledger = new Ledger({ db, store, boot: "boot", clock, lostWrites });
   ledger.truncated.truncateVanished();
   return { db, store, ledger, changes };
 }
@@ -119,7 +120,7 @@ test("whatever is written, removed, evicted, truncated and killed, the sums equa
         }
       };
       for (const now of steps) {
-        clock += 700;
+        clock.pass(700);
         switch (now.kind) {
           case "put": {
             const { x, y, size } = now;
@@ -171,13 +172,13 @@ test("whatever is written, removed, evicted, truncated and killed, the sums equa
             at.ledger.flush();
             break;
           case "truncate":
-            at.store.truncate(String(clock), at.store.plan({ kind: "layer", layer: "a" }), "reclaim");
+            at.store.truncate(String(clock.now()), at.store.plan({ kind: "layer", layer: "a" }), "reclaim");
             at.ledger.truncated.truncate({ layer: "a" });
             model.clear();
             break;
           case "truncateZoom": {
             const zooms = { first: Z, last: Z };
-            at.store.truncate(String(clock), at.store.plan({ kind: "pyramid", ...pyramid, zooms }), "reclaim");
+            at.store.truncate(String(clock.now()), at.store.plan({ kind: "pyramid", ...pyramid, zooms }), "reclaim");
             at.ledger.truncated.truncateLevels([{ pyramid, z: Z }]);
             model.clear();
             break;
@@ -233,13 +234,13 @@ test("after a reboot, cells written in the last two minutes are counted again, a
     at.ledger.writers.close(cells);
   };
   await write(0);
-  clock += 2_000;
+  clock.pass(2_000);
   at.ledger.flush();
-  clock += 200_000;
+  clock.pass(200_000);
   // The mark of the first cell ended more than two minutes ago. The mark of the next cell ends with the next flush.
   await write(100);
   await write(101);
-  clock += 2_000;
+  clock.pass(2_000);
   at.ledger.flush();
   at.db.close();
   const names = readdirSync(join(directory, "tiles"), { recursive: true, encoding: "utf8" });
@@ -251,7 +252,7 @@ test("after a reboot, cells written in the last two minutes are counted again, a
   const after = (boot: string) => {
     const db = openTestDatabase(join(directory, "state.db"));
     db.createTables([ledgerTables]);
-    const ledger = new Ledger({ db, store: at.store, boot, now: () => clock, monotonicNow: () => clock });
+    const ledger = new Ledger({ db, store: at.store, boot, clock });
     while (ledger.recountSome(1000));
     const { tiles } = total(ledger);
     db.close();
@@ -275,7 +276,7 @@ test("a truncation of levels changes as many rows for many blocks as for few, an
       at.ledger.writers.wrote(tileSet, { x: n * 128, y: 0, z: Z, bytes: 10, replaced: undefined });
     for (let n = 0; n < blocks; n++) wrote(n);
     at.ledger.writers.wrote(tileSet, other);
-    clock += 2_000;
+    clock.pass(2_000);
     at.ledger.flush();
     const rows = (): number => Number(at.db.prepare("SELECT count(*) AS n FROM block").get()?.["n"]);
     const before = at.changes();
@@ -364,7 +365,7 @@ test("cells of a process before are counted again when its last writes must have
   at.db.transaction(() => at.ledger.writeMarks());
   await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), ...unconditionally);
   at.db.close();
-  const lostWrites = new LostWrites(() => clock);
+  const lostWrites = new LostWrites(clock.now);
   lostWrites.mayComeFor(1_000);
   const next = open(directory, "state.db", lostWrites);
   expect(next.ledger.recountSome(1000)).toBe(false);
@@ -379,7 +380,7 @@ test("cells of a process before are counted again when its last writes must have
   next.db.transaction(() => next.ledger.writeAll());
   await next.store.put({ tileSet, x: 2, y: 0, z: Z }, new Uint8Array(7), ...unconditionally);
   expect(next.ledger.writers.lateMsIn("a")).toBe(1_000);
-  clock += 1_001;
+  clock.pass(1_001);
   while (next.ledger.recountSome(1000));
   expect(next.ledger.writers.lateMsIn("a")).toBe(0);
   expect(total(next.ledger)).toEqual({ tiles: 3n, bytes: 22n });
@@ -404,19 +405,19 @@ test("marks end, and use is written, however the wall clock is set back", async 
   const db = openTestDatabase(join(directory, "state.db"));
   db.createTables([ledgerTables]);
   const store = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
-  let [wallMs, elapsedMs] = [1_800_000_000_000, 0];
-  const ledger = new Ledger({ db, store, boot: "boot", now: () => wallMs, monotonicNow: () => elapsedMs });
+  const clock = new ManualClock();
+  const ledger = new Ledger({ db, store, boot: "boot", clock });
   const cells = ledger.writers.open(tileSet, { z: Z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
   ledger.writers.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
   ledger.writers.close(cells);
   ledger.flush();
-  wallMs -= 3_600_000;
-  elapsedMs += 2_000;
+  clock.pass(2_000);
+  clock.setWallClock(-3_600_000);
   ledger.flush();
   expect(ledger.needsFlush, "the mark has ended").toBe(false);
   ledger.eviction.used([{ tileSet, x: 0, y: 0, z: Z, repeats: 3 }]);
-  wallMs -= 3_600_000;
-  elapsedMs += 6_000;
+  clock.pass(6_000);
+  clock.setWallClock(-3_600_000);
   expect(ledger.needsFlush, "use alone needs no flush").toBe(false);
   expect(ledger.useIsDue, "the use is to be written").toBe(true);
   db.transaction(() => ledger.writeSomeUse(1));
@@ -469,8 +470,7 @@ test("a contradiction that is seen while the store is unavailable is resolved la
       return files.recount(...args);
     },
   };
-  const times = { now: () => clock, monotonicNow: () => clock };
-  const ledger = new Ledger({ db, store, boot: "boot", ...times, blocksInMemory: 4 });
+  const ledger = new Ledger({ db, store, boot: "boot", clock, blocksInMemory: 4 });
   const put = async (x: number): Promise<void> => {
     const cells = ledger.writers.open(tileSet, { z: Z, minX: x, minY: 0, maxX: x, maxY: 0 });
     await store.put({ tileSet, x, y: 0, z: Z }, new Uint8Array(10), ...unconditionally);
@@ -478,7 +478,7 @@ test("a contradiction that is seen while the store is unavailable is resolved la
     ledger.writers.close(cells);
   };
   const flush = (): void => {
-    clock += 10_000;
+    clock.pass(10_000);
     ledger.flush();
   };
   await put(0);

@@ -3,10 +3,11 @@ import type { MetatileWalk } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import type { LayerName, TileSet } from "../layer/tile-set.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { int, text } from "../state/database.ts";
 import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
 import { cellOf } from "./block.ts";
-import type { ZoomAddress } from "./block-table.ts";
+import type { ZoomAddress } from "./block-rows.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { CellEviction } from "./cells/cell-eviction.ts";
 import { CellWriters } from "./cells/cell-writers.ts";
@@ -172,7 +173,7 @@ export class Ledger {
    * pyramid.
    */
   isComplete(pyramid: StoredPyramid): boolean | undefined {
-    return this.#in.tileSets.isComplete(pyramid);
+    return this.#in.tileSets.pyramids.isComplete(pyramid);
   }
 
   /** Returns the tile sets with their sums. */
@@ -241,13 +242,18 @@ export class Ledger {
     if (record !== undefined) yield* usedCells(this.#in.blocks, blocksId(record, rect.z), rect);
   }
 
+  /** The clock of the ledger, and of work that goes through the ledger. */
+  get clock(): Clock {
+    return this.#in.clock;
+  }
+
   get needsFlush(): boolean {
     return this.#in.blocks.hasChanges || this.#in.tileSets.dirty || this.#in.marks.any;
   }
 
   /** Whether the use of blocks must be written now. A kill may lose unwritten use. */
   get useIsDue(): boolean {
-    return this.#in.blocks.useIsDue(this.#in.monotonicNow());
+    return this.#in.blocks.useIsDue(this.#in.clock.monotonicNow());
   }
 
   /** Whether blocks have unwritten use, due or not. */

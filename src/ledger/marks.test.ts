@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { BlockTable } from "./block-table.ts";
 import { ledgerTables } from "./ledger-tables.ts";
@@ -8,13 +9,8 @@ function open() {
   const db = openTestDatabase(":memory:");
   db.createTables([ledgerTables]);
   const blocks = new BlockTable(db, { isComplete: () => true, capacity: 4, corrupt: () => {} });
-  const clock = { ms: 1_000_000 };
-  const marks = new Marks(
-    db,
-    blocks,
-    () => clock.ms,
-    () => clock.ms,
-  );
+  const clock = new ManualClock(1_000_000);
+  const marks = new Marks(db, blocks, clock);
   const left = (rebooted = false): number[] => [...Marks.left(db, rebooted)].flatMap(({ cells }) => [...cells]);
   return { db, marks, clock, left, block: blocks.at({ tileSetId: 1, z: 9, bx: 0, by: 0 }) };
 }
@@ -46,21 +42,21 @@ test("a mark ends when its cell is closed, known and idle for a second; after a 
   marks.mark(block, 3);
   block.writers[3] = 1;
   db.transaction(() => marks.writeFresh());
-  clock.ms += 10_000;
+  clock.pass(10_000);
   end();
   expect(left()).toEqual([3]);
   block.writers[3] = 0;
-  block.lastClosedMs = clock.ms;
+  block.lastClosedMs = clock.monotonicNow();
   end();
   expect(left()).toEqual([3]);
-  clock.ms += 1_000;
+  clock.pass(1_000);
   block.known[3] = 0;
   end();
   expect(left()).toEqual([3]);
   block.known[3] = 1;
   end();
   expect([left(), left(true), marks.any]).toEqual([[], [3], false]);
-  clock.ms += 121_000;
+  clock.pass(121_000);
   end();
   expect(left(true)).toEqual([]);
 });

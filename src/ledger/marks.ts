@@ -1,5 +1,6 @@
 import { asZoom } from "../grid/grid-set.ts";
 import { pagesOf } from "../lib/pages.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { type Database, int, type Row, type Statement, text } from "../state/database.ts";
 import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../state/dialect.ts";
 import { type Block, type BlockAddress, blockAddressOfRow, blockKey, CELLS, maskCells, maskText } from "./block.ts";
@@ -29,19 +30,17 @@ interface ChangedMark {
 export class Marks {
   readonly #db: Database;
   readonly #blocks: BlockTable;
-  readonly #now: () => number;
-  readonly #monotonicNow: () => number;
+  readonly #clock: Clock;
   /** Blocks with marks that are not in the database yet. The table does not evict a block with a mark. */
   readonly #fresh = new Map<string, BlockAddress>();
   /** Blocks with a mark in the database. */
   readonly #held = new Map<string, BlockAddress>();
   readonly #sql: Record<"get" | "some" | "put" | "move" | "deleteEnded", Statement>;
 
-  constructor(db: Database, blocks: BlockTable, now: () => number, monotonicNow: () => number) {
+  constructor(db: Database, blocks: BlockTable, clock: Clock) {
     this.#db = db;
     this.#blocks = blocks;
-    this.#now = now;
-    this.#monotonicNow = monotonicNow;
+    this.#clock = clock;
     this.#sql = {
       put: db.prepare(
         `INSERT INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -143,7 +142,7 @@ export class Marks {
 
   #write(block: Block, ended: Uint8Array | undefined, old: Row | undefined): void {
     const { tileSetId, z, bx, by } = block.at;
-    const now = this.#now();
+    const now = this.#clock.now();
     const settling = ended ?? new Uint8Array(CELLS);
     if (old !== undefined && int(old, "settled_ms") > now - SETTLING_MS) {
       for (const cell of maskCells(text(old, "settling"))) settling[cell] = 1;
@@ -157,8 +156,8 @@ export class Marks {
    * Ends the marks of cells that no writer has open. Runs inside the transaction that writes the numbers of the cells.
    */
   endIdle(): void {
-    const now = this.#now();
-    const monotonicMs = this.#monotonicNow();
+    const now = this.#clock.now();
+    const monotonicMs = this.#clock.monotonicNow();
     const changed: ChangedMark[] = [];
     for (const at of [...this.#held.values()]) {
       const block = this.#blocks.at(at);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
@@ -66,7 +67,7 @@ type Scope = "layer" | "pyramid" | "zoom";
 
 class Scene {
   readonly store = createMemoryStore(BLOCK_BYTES);
-  #clock = 1_800_000_000_000;
+  readonly #clock = new ManualClock();
   #at: ReturnType<Scene["reopened"]>;
   #writers: Writer[] = [];
   #watch: { end(): void } | undefined;
@@ -89,8 +90,7 @@ class Scene {
       db,
       store: this.store,
       boot: "boot",
-      now: () => this.#clock,
-      monotonicNow: () => this.#clock,
+      clock: this.#clock,
       blocksInMemory: 4,
     };
     const internals = buildLedgerInternals(parts);
@@ -258,7 +258,7 @@ class Scene {
   }
 
   flush(): void {
-    this.#clock += 10_000;
+    this.#clock.pass(10_000);
     this.#at.ledger.flush();
   }
 
@@ -332,7 +332,7 @@ class Scene {
     this.#writers = [];
     this.#watch = undefined;
     this.#inDoubt.clear();
-    this.#clock += 1_000;
+    this.#clock.pass(1_000);
     this.#at = this.reopened(this.#at.db);
     // The next process lists the store again.
     if (this.#adoption.length > 0) await this.#adopt();

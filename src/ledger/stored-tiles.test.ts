@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { rectHolds, type TileRect } from "../grid/grid-set.ts";
@@ -28,7 +29,7 @@ async function ledgerOf(name: string, tiles: readonly { readonly x: number; read
   const db = openTestDatabase(join(directory, name));
   db.createTables([ledgerTables]);
   const store = createMemoryStore();
-  const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000, monotonicNow: () => 1_000 });
+  const ledger = new Ledger({ db, store, boot: "boot", clock: new ManualClock(1_000) });
   for (const { x, y } of tiles) {
     const open = ledger.writers.open(tileSet, { z: Z, minX: x, minY: y, maxX: x, maxY: y });
     const { stored } = await store.put({ tileSet, x, y, z: Z }, new Uint8Array(5), ...unconditionally);
@@ -132,8 +133,7 @@ test("what a count does between two pauses does not grow with the blocks", async
       db: counting,
       store: createMemoryStore(),
       boot: "boot",
-      now: () => 1_000,
-      monotonicNow: () => 1_000,
+      clock: new ManualClock(1_000),
     });
     const steps = again.countStored(tileSet, { z: Z, minX: 0, minY: 0, maxX: blocks * 128, maxY: 9 }, undefined);
     let most = 0;

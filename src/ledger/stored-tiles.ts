@@ -75,7 +75,7 @@ export class StoredMetatiles implements MetatileChoice {
       for (;;) {
         looks++;
         const row = { tileSetId, z: rect.z, by };
-        const next = this.#blocks.firstInRow(row, bx, blockOf(first ?? rect.maxX));
+        const next = this.#blocks.rows.firstInRow(row, bx, blockOf(first ?? rect.maxX));
         if (next === undefined) break;
         const found =
           looks < mostLooks
@@ -101,7 +101,7 @@ export class StoredMetatiles implements MetatileChoice {
   #nextBand(tileSetId: number, band: number): bigint {
     const { rect, factorY, count } = this.#walk;
     const y = this.#rowsOf(band).maxY + 1;
-    const by = y > rect.maxY ? undefined : this.#blocks.nextRow(tileSetId, rect.z, blockOf(y));
+    const by = y > rect.maxY ? undefined : this.#blocks.rows.nextRow(tileSetId, rect.z, blockOf(y));
     if (by === undefined || by > blockOf(rect.maxY)) return count;
     const row = Math.floor(Math.max(y, by * BLOCK_SIDE) / factorY) - Math.floor(rect.minY / factorY);
     return numberAt(this.#walk, Math.floor(row / BAND), 0);
@@ -129,9 +129,9 @@ export function* countStored(
 ): Generator<undefined, bigint> {
   let count = 0n;
   if (tileSetId === undefined) return count;
-  for (const row of blocks.rowsIn(tileSetId, rect)) {
+  for (const row of blocks.rows.rowsIn(tileSetId, rect)) {
     const selected = yield* selectedOf(rect, selection, row.by);
-    for (const page of blocks.tilesInRow(row, rect)) {
+    for (const page of blocks.rows.tilesInRow(row, rect)) {
       for (const block of page) {
         const all = blockRect(block);
         const isWhole = selected.length === BLOCK_SIDE && selected.every(({ spans }) => isAround(spans, all));

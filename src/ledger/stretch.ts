@@ -1,25 +1,28 @@
-import { setImmediate as turn } from "node:timers/promises";
-import { pause } from "../lib/time/pause.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import { pause, turn } from "../lib/time/sleep.ts";
 
 /** The time in ms that background work runs before it sleeps. */
 const STRETCH_MS = 20;
 
 /** Limits background work to half of the time: it sleeps as long as it has worked. */
 export class Stretch {
+  readonly #clock: Clock;
   readonly #signal: AbortSignal;
-  #sinceMs = performance.now();
+  #sinceMs: number;
 
-  constructor(signal: AbortSignal) {
+  constructor(clock: Clock, signal: AbortSignal) {
+    this.#clock = clock;
     this.#signal = signal;
+    this.#sinceMs = clock.monotonicNow();
   }
 
   /** Sleeps if the work since the last sleep has taken a stretch. */
   async sleep(): Promise<void> {
-    const worked = performance.now() - this.#sinceMs;
+    const worked = this.#clock.monotonicNow() - this.#sinceMs;
     if (worked < STRETCH_MS) return;
-    await pause(worked, this.#signal);
-    await turn();
-    this.#sinceMs = performance.now();
+    await pause(this.#clock, worked, this.#signal);
+    await turn(this.#clock);
+    this.#sinceMs = this.#clock.monotonicNow();
   }
 
   /**

@@ -4,6 +4,7 @@ import { bigInt, type Database, int, newId, type Row } from "../state/database.t
 import { replacing } from "../state/dialect.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import { ifAvailable } from "../store/tile-store.ts";
+import { PyramidTable } from "./pyramid-table.ts";
 import {
   addTo,
   blocksId,
@@ -12,7 +13,6 @@ import {
   isOfTileSet,
   pyramidKey,
   pyramidOf,
-  pyramidOfRow,
   type Sum,
   type SumChange,
   type TileSetLevel,
@@ -44,6 +44,7 @@ const ASIDE = 2;
  * The tile sets with records, and their sums by zoom, by layer and in total. Always in memory; the database has a copy.
  */
 export class TileSetTable {
+  readonly pyramids: PyramidTable;
   readonly #db: Database;
   readonly #store: InventoryStore;
   readonly #byKey = new Map<string, TileSetRecord>();
@@ -64,7 +65,8 @@ export class TileSetTable {
   constructor(db: Database, store: InventoryStore) {
     this.#db = db;
     this.#store = store;
-    const known = db.prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid").all().map(pyramidIn);
+    this.pyramids = new PyramidTable(db);
+    const known = this.pyramids.all();
     const complete = new Map(known.map((row) => [pyramidKey(row), row.complete]));
     const rows = db.prepare("SELECT * FROM tile_set WHERE dead = ?").all(ALIVE);
     this.#adoptAll(rows, (tileSet) => complete.get(pyramidKey(tileSet)) ?? false);
@@ -148,7 +150,7 @@ export class TileSetTable {
     const found = this.find(tileSet);
     if (found !== undefined) return found;
     const { id, complete } = this.#db.transaction(() => {
-      const isComplete = this.isComplete(tileSet) ?? this.#begin(tileSet);
+      const isComplete = this.pyramids.isComplete(tileSet) ?? this.#begin(tileSet);
       const added = this.#db
         .prepare("INSERT INTO tile_set (layer, grid_set, format, parameters_id) VALUES (?, ?, ?, ?) RETURNING id")
         .get(tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId);
@@ -158,36 +160,15 @@ export class TileSetTable {
     return this.#adopt(id, tileSet, complete);
   }
 
-  /** Returns whether every stored tile of a pyramid has been counted. Undefined if the pyramid has no record. */
-  isComplete({ layer, gridSet, parametersId }: StoredPyramid): boolean | undefined {
-    const known = this.#db
-      .prepare("SELECT complete FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
-      .get(layer, gridSet, parametersId);
-    return known === undefined ? undefined : int(known, "complete") === 1;
-  }
-
-  /** Returns, for all pyramids of a layer with a record, by their keys, whether every stored tile has been counted. */
-  completeIn(layer: LayerName): ReadonlyMap<string, boolean> {
-    const rows = this.#db.prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid WHERE layer = ?");
-    return new Map(rows.all(layer).map((row) => [pyramidKey(pyramidIn(row)), pyramidIn(row).complete]));
-  }
-
   #begin(tileSet: TileSet): boolean {
     const complete = levelsIn(this.#store, tileSet.layer, [tileSet])?.[0]?.length === 0;
-    this.#setComplete(tileSet, complete);
+    this.pyramids.setComplete(tileSet, complete);
     return complete;
-  }
-
-  #setComplete({ layer, gridSet, parametersId }: StoredPyramid, complete: boolean): void {
-    this.#db
-      .prepare(`INSERT INTO pyramid (layer, grid_set, parameters_id, complete) VALUES (?, ?, ?, ?)
-         ${replacing(["layer", "grid_set", "parameters_id"], ["complete"])}`)
-      .run(layer, gridSet, parametersId, complete ? 1 : 0);
   }
 
   /** Records that every stored tile of a pyramid has been counted. Runs inside the caller's transaction. */
   complete(pyramid: StoredPyramid): void {
-    this.#setComplete(pyramid, true);
+    this.pyramids.setComplete(pyramid, true);
     for (const record of this.of(pyramid)) record.complete = true;
     this.emptied.set(pyramidKey(pyramid), pyramid);
   }
@@ -335,9 +316,9 @@ export class TileSetTable {
       for (const { gridSet, parametersId, complete } of pyramids) {
         const pyramid = { layer, gridSet, parametersId };
         // The current record of the pyramid may lack tiles that have not been counted.
-        const isComplete = complete && this.isComplete(pyramid) !== false;
+        const isComplete = complete && this.pyramids.isComplete(pyramid) !== false;
         completeOf.set(pyramidKey(pyramid), isComplete);
-        this.#setComplete(pyramid, isComplete);
+        this.pyramids.setComplete(pyramid, isComplete);
       }
     });
     const sums = this.#db.prepare("SELECT * FROM zoom_sum WHERE tile_set = ?", { bigints: true });
@@ -361,7 +342,7 @@ export class TileSetTable {
     const tileSet = this.#db.prepare("DELETE FROM tile_set WHERE id = ?");
     for (const pyramid of pyramids) {
       for (const id of this.of(pyramid).flatMap(idsOf)) for (const statement of [...tables, tileSet]) statement.run(id);
-      this.deletePyramids(pyramid);
+      this.pyramids.delete(pyramid);
     }
   }
 
@@ -376,15 +357,6 @@ export class TileSetTable {
       .prepare("SELECT 1 FROM tile_set WHERE layer = ? AND parameters_id = ? AND dead <> 0 AND id <> ? LIMIT 1")
       .get(layer, parametersId, exceptId);
     return found !== undefined;
-  }
-
-  /** Deletes the records of pyramids. Runs inside the caller's transaction. */
-  deletePyramids(scope: TileSetScope): void {
-    if (scope.gridSet === undefined) this.#db.prepare("DELETE FROM pyramid WHERE layer = ?").run(scope.layer);
-    else
-      this.#db
-        .prepare("DELETE FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
-        .run(scope.layer, scope.gridSet, scope.parametersId);
   }
 
   get dirty(): boolean {
@@ -409,11 +381,6 @@ export class TileSetTable {
     }
   }
 }
-
-const pyramidIn = (row: Row): StoredPyramid & { readonly complete: boolean } => ({
-  ...pyramidOfRow(row),
-  complete: int(row, "complete") === 1,
-});
 
 /** Returns the stored levels of pyramids of a layer. Undefined if the layer's part of the store is unavailable. */
 export const levelsIn = (

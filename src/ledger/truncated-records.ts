@@ -50,7 +50,7 @@ export class TruncatedRecords {
         this.writeAll();
       }
       tileSets.truncate(gone, aside);
-      tileSets.deletePyramids(scope);
+      tileSets.pyramids.delete(scope);
       also();
     });
     for (const record of gone) tileSets.remove(record);

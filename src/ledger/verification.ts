@@ -18,9 +18,8 @@ export class Verification {
   readonly #store: InventoryStore;
   readonly #repair: boolean;
   readonly #stop = new AbortController();
-  readonly #wait = new StateWait(this.#stop.signal);
+  readonly #wait: StateWait;
   readonly #startedMs: number;
-  readonly #now: () => number;
   readonly #differences: CellDifference[] = [];
   readonly #seen = new Set<string>();
   readonly ended: Promise<void>;
@@ -35,13 +34,12 @@ export class Verification {
     readonly store: InventoryStore;
     readonly pyramids: readonly StoredPyramid[];
     readonly repair: boolean;
-    readonly now: () => number;
   }) {
     this.#ledger = parts.ledger;
+    this.#wait = new StateWait(parts.ledger.clock, this.#stop.signal);
     this.#store = parts.store;
     this.#repair = parts.repair;
-    this.#now = parts.now;
-    this.#startedMs = parts.now();
+    this.#startedMs = parts.ledger.clock.now();
     this.ended = this.#run(parts.pyramids)
       .then(
         () => {
@@ -53,14 +51,14 @@ export class Verification {
         },
       )
       .finally(() => {
-        this.#endedMs = this.#now();
+        this.#endedMs = this.#ledger.clock.now();
       });
   }
 
   async #run(pyramids: readonly StoredPyramid[]): Promise<void> {
     for (const pyramid of pyramids) {
       for (const z of new Set([...this.#store.levels(pyramid), ...this.#ledger.caches.levels(pyramid)])) {
-        const stretch = new Stretch(this.#stop.signal);
+        const stretch = new Stretch(this.#ledger.clock, this.#stop.signal);
         for await (const region of this.#store.regions(pyramid, z, undefined)) {
           for (const tiles of region.tiles.values()) this.#tiles += tiles.length;
           for (const page of pagesOf(await stretch.run(blocksIn(region)), POSITIONS_AT_ONCE)) {

@@ -1,7 +1,7 @@
 import { rectCount } from "../grid/grid-set.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import { countSelected } from "../grid/tile-selection.ts";
-import { Slices } from "../lib/process/slices.ts";
+import type { Slices } from "../lib/process/slices.ts";
 import { combinationsOf } from "./combination.ts";
 import { JobCounts } from "./job/job-counts.ts";
 import type { JobRequest } from "./job/job-request.ts";
@@ -22,7 +22,7 @@ const timesOf = (request: Parameters<typeof combinationsOf>[0]): bigint => BigIn
  * Returns the totals of a job, limited to its selection if it has one.
  * @throws the reason of the slices' signal
  */
-export async function countTiles({ selection, ...request }: JobRequest, slices = new Slices()): Promise<JobCounts> {
+export async function countTiles({ selection, ...request }: JobRequest, slices: Slices): Promise<JobCounts> {
   if (selection === undefined) return countRanges(request);
   // Built in steps for a truncate too, because the job made from the request uses the same index.
   const index = await slices.run(indexInSteps(selection));

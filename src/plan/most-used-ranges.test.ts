@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { UsedTiles } from "../ledger/cells/used-cells.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { JobCounts } from "./job/job-counts.ts";
 import { emptyProgress } from "./job/job-progress.ts";
 import { withMostUsedRanges } from "./most-used-ranges.ts";
@@ -13,6 +14,7 @@ const { order: _, ...plain } = hot;
 
 /** Cells of 16 x 16 tiles, one page for each row. */
 const ledgerOf = (frequencyOf: (column: number, row: number) => number | undefined) => ({
+  clock: machineClock,
   *usedCells(): Generator<readonly UsedTiles[], void> {
     for (let row = 0; row < 64; row++)
       yield Array.from({ length: 64 }, (_, column) => {

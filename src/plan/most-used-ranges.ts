@@ -16,7 +16,7 @@ const MOST_IN_ALL = 2 ** 20;
  */
 export async function withMostUsedRanges(
   jobs: CountedJobs["jobs"],
-  ledger: Pick<Ledger, "usedCells">,
+  ledger: Pick<Ledger, "usedCells" | "clock">,
 ): Promise<CountedJobs["jobs"]> {
   const most = Math.min(MOST_GROUPS, Math.floor(MOST_IN_ALL / jobs.length));
   const made: CountedJobs["jobs"][number][] = [];
@@ -30,12 +30,12 @@ export async function withMostUsedRanges(
 /** Finds the most-used groups in the ledger's blocks within the range, in slices. Empty if no group was used. */
 async function mostUsedRanges(
   request: JobRequest,
-  ledger: Pick<Ledger, "usedCells">,
+  ledger: Pick<Ledger, "usedCells" | "clock">,
   most: number,
 ): Promise<BigUint64Array | undefined> {
   const { selection } = request;
   const mostUsed = new MostUsedRanges(most);
-  const slices = new Slices();
+  const slices = new Slices(ledger.clock);
   const index = selection === undefined ? undefined : await slices.run(indexInSteps(selection));
   for (const at of walksOf(request, index)) {
     const { tileSet, walk, offset } = at;

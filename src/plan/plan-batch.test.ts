@@ -4,7 +4,9 @@ import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.
 import { catalogueOf } from "../layer/catalogue.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { refusalMessage } from "../lib/refusal.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { combinationsOf } from "./combination.ts";
 import { countTiles } from "./count-tiles.ts";
 import type { JobRequest } from "./job/job-request.ts";
@@ -39,7 +41,7 @@ const plan = (many: Partial<Omit<BatchRequest, "request">>, request: Partial<See
       request: { type: "seed", parameters: new Map(), ...request },
     },
     catalogue,
-    { options: JOB_OPTIONS, nowMs: 0 },
+    { options: JOB_OPTIONS, nowMs: 0, slices: new Slices(machineClock) },
   );
 const jobs = async (...requested: Parameters<typeof plan>): Promise<readonly string[]> => {
   const planned = await plan(...requested);
@@ -122,7 +124,7 @@ test("a job shows how its values were chosen, and counts the tiles of all its co
   expect(request).toMatchObject({ parameters: null, parametersId: null });
   const all = { kind: "like", pattern: "*" };
   expect(request.parametersChosen).toEqual([Object.entries({ STYLES: all, ELEVATION: all })]);
-  expect((await countTiles(request)).zooms.map(({ z, total }) => [z, total])).toEqual([
+  expect((await countTiles(request, new Slices(machineClock))).zooms.map(({ z, total }) => [z, total])).toEqual([
     [0, 9n],
     [1, 36n],
   ]);
@@ -140,7 +142,7 @@ test("a truncate of chosen values is one job, over the tiles that are stored whe
   const planned = await planBatch(
     { layers: ["free"], layersAre: "names", parameterSets, request: { type: "truncate", parameters: new Map() } },
     catalogue,
-    { options: JOB_OPTIONS, nowMs: Date.UTC(2026, 10, 22) },
+    { options: JOB_OPTIONS, nowMs: Date.UTC(2026, 10, 22), slices: new Slices(machineClock) },
   );
   expect(planned.ok && planned.value.requests).toEqual([
     expect.objectContaining({
@@ -217,7 +219,7 @@ test("levels that no grid set has are refused; a wildcard takes of each what it 
   const planned = await planBatch(
     { layers: ["ws:roads"], layersAre: "names", request: { type: "seed", parameters: new Map(), zoomStop: 11 } },
     catalogue,
-    { options: JOB_OPTIONS, nowMs: 0, missingLevels: "reduced" },
+    { options: JOB_OPTIONS, nowMs: 0, slices: new Slices(machineClock), missingLevels: "reduced" },
   );
   expect(planned.ok && planned.value.requests.map(({ zoomStop }) => zoomStop)).toEqual([10]);
 });
@@ -252,7 +254,11 @@ test("many jobs of a large area are refused: each keeps its own", async () => {
     formats: "*",
     request: { type: "seed", parameters: new Map(), area: { polygons: [[corners]], srs: 4326 }, zoomStop: 0 },
   };
-  const planned = await planBatch(many, catalogueOf(layers), { options: JOB_OPTIONS, nowMs: 0 });
+  const planned = await planBatch(many, catalogueOf(layers), {
+    options: JOB_OPTIONS,
+    nowMs: 0,
+    slices: new Slices(machineClock),
+  });
   expect(planned.ok ? "accepted" : refusalMessage(planned.error)).toBe(
     'area: expected fewer corners or tiles, or fewer jobs of one request, got "85 jobs"',
   );

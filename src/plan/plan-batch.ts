@@ -5,7 +5,7 @@ import type { GridSubset } from "../layer/grid-subset.ts";
 import type { Layer } from "../layer/layer.ts";
 import { legalValuesText, listedValues, type ParameterFilter } from "../layer/parameter-filter.ts";
 import { defined } from "../lib/defined.ts";
-import { Slices } from "../lib/process/slices.ts";
+import type { Slices } from "../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { wildcard } from "../lib/text/wildcard.ts";
@@ -88,8 +88,8 @@ export interface PlanContext {
   readonly nowMs: number;
   /** Absent: a request with levels that a grid set lacks is refused. */
   readonly missingLevels?: "reduced";
-  /** Aborts the planning. Absent: never. */
-  readonly signal?: AbortSignal;
+  /** The slices of the planning. Their signal aborts it. */
+  readonly slices: Slices;
 }
 
 /** A request whose ages have been converted to times. */
@@ -332,7 +332,7 @@ async function planAll(
   const planned = new Map<string, JobRequest>();
   let nothing: Refusal | undefined;
   let numbers = 0;
-  const slices = new Slices(at.signal);
+  const { slices } = at;
   for (const choices of chosen) {
     for (const gridSet of choices.gridSets) {
       const grid = gridSet === undefined ? {} : { gridSet };

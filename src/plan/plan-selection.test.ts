@@ -7,7 +7,9 @@ import { type Extent, type GridSet, tileExtent } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
 import { isSelected } from "../grid/tile-selection.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { refusalMessage } from "../lib/refusal.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { countTiles } from "./count-tiles.ts";
 import type { JobRequest } from "./job/job-request.ts";
 import { planSeed } from "./plan-job.ts";
@@ -52,13 +54,15 @@ const refusal = (fields: Partial<SeedRequest>): string => {
 };
 /** Tiles by zoom. */
 const totals = async (fields: Partial<SeedRequest>): Promise<string[]> =>
-  (await countTiles(planned(fields))).zooms.map(({ z, total }) => `${z}: ${total}`);
+  (await countTiles(planned(fields), new Slices(machineClock))).zooms.map(({ z, total }) => `${z}: ${total}`);
 
 test("an area that is a box has the tiles of the same bounds, at the deepest level too", async () => {
   const bounds = { minX: -10.3, minY: 35.1, maxX: 30.7, maxY: 62.4 };
   const whole = planned({ bounds });
   const limited = planned({ area: area([[box(-10.3, 35.1, 30.7, 62.4)]]) });
-  expect((await countTiles(limited)).zooms).toEqual((await countTiles(whole)).zooms);
+  expect((await countTiles(limited, new Slices(machineClock))).zooms).toEqual(
+    (await countTiles(whole, new Slices(machineClock))).zooms,
+  );
   expect(limited).toMatchObject({ bounds, limit: "area", ranges: whole.ranges });
 });
 
@@ -159,7 +163,7 @@ test("a list of tiles has y from the top, its levels are those of the job, and e
       },
     ],
   });
-  expect((await countTiles(request)).sum.total).toBe(2n);
+  expect((await countTiles(request, new Slices(machineClock))).sum.total).toBe(2n);
   expect(refusal({ tiles: [{ z: 3, x: 16, y: 0 }] })).toMatch(/^tiles: expected tiles of the layer.*got "3\/16\/0"$/);
 });
 
@@ -173,7 +177,7 @@ test("a country at all levels is counted within a second, and others get their t
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
   const startMs = performance.now();
-  const { sum } = await countTiles(request);
+  const { sum } = await countTiles(request, new Slices(machineClock));
   const tookMs = performance.now() - startMs;
   clearInterval(timer);
   expect(sum.total).toBeGreaterThan(10_000_000n);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import { DiskSpaceMonitor } from "./disk-space-monitor.ts";
 
@@ -7,39 +8,29 @@ const space = (freeBytes: number): DiskSpace => ({ freeBytes, totalBytes: 1e9, f
 /** A file system that answers when the test allows it, with a clock that the test moves. */
 function heldDisk() {
   const requested: { answer: (space: DiskSpace) => void; fail: (error: Error) => void }[] = [];
-  const sleeping: { ms: number; end: () => void }[] = [];
-  const clock = { ms: 0 };
+  const clock = new ManualClock();
   const disk = new DiskSpaceMonitor({
     read: () => new Promise((answer, fail) => void requested.push({ answer, fail })),
-    now: () => clock.ms,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        sleeping.push({ ms, end: resolve });
-        signal.addEventListener("abort", () => resolve());
-      }),
+    clock,
   });
-  return { disk, requested, sleeping, clock };
+  return { disk, requested, clock };
 }
 
 const settled = () => new Promise(setImmediate);
 
 test("a file system that never answers is queried once, and no caller waits for longer than a second", async () => {
-  const { disk, requested, sleeping, clock } = heldDisk();
+  const { disk, requested, clock } = heldDisk();
   expect(disk.now()).toBeUndefined();
   const waiting = [disk.fresh(), disk.again(), disk.last()];
   await settled();
-  expect(sleeping.map(({ ms }) => ms)).toEqual([1000, 1000, 1000]);
-  clock.ms = 1000;
-  for (const { end } of sleeping) end();
+  clock.pass(999);
+  expect(clock.timers).toBe(3);
+  clock.pass(1);
   expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined]);
   // From now on the file system is known to hang.
   expect(await disk.fresh()).toBeUndefined();
   expect(disk.now()).toBeUndefined();
-  expect([requested.length, sleeping.length, disk.reason]).toEqual([
-    1,
-    3,
-    "the file system of the store does not answer",
-  ]);
+  expect([requested.length, clock.timers, disk.reason]).toEqual([1, 0, "the file system of the store does not answer"]);
 });
 
 test("an answer decides for a while after the file system has begun to hang, and then no longer", async () => {
@@ -48,12 +39,12 @@ test("an answer decides for a while after the file system has begun to hang, and
   await settled();
   requested[0]?.answer(space(500));
   expect(await first).toEqual(space(500));
-  clock.ms = 4000;
+  clock.pass(4_000);
   expect(disk.now()).toEqual(space(500));
   expect(requested.length, "a newer one has been requested").toBe(2);
-  clock.ms = 5001;
+  clock.pass(1_001);
   expect(disk.now()).toBeUndefined();
-  clock.ms = 60_000;
+  clock.pass(54_999);
   expect(await disk.last(), "for people to look at").toEqual(space(500));
   requested[1]?.answer(space(400));
   await settled();
@@ -73,7 +64,7 @@ test("bytes written after the query of the free space are subtracted from its an
   // A tile that replaces a larger one frees no space until the file system reports it.
   disk.wrote({ bytes: -30, allocated: -30, files: 0 });
   expect(disk.now()).toMatchObject({ freeBytes: 400, freeInodes: 997 });
-  clock.ms = 1500;
+  clock.pass(1_500);
   expect(disk.now()).toMatchObject({ freeBytes: 400 });
   disk.wrote({ bytes: 90, allocated: 100, files: 1 });
   requested[1]?.answer(space(380));

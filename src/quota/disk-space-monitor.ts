@@ -1,13 +1,12 @@
+import type { Clock } from "../lib/time/clock.ts";
+import { pause } from "../lib/time/sleep.ts";
 import type { StoredSize } from "../render/admission.ts";
 import { type DiskSpace, StoreError } from "../store/tile-store.ts";
 
 export interface DiskSpaceMonitorParts {
   /** Reads the free space from the file system. May take long, or never return. */
   readonly read: () => Promise<DiskSpace>;
-  /** Returns the monotonic time in ms. */
-  readonly now: () => number;
-  /** Resolves after this many ms, or when the signal fires. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly clock: Clock;
 }
 
 /** A reading younger than this is as good as a new reading. */
@@ -84,7 +83,7 @@ export class DiskSpaceMonitor {
   }
 
   #request(): Promise<void> {
-    const sinceMs = this.#parts.now();
+    const sinceMs = this.#parts.clock.monotonicNow();
     this.#sinceRequested = { bytes: 0, files: 0 };
     const answered = this.#parts.read().then(
       (space) => {
@@ -116,10 +115,10 @@ export class DiskSpaceMonitor {
    * already been unanswered for too long.
    */
   async #wait(answered: Promise<void> | undefined): Promise<boolean> {
-    const waitedMs = this.#pending === undefined ? 0 : this.#parts.now() - this.#pending.sinceMs;
+    const waitedMs = this.#pending === undefined ? 0 : this.#parts.clock.monotonicNow() - this.#pending.sinceMs;
     if (waitedMs >= LONGEST_WAIT_MS) return false;
     const over = new AbortController();
-    const late = this.#parts.sleep(LONGEST_WAIT_MS - waitedMs, over.signal).then(() => false);
+    const late = pause(this.#parts.clock, LONGEST_WAIT_MS - waitedMs, over.signal).then(() => false);
     const inTime = Promise.resolve(answered).then(() => true);
     try {
       return await Promise.race([inTime, late]);
@@ -129,7 +128,9 @@ export class DiskSpaceMonitor {
   }
 
   get #ageMs(): number {
-    return this.#reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - this.#reading.requestedMs;
+    return this.#reading === undefined
+      ? Number.POSITIVE_INFINITY
+      : this.#parts.clock.monotonicNow() - this.#reading.requestedMs;
   }
 
   #left(): DiskSpace | undefined {

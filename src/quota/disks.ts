@@ -17,7 +17,7 @@ export class Disks {
   /** All disks as one, with the least free space of all. With one store, only this monitor is used. */
   readonly all: DiskSpaceMonitor;
   readonly #stores: StoreDisks | undefined;
-  readonly #parts: Pick<DiskSpaceMonitorParts, "now" | "sleep">;
+  readonly #parts: Pick<DiskSpaceMonitorParts, "clock">;
   readonly #byDisk = new Map<string, DiskSpaceMonitor>();
 
   /** @param stores undefined if there is one store */

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { inPostgres, openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { StoredSize } from "../render/admission.ts";
 import type { Database } from "../state/database.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
@@ -59,7 +59,7 @@ function quotaOf(
   databases.push(db);
   db.createTables([ledgerTables]);
   const store = createMemoryStore(BLOCK);
-  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
+  const ledger = new Ledger({ db, store, boot: "boot", clock: machineClock });
   const reservations = new Reservations();
   const options = () => ({
     count: "content" as const,
@@ -73,17 +73,16 @@ function quotaOf(
   });
   const disk = new DiskSpaceMonitor({
     read: request,
-    now: () => performance.now(),
-    sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+    clock: machineClock,
   });
   const enforcer = new Enforcer({
     ledger,
     reservations,
-    eviction: new Eviction({ ledger, options, evicted: () => undefined, now: Date.now }),
+    eviction: new Eviction({ ledger, options, evicted: () => undefined }),
     disks: disks ?? { of: () => disk, sharing: () => undefined },
     configuration,
     options,
-    monotonicNow: () => performance.now(),
+    clock: machineClock,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   const at = (layer: string) => ({ layer, gridSet: "g", format: "image/png", parametersId: "" });
@@ -319,7 +318,7 @@ test("a layer's own quota refuses its tiles while the global quota has space", a
 test("a full disk refuses only the layers whose tiles are there, and evicts only theirs", async () => {
   const full = { ...AMPLE, freeBytes: 1200, freeInodes: 100 };
   const disks = new Disks(
-    { read: async () => full, now: () => performance.now(), sleep: (ms) => sleep(ms) },
+    { read: async () => full, clock: machineClock },
     {
       diskOf: (layer) => (layer === "b" ? "large" : "small"),
       spaceOf: async (disk) => (disk === "small" ? full : AMPLE),

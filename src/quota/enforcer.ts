@@ -1,9 +1,10 @@
-import { setImmediate as turn } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { LayerName } from "../layer/tile-set.ts";
 import { CELLS_IN_HAND } from "../ledger/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import { turn } from "../lib/time/sleep.ts";
 import type { Admission, SpaceRefusal, StoredSize } from "../render/admission.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import type { Disks } from "./disks.ts";
@@ -22,8 +23,7 @@ export interface EnforcerParts {
   readonly disks: Pick<Disks, "of" | "sharing">;
   readonly configuration: () => QuotaConfiguration;
   readonly options: () => EvictionOptions;
-  /** Returns the monotonic time in ms: the period between clean-ups is a duration. */
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -110,14 +110,14 @@ export class Enforcer {
     this.#parts.eviction.renew();
     if (periodMs === this.#periodMs) return;
     this.#periodMs = periodMs;
-    this.#nextMs = this.#parts.monotonicNow() + periodMs;
+    this.#nextMs = this.#parts.clock.monotonicNow() + periodMs;
   }
 
   /** Begins a clean-up if a period has passed since the last one. Called several times a second. */
   tick(): void {
-    if (this.#running !== undefined || this.#closed || this.#parts.monotonicNow() < this.#nextMs) return;
+    if (this.#running !== undefined || this.#closed || this.#parts.clock.monotonicNow() < this.#nextMs) return;
     void this.cleanUp().finally(() => {
-      this.#nextMs = this.#parts.monotonicNow() + this.#periodMs;
+      this.#nextMs = this.#parts.clock.monotonicNow() + this.#periodMs;
     });
   }
 
@@ -192,7 +192,7 @@ export class Enforcer {
     if (before === 0) this.#giveUpTruncated(limit);
     const evicted = await eviction.freeSpace(limit, writer, () => this.#excess(limit, size), most);
     if (evicted !== undefined) {
-      await turn();
+      await turn(this.#parts.clock);
       return evicted;
     }
     // Other writers may have released their space during the search for cells. Then no event would end the wait below.
@@ -331,7 +331,7 @@ export class Enforcer {
     while (!this.#closed && this.#parts.configuration() === configuration && this.#used(limit) > target) {
       const evicted = await evict(() => this.#used(limit) - target, CELLS_PER_TURN);
       if (evicted === undefined) break;
-      await turn();
+      await turn(this.#parts.clock);
     }
     log.info("a clean-up has ended", {
       scope: limit.name,

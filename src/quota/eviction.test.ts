@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
@@ -27,10 +28,9 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
   const db = openTestDatabase(":memory:");
   databases.push(db);
   db.createTables([ledgerTables]);
-  let clock = 1_700_000_000_000;
-  const now = () => clock;
+  const clock = new ManualClock(1_700_000_000_000);
   const store = createMemoryStore();
-  const ledger = new Ledger({ db, store, boot: "boot", now, monotonicNow: now });
+  const ledger = new Ledger({ db, store, boot: "boot", clock });
   const evicted: string[] = [];
   const eviction = new Eviction({
     ledger,
@@ -45,7 +45,6 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
       ...options,
     }),
     evicted: ({ tileSet: { layer }, rect: { minX } }) => void evicted.push(`${layer} ${minX / 128}`),
-    now,
   });
   const limits = limitsOf({ ...DEFAULT_QUOTA, enabled: true, layerQuotas });
   return {
@@ -54,7 +53,7 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
     evicted,
     limits,
     async write(layer: string, n: number, bytes = 100) {
-      clock += 1_000;
+      clock.pass(1_000);
       const tileSet = tileSetOf(layer);
       const cells = ledger.writers.open(tileSet, rectOf(n));
       const { minX: x, minY: y } = rectOf(n);
@@ -63,7 +62,7 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
       ledger.writers.close(cells);
     },
     read(layer: string, n: number) {
-      clock += 1_000;
+      clock.pass(1_000);
       ledger.eviction.used([{ tileSet: tileSetOf(layer), x: 128 * n, y: 0, z: Z, repeats: 1 }]);
     },
     /** Evicts for a writer until `bytes` are free. */

@@ -17,11 +17,10 @@ export interface SeedRange extends SubsetRects {
 }
 
 export interface EvictionParts {
-  readonly ledger: Pick<Ledger, "eviction" | "sumOf" | "total">;
+  readonly ledger: Pick<Ledger, "eviction" | "sumOf" | "total" | "clock">;
   readonly options: () => EvictionOptions;
   /** Called when the tiles of a cell have been evicted from the store. */
   readonly evicted: (cell: EvictedCell) => void;
-  readonly now: () => number;
 }
 
 /**
@@ -87,7 +86,7 @@ export class Eviction {
   }
 
   #order(key: string, limit: Limit, writer: Writer): Victims {
-    const now = this.#parts.now();
+    const now = this.#parts.ledger.clock.now();
     const known = this.#orders.get(key);
     if (known !== undefined && known.untilMs > now) return known.order;
     const order = this.#victims(limit, [writer === "seed" ? "cold" : "any"]);
@@ -103,7 +102,7 @@ export class Eviction {
   }
 
   async #evictFrom(victims: Victims, excess: () => bigint, most: number): Promise<number | undefined> {
-    const found = await new Slices().run(this.#take(victims, excess(), most));
+    const found = await new Slices(this.#parts.ledger.clock).run(this.#take(victims, excess(), most));
     if (found.length === 0) return undefined;
     // Writers may have released space during the search. The search restarts so that it finds the remaining cells
     // again, which may be used or pinned by then.
@@ -130,7 +129,7 @@ export class Eviction {
 
   /** Returns the cells to evict: for each choice in turn, the stages of the limit in turn. */
   #victims(limit: Limit, choices: readonly Choice[]): Victims {
-    const { ledger, now } = this.#parts;
+    const { ledger } = this.#parts;
     const makers = choices.flatMap((choice) =>
       limit.stages.map(
         (ofLayer) => () =>
@@ -138,7 +137,7 @@ export class Eviction {
             order: limit.policy,
             ofLayer,
             keep: this.#keep(choice),
-            colderThan: choice === "cold" ? decayedFrequency(0, now(), 1) : Number.POSITIVE_INFINITY,
+            colderThan: choice === "cold" ? decayedFrequency(0, ledger.clock.now(), 1) : Number.POSITIVE_INFINITY,
           }),
       ),
     );

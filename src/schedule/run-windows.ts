@@ -3,6 +3,7 @@ import type { JobRunner } from "../jobs/job-runner.ts";
 import type { NewJob } from "../jobs/record/stored-job.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { type JobHours, type JobTerms, STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import { isOpen, windowText } from "../plan/run-window.ts";
 import type { SchedulePlan } from "./schedule.ts";
@@ -11,7 +12,7 @@ export interface RunWindowsParts {
   readonly runner: JobRunner;
   /** Returns the times of a schedule. Undefined if the schedule does not exist. */
   readonly hours: (schedule: string) => Pick<SchedulePlan, "time" | "window"> | undefined;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -35,7 +36,7 @@ export class RunWindows {
 
   /** Returns why a window keeps a job from working now. Undefined if the job may work. */
   #closedReason({ schedule: name, terms }: Timed): string | undefined {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.clock.now();
     const { window = null, time } = (name === null ? undefined : this.#parts.hours(name)) ?? {};
     if (window !== null && time !== undefined && !isOpen(window, time.timeZone, nowMs))
       return outside(`the window of the schedule ${name}`, { window, timeZone: time.timeZone });
@@ -57,7 +58,7 @@ export class RunWindows {
    */
   async checkAll(): Promise<void> {
     const { active } = this.#parts.runner;
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     for (const job of active.all()) {
       if (active.get(job.id) === job) this.check(job);
       if (slices.isOver) await slices.next();

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { ScheduleRun } from "./schedule.ts";
 import { type JobEnding, outcomeOf, scheduleHealth } from "./schedule-health.ts";
 
@@ -20,6 +21,7 @@ const other = (atMs: number, result: "skipped" | "refused", reason: string): Sch
 /** Returns the health of one schedule with these runs, the newest first. */
 async function healthOf(runs: readonly ScheduleRun[], ended: readonly JobEnding[]) {
   const [health] = await scheduleHealth({
+    clock: machineClock,
     schedules: {
       times: () => [{ name: "nightly" }],
       runs: () => [...runs],

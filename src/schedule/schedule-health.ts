@@ -1,4 +1,5 @@
 import { Slices } from "../lib/process/slices.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { JobOutcome } from "../plan/job/job-request.ts";
 import { MOST_RUNS, type ScheduleRun } from "./schedule.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
@@ -22,6 +23,7 @@ export interface JobEnding {
 }
 
 export interface ScheduleHealthParts {
+  readonly clock: Clock;
   readonly schedules: Pick<ScheduleStore, "runs"> & { times(): readonly { readonly name: string }[] };
   /** Returns the endings of the given jobs. Leaves out jobs that have not ended or are no longer in the history. */
   readonly endings: (ids: readonly number[]) => readonly JobEnding[];
@@ -30,8 +32,12 @@ export interface ScheduleHealthParts {
 /**
  * Returns the health of all schedules. Reads the runs of each schedule from the newest on, and yields to other work.
  */
-export async function scheduleHealth({ schedules, endings }: ScheduleHealthParts): Promise<readonly ScheduleHealth[]> {
-  const slices = new Slices();
+export async function scheduleHealth({
+  clock,
+  schedules,
+  endings,
+}: ScheduleHealthParts): Promise<readonly ScheduleHealth[]> {
+  const slices = new Slices(clock);
   const all: ScheduleHealth[] = [];
   for (const { name } of schedules.times()) {
     let lastSuccessMs: number | null = null;

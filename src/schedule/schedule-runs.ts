@@ -2,8 +2,10 @@ import type { JobRunner } from "../jobs/job-runner.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import { Slices } from "../lib/process/slices.ts";
 import { conflict, type Refusal, refusalMessage, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { type CountedJobs, countPlanned } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
@@ -21,13 +23,13 @@ export interface ScheduleRunsParts {
   readonly windows: RunWindows;
   readonly catalogue: () => Catalogue;
   readonly counter: Pick<JobCounter, "count">;
-  readonly ledger: Pick<Ledger, "usedCells">;
+  readonly ledger: Pick<Ledger, "usedCells" | "clock">;
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
   /** Called with the name of a schedule after a change, a removal or a run. */
   readonly changed: (name: string) => void;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -57,7 +59,11 @@ export class ScheduleRuns {
 
   /** Plans the jobs of a request for the current layers. Refuses levels that the layers do not have. */
   plan(many: BatchRequest, nowMs: number): Promise<Result<PlannedJobs, Refusal>> {
-    return planBatch(many, this.#parts.catalogue(), { options: this.#parts.options(), nowMs });
+    return planBatch(many, this.#parts.catalogue(), {
+      options: this.#parts.options(),
+      nowMs,
+      slices: new Slices(this.#parts.clock),
+    });
   }
 
   count(planned: PlannedJobs): Promise<Result<CountedJobs, Refusal>> {
@@ -114,10 +120,10 @@ export class ScheduleRuns {
   }
 
   async #runNow(name: string, by: string | null): Promise<Result<StartedRun, Refusal>> {
-    const { schedules, now } = this.#parts;
+    const { schedules, clock } = this.#parts;
     const schedule = schedules.find(name);
     if (schedule === undefined) return refuse(unknownSchedule(name));
-    const atMs = now();
+    const atMs = clock.now();
     const counted = await this.#prepared(schedule, atMs);
     if (!counted.ok) return counted;
     if (schedules.hours(name) === undefined) return refuse(unknownSchedule(name));
@@ -131,7 +137,12 @@ export class ScheduleRuns {
     const before = this.#parts.runner.active.all().find(({ schedule }) => schedule === name);
     if (before !== undefined) return refuse(conflict(`Job ${before.id} of the schedule ${name} has not ended.`));
     // The layer may have lost levels since the schedule was made: seed only the levels that it still has.
-    const at: PlanContext = { options: this.#parts.options(), nowMs, missingLevels: "reduced" };
+    const at: PlanContext = {
+      options: this.#parts.options(),
+      nowMs,
+      missingLevels: "reduced",
+      slices: new Slices(this.#parts.clock),
+    };
     const planned = await planBatch(plan.job.many, this.#parts.catalogue(), at);
     if (!planned.ok) return planned;
     const counted = await this.count(planned.value);

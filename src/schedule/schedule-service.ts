@@ -16,7 +16,7 @@ import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
 
 export interface ScheduleServiceParts
-  extends Pick<ScheduleRunsParts, "schedules" | "options" | "persist" | "changed" | "now">,
+  extends Pick<ScheduleRunsParts, "schedules" | "options" | "persist" | "changed" | "clock">,
     ScheduleHealthParts {
   readonly schedules: ScheduleStore;
   readonly runs: Pick<ScheduleRuns, "plan" | "count" | "now">;
@@ -33,7 +33,7 @@ export class ScheduleService {
   /** Returns the schedules, sorted by name, each with its last `runs` runs. */
   async schedules(runs: number): Promise<readonly ScheduleView[]> {
     const { schedules } = this.#parts;
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     const views: ScheduleView[] = [];
     for (const schedule of schedules.list()) {
       views.push(this.#view(schedule, runs));
@@ -90,8 +90,8 @@ export class ScheduleService {
 
   /** Returns why the jobs of a plan could not be made now. Undefined if they could. */
   async #refusalOf({ job: { many, confirmed } }: Pick<SchedulePlan, "job">): Promise<Refusal | undefined> {
-    const { runs, options, now } = this.#parts;
-    const planned = await runs.plan(many, now());
+    const { runs, options, clock } = this.#parts;
+    const planned = await runs.plan(many, clock.now());
     if (!planned.ok) return planned.error;
     const mostTiles = confirmed ? undefined : options().confirmTiles;
     // The existing tiles are counted only to compare their number with the limit for confirmation.
@@ -102,9 +102,9 @@ export class ScheduleService {
 
   /** Adds or replaces a schedule. A paused schedule stays paused, and keeps the records of its runs. */
   #put(name: string, plan: SchedulePlan, by: string | null): { readonly view: ScheduleView; readonly isNew: boolean } {
-    const { schedules, persist, changed, now } = this.#parts;
+    const { schedules, persist, changed, clock } = this.#parts;
     const before = schedules.find(name);
-    const nowMs = now();
+    const nowMs = clock.now();
     const schedule = {
       createdBy: by,
       createdMs: nowMs,
@@ -134,7 +134,7 @@ export class ScheduleService {
 
   /** Resumes a schedule. Times that passed during the pause are not missed runs. */
   async resumeSchedule(name: string): Promise<Result<ScheduleView, Refusal>> {
-    return this.#setNext(name, ({ plan, nextMs }) => nextMs ?? nextTime(plan.time, this.#parts.now()) ?? null);
+    return this.#setNext(name, ({ plan, nextMs }) => nextMs ?? nextTime(plan.time, this.#parts.clock.now()) ?? null);
   }
 
   /** Makes the jobs of a schedule now. Refuses while an earlier job of the schedule has not ended. */

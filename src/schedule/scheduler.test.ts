@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { JobService } from "../coordinator/job-service.ts";
@@ -15,6 +16,8 @@ import type { Work } from "../jobs/work.ts";
 import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
 import { refusalMessage } from "../lib/refusal.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import { STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import type { BatchRequest } from "../plan/plan-batch.ts";
@@ -31,7 +34,8 @@ import { Scheduler } from "./scheduler.ts";
 
 const opened: { db: Database; runner: JobRunner; scheduler: Scheduler }[] = [];
 let nowMs = 0;
-let clock = (): number => nowMs;
+const readings: Clock = { ...machineClock, now: () => nowMs, monotonicNow: () => nowMs };
+let clock = readings;
 let directory = "";
 let catalogue: Catalogue = catalogueOf([]);
 let moreOptions: Partial<JobOptions> = {};
@@ -50,8 +54,7 @@ afterEach(async () => {
     await life.runner.close(0);
     life.db.close();
   }
-  vi.useRealTimers();
-  clock = () => nowMs;
+  clock = readings;
   moreOptions = {};
   counting = (count) => count();
   rmSync(directory, { recursive: true, force: true });
@@ -67,7 +70,6 @@ const endless: Work = {
 function live() {
   const db = openTestDatabase(join(directory, "state.db"));
   db.createTables([jobTables, scheduleTables]);
-  const now = () => clock();
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const options = () => ({ ...FEW_TASKS, ...moreOptions });
   const jobs = new JobStore(db);
@@ -85,12 +87,11 @@ function live() {
     report: () => undefined,
     takenUp: () => undefined,
     announce: () => undefined,
-    now,
-    monotonicNow: now,
+    clock,
     log,
   });
   const schedules = new ScheduleStore(db);
-  const windows = new RunWindows({ runner, hours: (name) => schedules.hours(name), now, log });
+  const windows = new RunWindows({ runner, hours: (name) => schedules.hours(name), clock, log });
   const { counter, ledger } = nothingStored;
   const changes: string[] = [];
   const changed = (name: string): void => void changes.push(name);
@@ -104,17 +105,17 @@ function live() {
     options,
     persist,
     changed,
-    now,
+    clock,
     log,
   });
-  const scheduler = new Scheduler({ schedules, runs, windows, persist, changed, now, log });
+  const scheduler = new Scheduler({ schedules, runs, windows, persist, changed, clock, log });
   const service = new ScheduleService({
     schedules,
     runs,
     options,
     persist,
     changed,
-    now,
+    clock,
     endings: (ids) => jobs.endings(ids),
   });
   const jobService = new JobService({
@@ -126,7 +127,7 @@ function live() {
     ledger,
     state: { write: persist, readSaved: async (read) => read() },
     deleted: () => undefined,
-    monotonicNow: now,
+    clock,
   });
   runner.start();
   opened.push({ db, runner, scheduler });
@@ -428,20 +429,23 @@ test("the last runs are remembered and no more", async () => {
 });
 
 test("it wakes at each full minute by itself", async () => {
-  vi.useFakeTimers({ now: Date.parse("2026-05-01T12:00:20Z"), toFake: ["setTimeout", "clearTimeout", "Date"] });
-  clock = Date.now;
+  const manual = new ManualClock(Date.parse("2026-05-01T12:00:20Z"));
+  clock = manual;
   const life = live();
   await life.service.addSchedule("nightly", plan("2 12 * * *"), null);
   life.scheduler.start();
   const advance = async (ms: number): Promise<number> => {
-    await vi.advanceTimersByTimeAsync(ms);
+    await manual.passSlowly(ms, 10_000);
     // A run may make its job in a later turn of the event loop.
     for (let turns = 0; turns < 20 && life.jobs().length === 0; turns++) await new Promise(setImmediate);
     return life.jobs().length;
   };
   expect([await advance(99_999), await advance(1)]).toEqual([0, 1]);
   await life.scheduler.close();
-  expect(vi.getTimerCount()).toBe(0);
+  const closed = life.runner.close(0);
+  manual.pass(1);
+  await closed;
+  expect(manual.timers).toBe(0);
 });
 
 describe("a run window of a job's own", () => {

@@ -1,9 +1,10 @@
 import { Slices } from "../lib/process/slices.ts";
+import type { Timer } from "../lib/time/clock.ts";
 import { nextTime } from "./cron.ts";
 import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 
 export interface SchedulerParts
-  extends Pick<ScheduleRunsParts, "schedules" | "windows" | "persist" | "changed" | "now" | "log"> {
+  extends Pick<ScheduleRunsParts, "schedules" | "windows" | "persist" | "changed" | "clock" | "log"> {
   readonly runs: Pick<ScheduleRuns, "due" | "close">;
 }
 
@@ -15,7 +16,7 @@ const DAY_MS = 86_400_000;
  */
 export class Scheduler {
   readonly #parts: SchedulerParts;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #checkedMs: number | undefined;
   /** Names of schedules whose run is being made or queued. */
   readonly #making = new Set<string>();
@@ -31,13 +32,13 @@ export class Scheduler {
 
   /** Waits for the next full minute of the wall clock, because times and windows begin on full minutes. */
   #arm(): void {
-    const delayMs = MINUTE_MS - (this.#parts.now() % MINUTE_MS);
-    this.#timer = setTimeout(() => this.start(), delayMs);
+    const delayMs = MINUTE_MS - (this.#parts.clock.now() % MINUTE_MS);
+    this.#timer = this.#parts.clock.after(delayMs, () => this.start());
   }
 
   /** Starts the due runs and checks the windows. Never rejects. */
   async check(): Promise<void> {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#parts.clock.now();
     const isSetBack = this.#checkedMs === undefined || nowMs < this.#checkedMs;
     this.#checkedMs = nowMs;
     // After a fault the next minute's check tries again.
@@ -79,7 +80,7 @@ export class Scheduler {
    */
   async #bringForward(nowMs: number): Promise<void> {
     const { schedules, persist, changed } = this.#parts;
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     for (const { name, time, nextMs, lastDueMs } of schedules.times()) {
       if (slices.isOver) await slices.next();
       const isRepeated = lastDueMs !== null && lastDueMs > nowMs && lastDueMs - nowMs < DAY_MS;
@@ -93,7 +94,7 @@ export class Scheduler {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     await this.#parts.runs.close();
     await this.#parts.windows.stopped();
   }

@@ -1,9 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdtemp, open, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "libsql";
 import { codeOf } from "../lib/error-code.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import { sleep } from "../lib/time/sleep.ts";
 import { isStateFile, StateError } from "./data-directory.ts";
 import { isWriteAheadLog, RunningMark } from "./running-mark.ts";
 import { copiedAtMs, stamp } from "./state-copies.ts";
@@ -97,7 +98,7 @@ async function copyConsistently(dataDir: string, copy: string, copying: Copying)
   const mark = new RunningMark(dataDir);
   let reason = "";
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-    if (attempt > 1) await sleep(PAUSE_MS, undefined, { signal: copying.signal });
+    if (attempt > 1) await sleep(machineClock, PAUSE_MS, copying.signal);
     if (copiedAtMs(source) !== undefined)
       throw unavailable(
         `${source} is a copy that was put in place, and no server has started on it: start the server before the backup`,

@@ -1,6 +1,6 @@
-import { randomFillSync } from "node:crypto";
 import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { machineRandom } from "../lib/random/machine-random.ts";
 
 const MIB = 2 ** 20;
 /**
@@ -70,7 +70,7 @@ export class DiskReserve {
     if (this.#freeBytes() < RESERVE_BYTES + 2 * NEEDED_BYTES) return;
     try {
       // Random bytes, because a file system with compression would reserve no space for zeros.
-      writeFileSync(this.#file, randomFillSync(Buffer.alloc(RESERVE_BYTES)), { mode: 0o600 });
+      writeFileSync(this.#file, machineRandom.bytes(RESERVE_BYTES), { mode: 0o600 });
       this.#isHeld = true;
       this.#wasFreed = false;
       this.#fault = undefined;

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import Sqlite from "libsql";
+import { machineClock } from "../lib/time/machine-clock.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -7,7 +8,7 @@ const MINUTE_MS = 60_000;
 export function stamp(copy: string): void {
   const db = new Sqlite(copy);
   try {
-    db.exec(`PRAGMA user_version = ${Math.floor(Date.now() / MINUTE_MS)}`);
+    db.exec(`PRAGMA user_version = ${Math.floor(machineClock.now() / MINUTE_MS)}`);
   } finally {
     db.close();
   }

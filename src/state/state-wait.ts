@@ -1,4 +1,5 @@
-import { pause } from "../lib/time/pause.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import { pause } from "../lib/time/sleep.ts";
 import { StateError } from "./data-directory.ts";
 
 /** The pause, in ms, before a step is run again. */
@@ -10,6 +11,7 @@ export const isStateAway = (error: unknown): error is StateError =>
 
 /** Lets background work wait while the state database is unavailable, and repeats the work's last step afterwards. */
 export class StateWait {
+  readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #waits: (reason: string) => void;
   #reason: string | undefined;
@@ -18,7 +20,8 @@ export class StateWait {
    * @param signal ends the waits
    * @param waits called with the reason when a wait begins
    */
-  constructor(signal: AbortSignal, waits: (reason: string) => void = () => {}) {
+  constructor(clock: Clock, signal: AbortSignal, waits: (reason: string) => void = () => {}) {
+    this.#clock = clock;
     this.#signal = signal;
     this.#waits = waits;
   }
@@ -44,7 +47,7 @@ export class StateWait {
         const isFirst = this.#reason === undefined;
         this.#reason = `waiting for the state database: ${error.message}`;
         if (isFirst) this.#waits(error.message);
-        await pause(PAUSE_MS, this.#signal);
+        await pause(this.#clock, PAUSE_MS, this.#signal);
       }
     }
   }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Layer } from "../layer/layer.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { createCompactStore } from "./compact/compact-store.ts";
 import { createFileStore } from "./file/file-store.ts";
 import { type GridSets, gridSetsOf } from "./grid-sets.ts";
@@ -142,10 +143,12 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
 const CLOSE_MS = 60_000;
 
 function closeLater({ store }: OpenStore): void {
-  setTimeout(() => {
-    // Errors are ignored: no layer uses the store any more, and no caller waits for it.
-    store[Symbol.asyncDispose]().then(undefined, () => undefined);
-  }, CLOSE_MS).unref();
+  machineClock
+    .after(CLOSE_MS, () => {
+      // Errors are ignored: no layer uses the store any more, and no caller waits for it.
+      store[Symbol.asyncDispose]().then(undefined, () => undefined);
+    })
+    .unref();
 }
 
 const openOne = (options: StoreOptions, shared: SharedOptions, kinds: StoreKinds): OpenStore => ({

@@ -1,6 +1,7 @@
 import type { GridSetName, Zoom } from "../grid/grid-set.ts";
 import type { LayerName, TileAddress, TileSet } from "../layer/tile-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { statOf } from "./internal/directories.ts";
 import { type FileProbe, REPLACED } from "./internal/file-probe.ts";
 import { identityOf } from "./internal/store-root.ts";
@@ -60,7 +61,7 @@ export class OpenableStore implements Store {
   }
 
   #open(): Opened {
-    if (this.#fault !== undefined && performance.now() < this.#fault.untilMs) throw this.#fault.error;
+    if (this.#fault !== undefined && machineClock.monotonicNow() < this.#fault.untilMs) throw this.#fault.error;
     const { open, root, back } = this.#parts;
     try {
       const store = open();
@@ -71,7 +72,7 @@ export class OpenableStore implements Store {
       return this.#opened;
     } catch (cause) {
       const error = this.#away(errorMessage(cause), cause);
-      this.#fault = { error, untilMs: performance.now() + AGAIN_MS };
+      this.#fault = { error, untilMs: machineClock.monotonicNow() + AGAIN_MS };
       throw error;
     }
   }

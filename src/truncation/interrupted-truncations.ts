@@ -8,7 +8,7 @@ import { StateError } from "../state/data-directory.ts";
 /** A recorded truncation, or undo of a truncation, that is not complete. */
 export interface Interrupted {
   readonly kind: "truncation" | "undo";
-  /** Carries it out, whichever of its steps have been done before. */
+  /** Completes the truncation or undo. Some of its steps may have been done before. */
   carryOut(): void;
 }
 

@@ -7,6 +7,7 @@ import { unconditionally } from "../../test/support/memory-store.ts";
 import { Adoption, adoptionTables } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { StoreRouter } from "../store/store-router.ts";
@@ -37,7 +38,7 @@ function start(location: "default" | "second", first = "default") {
   let current: string = location;
   const warnings: string[] = [];
   const log = { info: () => {}, warn: (sentence: string) => void warnings.push(sentence), error: () => {} };
-  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
+  const ledger = new Ledger({ db, store, boot: "boot", clock: machineClock });
   const given: string[] = [];
   const layerStores = new LayerStores({
     db,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleRenders } from "../../test/support/idle-renders.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { unconditionally } from "../../test/support/memory-store.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
@@ -34,16 +35,12 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** A wall clock and a monotonic clock. */
-const clocks = () => ({ wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 });
-
-function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
+function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WINDOW_SECONDS } = {}) {
   const db = openTestDatabase(join(root, "state.db"));
   open.push(db);
   db.createTables([ledgerTables, truncationTables, massTruncationTables]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  const [now, monotonicNow] = [() => at.wallMs, () => at.monotonicMs];
-  const ledger = new Ledger({ db, store, boot: "boot", now, monotonicNow });
+  const ledger = new Ledger({ db, store, boot: "boot", clock });
   const expired: (readonly [string, number])[] = [];
   const renders: RenderControl = {
     ...idleRenders,
@@ -62,8 +59,7 @@ function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
     sweep: () => undefined,
     restored: () => undefined,
     changed: () => undefined,
-    now,
-    monotonicNow,
+    clock,
     log: silentLog,
     closing: new AbortController().signal,
   });
@@ -82,7 +78,7 @@ function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
     ledger.writers.close(cells);
   };
   const isStored = (layer: string, x: number): boolean => store.stat(address(layer, x)) !== undefined;
-  return { at, store, ledger, service, put, isStored, expired };
+  return { clock, store, ledger, service, put, isStored, expired };
 }
 
 test("an undo brings back the tiles of the truncation and discards those stored since", async () => {
@@ -136,15 +132,15 @@ test("a preview tells what each type would remove, and removes nothing", async (
 });
 
 test("a step of the wall clock does not change how long a truncation can be undone", async () => {
-  const { service, put, at } = start();
+  const { service, put, clock } = start();
   await put("a", 0);
   const { id } = await service.truncate(hard("a"), null);
-  at.wallMs += 86_400_000;
-  at.monotonicMs = WINDOW_SECONDS * 1000 - 1;
+  clock.pass(WINDOW_SECONDS * 1000 - 1);
+  clock.setWallClock(86_400_000);
   service.tick();
   expect(await service.truncation(id)).toMatchObject({ state: "kept" });
-  at.wallMs -= 2 * 86_400_000;
-  at.monotonicMs++;
+  clock.pass(1);
+  clock.setWallClock(-2 * 86_400_000);
   service.tick();
   expect(await service.truncation(id)).toMatchObject({ state: "reclaimed" });
 });
@@ -190,9 +186,9 @@ test("after a restart the wall clock gives the time that is left", async () => {
   await before.put("b", 0);
   const stored = await before.service.truncate(hard("a"), null);
   open.pop()?.close();
-  const at = { wallMs: before.at.wallMs + 1_000, monotonicMs: 5 };
-  const { service, isStored } = start({ at });
-  at.monotonicMs += WINDOW_SECONDS * 1000 - 1_001;
+  const clock = new ManualClock(before.clock.now() + 1_000);
+  const { service, isStored } = start({ clock });
+  clock.pass(WINDOW_SECONDS * 1000 - 1_001);
   service.tick();
   expect(await service.undoTruncation(stored.id, null)).toMatchObject({ ok: true });
   expect(isStored("a", 0)).toBe(true);
@@ -213,11 +209,11 @@ test("after a restart, files without a record are given up, and a record without
 });
 
 test("a soft truncation expires the layer's tiles from its time on, until it is undone", async () => {
-  const { service, put, isStored, expired, at } = start();
+  const { service, put, isStored, expired, clock } = start();
   await put("a", 0);
   const soft = { type: "truncateLayer", mode: "soft", layer: "a" } as const;
   const { id } = await service.truncate(soft, null);
-  expect([isStored("a", 0), expired, service.softTimes.get("a")]).toEqual([true, [["a", at.wallMs]], at.wallMs]);
+  expect([isStored("a", 0), expired, service.softTimes.get("a")]).toEqual([true, [["a", clock.now()]], clock.now()]);
   expect(await service.reclaimTruncation(id, null)).toMatchObject({ ok: false });
   expect(await service.undoTruncation(id, null)).toMatchObject({ ok: true, value: { state: "undone" } });
   expect([expired.at(-1), service.softTimes.get("a")]).toEqual([["a", 0], undefined]);

@@ -5,6 +5,7 @@ import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
@@ -35,10 +36,7 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly restored: (pyramids: readonly StoredPyramid[]) => void;
   /** Called with a truncation that was made or undone, or whose space was reclaimed. */
   readonly changed: (truncation: MassTruncationView) => void;
-  /** Returns the wall clock time, ms since 1970. */
-  readonly now: () => number;
-  /** Returns the monotonic time in ms. */
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
   /** Returns whether a layer has tiles on disk from another program, which replace missing tiles. */
   readonly hasTilesOnDisk: (layer: LayerName) => boolean;
   readonly log: Logger;
@@ -68,11 +66,12 @@ export class MassTruncationService {
 
   constructor(parts: MassTruncationParts) {
     this.#parts = parts;
-    const { truncations, ledgerTruncations, ledger, store, now, monotonicNow } = parts;
+    const { truncations, ledgerTruncations, ledger, store, clock } = parts;
     for (const { aside } of truncations.asides("undoing"))
       ledgerTruncations.carryOutAtStart(aside.layer, {
         kind: "undo",
-        carryOut: () => ledgerTruncations.finishUndo(aside, () => truncations.end(aside.id, "undone", now(), null)),
+        carryOut: () =>
+          ledgerTruncations.finishUndo(aside, () => truncations.end(aside.id, "undone", clock.now(), null)),
       });
     const there = new Set(store.asideIds());
     const mayBeAway = store.isPartlyAway === true;
@@ -80,8 +79,8 @@ export class MassTruncationService {
       const isThere = there.delete(String(aside.id)) || mayBeAway;
       // If a user has removed the files by hand, the time is over. Otherwise the wall clock gives the remaining time,
       // because the monotonic clock stops while no server runs.
-      const leftMs = Math.max(0, untilMs - now());
-      this.#undoable.set(aside.id, { layer: aside.layer, untilMs: isThere ? monotonicNow() + leftMs : 0 });
+      const leftMs = Math.max(0, untilMs - clock.now());
+      this.#undoable.set(aside.id, { layer: aside.layer, untilMs: isThere ? clock.monotonicNow() + leftMs : 0 });
     }
     // Files without a record come from a kill between the record and the rename, or from another database.
     for (const id of there) store.discard(id);
@@ -120,7 +119,7 @@ export class MassTruncationService {
   }
 
   async #truncateHard(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
-    const { db, truncations, ledgerTruncations, undoSeconds, sweep, now, monotonicNow } = this.#parts;
+    const { db, truncations, ledgerTruncations, undoSeconds, sweep, clock } = this.#parts;
     let made: MassTruncationView | undefined;
     await ledgerTruncations.truncate(
       request.layer,
@@ -128,7 +127,7 @@ export class MassTruncationService {
       (targets, names) => {
         const undoMs = undoSeconds() * 1000;
         const isStored = undoMs > 0 && names.length > 0;
-        const createdMs = now();
+        const createdMs = clock.now();
         const untilMs = isStored ? createdMs + undoMs : null;
         const { pyramids, ...count } = this.#contentOf(targets);
         made = truncations.add({
@@ -145,7 +144,7 @@ export class MassTruncationService {
         });
         if (untilMs === null) return undefined;
         const { id } = made;
-        this.#undoable.set(id, { layer: request.layer, untilMs: monotonicNow() + undoMs });
+        this.#undoable.set(id, { layer: request.layer, untilMs: clock.monotonicNow() + undoMs });
         db.onRollback(() => this.#undoable.delete(id));
         return id;
       },
@@ -195,7 +194,7 @@ export class MassTruncationService {
    * now on.
    */
   async #soften(layer: LayerName, by: string | null): Promise<MassTruncationView> {
-    const { truncations, renders, now } = this.#parts;
+    const { truncations, renders, clock } = this.#parts;
     await renders.block(layer);
     try {
       const { tiles, bytes } = this.#contentOf([{ kind: "layer", layer }]);
@@ -206,7 +205,7 @@ export class MassTruncationService {
           mode: "soft",
           parameters: null,
           state: "kept",
-          createdMs: now(),
+          createdMs: clock.now(),
           createdBy: by,
           undoUntilMs: null,
           tiles,
@@ -261,18 +260,18 @@ export class MassTruncationService {
    * are discarded.
    */
   async undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
-    const { truncations, now } = this.#parts;
+    const { truncations, clock } = this.#parts;
     const found = truncations.find(id);
     if (found === undefined) return refuse(unknownTruncation(id));
     if (found.mode === "hard") return this.#bringBack(found, by);
     if (found.state !== "kept") return refuse(gone(found));
-    this.#write(() => truncations.end(id, "undone", now(), by));
+    this.#write(() => truncations.end(id, "undone", clock.now(), by));
     this.#softened(found.layer);
     return ok(this.#undone(id, by));
   }
 
   async #bringBack({ id, layer }: RecordedView, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
-    const { db, truncations, ledgerTruncations, restored, now, closing } = this.#parts;
+    const { db, truncations, ledgerTruncations, restored, clock, closing } = this.#parts;
     let pyramids: readonly AsidePyramid[] = [];
     const refused = await ledgerTruncations.undo(
       layer,
@@ -288,7 +287,7 @@ export class MassTruncationService {
           if (stored !== undefined) db.onRollback(() => this.#undoable.set(id, stored));
           truncations.beginUndo(id, this.#contentOf(discarded).tiles);
         },
-        ended: () => truncations.end(id, "undone", now(), by),
+        ended: () => truncations.end(id, "undone", clock.now(), by),
         completed: () => {
           restored(pyramids.map(({ gridSet, parametersId }) => ({ layer, gridSet, parametersId })));
           this.#undone(id, by);
@@ -349,7 +348,7 @@ export class MassTruncationService {
   /** Writes the records, then discards the files. After a kill in between, the next start discards the files. */
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
-    const { truncations, ledger, store, sweep, now } = this.#parts;
+    const { truncations, ledger, store, sweep, clock } = this.#parts;
     // A full disk may refuse the records. The files are discarded in any case, and `tick` writes the records when there
     // is space.
     for (const id of ids)
@@ -357,7 +356,7 @@ export class MassTruncationService {
     try {
       this.#write(() => {
         for (const id of ids) {
-          truncations.end(id, "reclaimed", now(), by);
+          truncations.end(id, "reclaimed", clock.now(), by);
           ledger.truncated.discard(id);
         }
       });
@@ -371,7 +370,7 @@ export class MassTruncationService {
 
   /** Reclaims the space of truncations whose time to undo has passed. */
   tick(): void {
-    const nowMs = this.#parts.monotonicNow();
+    const nowMs = this.#parts.clock.monotonicNow();
     this.#reclaimWhere(({ untilMs }) => untilMs <= nowMs);
   }
 

@@ -1,5 +1,7 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Clock, Timer } from "../lib/time/clock.ts";
+import { turn } from "../lib/time/sleep.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 
@@ -7,6 +9,7 @@ export interface ReclaimParts {
   readonly ledger: Pick<Ledger, "truncated" | "removeLeftovers">;
   readonly store: Pick<TruncationStore, "needsSweep" | "isWasteful" | "sweepRemote">;
   readonly renders: RenderControl;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Aborted when the server shuts down. The sweep stops at its next step, and the next start continues it. */
   readonly closing: AbortSignal;
@@ -23,11 +26,11 @@ export class Reclaim {
   readonly #parts: ReclaimParts;
   #sweeping: Promise<void> | undefined;
   #again = false;
-  #next: NodeJS.Timeout | undefined;
+  #next: Timer | undefined;
 
   constructor(parts: ReclaimParts) {
     this.#parts = parts;
-    parts.closing.addEventListener("abort", () => clearTimeout(this.#next), { once: true });
+    parts.closing.addEventListener("abort", () => this.#next?.cancel(), { once: true });
   }
 
   sweep(): void {
@@ -44,14 +47,14 @@ export class Reclaim {
   }
 
   async #sweepOnce(): Promise<void> {
-    const { ledger, store, renders, closing: signal } = this.#parts;
+    const { ledger, store, renders, clock, closing: signal } = this.#parts;
     try {
       await ledger.removeLeftovers(signal);
       // Files are swept before records, because on a full disk records can be removed only when there is space again.
       await this.#sweepRemote().catch((error: unknown) => this.#failed(error));
       // A renderer is started only if there are files to remove.
       if (store.needsSweep() && !signal.aborted) await renders.sweep(signal);
-      while (!signal.aborted && ledger.truncated.reclaimSome(200)) await new Promise(setImmediate);
+      while (!signal.aborted && ledger.truncated.reclaimSome(200)) await turn(clock);
     } catch (error) {
       this.#failed(error);
     }
@@ -64,14 +67,14 @@ export class Reclaim {
 
   /** Sweeps remote stores, and sweeps them again later, when late puts may have arrived. */
   async #sweepRemote(): Promise<void> {
-    const { store, closing: signal } = this.#parts;
+    const { store, clock, closing: signal } = this.#parts;
     if (signal.aborted) return;
     let dueMs: number | undefined = AFTER_FAILURE_MS;
     try {
       dueMs = await store.sweepRemote(signal);
     } finally {
-      clearTimeout(this.#next);
-      if (dueMs !== undefined && !signal.aborted) this.#next = setTimeout(() => this.sweep(), dueMs).unref();
+      this.#next?.cancel();
+      if (dueMs !== undefined && !signal.aborted) this.#next = clock.after(dueMs, () => this.sweep()).unref();
     }
   }
 

@@ -12,6 +12,7 @@ import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import { ok } from "../lib/result.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
@@ -33,7 +34,7 @@ function open(root: string, renders: RenderControl = idleRenders, outage: Outage
   const db = outage.of(openTestDatabase(join(root, "state.db")));
   db.createTables([ledgerTables, truncationTables]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
+  const ledger = new Ledger({ db, store, boot: "boot", clock: machineClock });
   return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog) };
 }
 

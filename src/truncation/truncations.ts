@@ -252,7 +252,7 @@ export class LedgerTruncations {
       // Starts a new generation, so that a render that began before the undo is not stored over a restored tile.
       await this.#renders.block(layer);
       try {
-        const stretch = new Stretch(signal);
+        const stretch = new Stretch(this.#ledger.clock, signal);
         for (const _ of this.#ledger.countDoubted(layer)) {
           await stretch.sleep();
           signal.throwIfAborted();

@@ -2,13 +2,14 @@ import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../../test/support/receiver.ts";
 import { type Webhook, webhookId } from "../jobs/job-event.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { createWebhookPost, type WebhookPost } from "./webhook-post.ts";
 
 let receiver: Receiver;
 let post: WebhookPost;
 beforeAll(async () => {
   receiver = await startReceiver();
-  post = createWebhookPost();
+  post = createWebhookPost(machineClock);
 });
 beforeEach(() => {
   receiver.answer = () => ({ status: 204 });

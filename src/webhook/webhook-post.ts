@@ -4,6 +4,7 @@ import { codeOf } from "../lib/error-code.ts";
 import { HttpClient } from "../lib/http/http-client.ts";
 import { BrokenAnswer, TooLate } from "../lib/http/http-failure.ts";
 import { ownVersion } from "../lib/process/version.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { isoTime } from "../lib/time/iso-time.ts";
 import type { Delivery } from "./webhook-outbox.ts";
 
@@ -32,7 +33,7 @@ const messageOf = ({ id, event, job }: Delivery, sentMs: number): string =>
 const refusalOf = (status: number): string | undefined =>
   status >= 200 && status <= 299 ? undefined : `status ${status}`;
 
-export function createWebhookPost(): WebhookPost {
+export function createWebhookPost(clock: Clock): WebhookPost {
   const client = new HttpClient({ connections: CONNECTIONS, connectTimeoutMs: TIMEOUT_MS });
   const userAgent = `Nuthatch/${ownVersion()}`;
   return {
@@ -47,7 +48,7 @@ export function createWebhookPost(): WebhookPost {
         ...(webhook.authorization === undefined ? {} : { authorization: webhook.authorization }),
       };
       try {
-        const untilMs = performance.now() + TIMEOUT_MS;
+        const untilMs = clock.monotonicNow() + TIMEOUT_MS;
         const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES, server: "configured" } as const;
         return refusalOf((await client.request(new URL(webhook.url), question, signal)).status);
       } catch (error) {

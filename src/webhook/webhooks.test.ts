@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
+import { evenRandom } from "../../test/support/random.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { JobMoment, Webhook } from "../jobs/job-event.ts";
 import { viewOf } from "../jobs/view/job-view.ts";
@@ -58,7 +60,7 @@ function life(
   webhooks: readonly Webhook[],
   answer: (webhook: Webhook, delivery: Delivery) => Promise<string | undefined>,
 ) {
-  const clock = { ms: 1_000_000, stepMs: 0 };
+  const clock = new ManualClock(1_000_000);
   const sent: { to: string; id: string; ms: number }[] = [];
   const logged: string[] = [];
   const log = (sentence: string, fields?: object) => void logged.push(`${sentence} ${JSON.stringify(fields)}`);
@@ -69,7 +71,7 @@ function life(
     webhooks: () => webhooks,
     post: {
       async send(webhook, delivery) {
-        sent.push({ to: webhook.id, id: delivery.id, ms: clock.ms });
+        sent.push({ to: webhook.id, id: delivery.id, ms: clock.monotonicNow() });
         most = Math.max(most, ++inFlight);
         const failure = await answer(webhook, delivery);
         inFlight--;
@@ -80,9 +82,8 @@ function life(
     transaction: (body) => db.transaction(body),
     onRollback: (undo) => db.onRollback(undo),
     fault: (error) => log(String(error)),
-    now: () => clock.ms + clock.stepMs,
-    monotonicNow: () => clock.ms,
-    random: () => 0.5,
+    clock,
+    random: evenRandom,
     log: { info: log, warn: log, error: log },
   };
   const reported = new Webhooks(parts);
@@ -114,13 +115,13 @@ test("a webhook gets the events of its own types and layers, and none that was r
 test("a failed delivery is repeated with growing pauses under the same id, for a day; the log names the failure without the address", async () => {
   const at = life([hook("down")], async () => "status 500");
   at.announce("done");
-  const end = at.clock.ms + 2 * 86_400_000;
-  while (at.clock.ms < end && at.webhooks.metrics().pending > 0) {
+  const end = at.clock.monotonicNow() + 2 * 86_400_000;
+  while (at.clock.monotonicNow() < end && at.webhooks.metrics().pending > 0) {
     at.webhooks.tick();
     await settled();
-    at.clock.ms += 500;
+    at.clock.pass(500);
     // No delivery is due before the longest pause ends from here on.
-    if (at.sent.length > 12) at.clock.ms += 600_000;
+    if (at.sent.length > 12) at.clock.pass(600_000);
   }
   const pauses = at.sent.slice(1).map(({ ms }, i) => ms - (at.sent[i]?.ms ?? 0));
   expect(pauses.slice(0, 6)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000]);
@@ -151,7 +152,7 @@ test("after a restart undelivered events are sent, and those of removed webhooks
   first.webhooks.tick();
   await settled();
   const second = life([hook("a")], async () => undefined);
-  second.clock.ms = first.clock.ms + 1000;
+  second.clock.set(first.clock.now() + 1000);
   second.webhooks.reconfigured();
   second.webhooks.tick();
   await settled();
@@ -167,15 +168,15 @@ test("a wall clock that is set neither puts a delivery off nor has it given up",
   at.webhooks.tick();
   await settled();
   for (const stepMs of [-3_600_000, 10 * 86_400_000, -86_400_000]) {
-    at.clock.stepMs = stepMs;
+    at.clock.setWallClock(stepMs);
     const { length } = at.sent;
-    at.clock.ms += 10_000;
+    at.clock.pass(10_000);
     at.webhooks.tick();
     await settled();
     expect(at.sent).toHaveLength(length + 1);
   }
   isDown = false;
-  at.clock.ms += 10_000;
+  at.clock.pass(10_000);
   at.webhooks.tick();
   await settled();
   at.webhooks.tick();
@@ -184,7 +185,7 @@ test("a wall clock that is set neither puts a delivery off nor has it given up",
 
 test("deliveries that were written before the clock was set back are due at the next start", async () => {
   const before = life([hook("w")], async () => undefined);
-  before.clock.ms += 30 * 86_400_000;
+  before.clock.pass(30 * 86_400_000);
   before.announce("done");
   const after = life([hook("w")], async () => undefined);
   after.webhooks.tick();

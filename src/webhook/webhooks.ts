@@ -1,10 +1,11 @@
-import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type JobMoment, type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Random } from "../lib/random/random.ts";
 import { jsonText } from "../lib/text/json-text.ts";
 import { type BackOff, jittered, pauseAfter } from "../lib/time/back-off.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
 import { LastRead } from "../state/state-wait.ts";
 import type { Delivery, WebhookOutbox } from "./webhook-outbox.ts";
@@ -19,15 +20,8 @@ export interface WebhooksParts {
   readonly onRollback: (undo: () => void) => void;
   /** Called if the database could not be written. */
   readonly fault: (error: unknown) => void;
-  /** The wall clock in ms since 1970, for the times in messages. */
-  readonly now: () => number;
-  /**
-   * ms by a clock that starts at the wall clock's time and never steps. A change of the wall clock must not delay
-   * deliveries for hours, or make the server give them up after the first attempt.
-   */
-  readonly monotonicNow: () => number;
-  /** Returns a random number, 0 ≤ n < 1. */
-  readonly random: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
 }
 
@@ -77,12 +71,12 @@ export class Webhooks {
 
   /** Stores the deliveries of a job event. Called inside the transaction that writes the job. */
   announce(event: JobMoment, layer: LayerName, view: () => JobView): void {
-    const { outbox, webhooks, onRollback, monotonicNow, log } = this.#parts;
+    const { outbox, webhooks, onRollback, clock, random, log } = this.#parts;
     let job: string | undefined;
     for (const webhook of webhooks()) {
       if (!webhook.events.includes(event) || webhook.layers?.includes(layer) === false) continue;
       job ??= jsonText(view());
-      outbox.add(webhook.id, { id: randomUUID(), event, job, createdMs: monotonicNow() });
+      outbox.add(webhook.id, { id: random.uuid(), event, job, createdMs: clock.monotonicNow() });
       const pending = this.#pending.get(webhook.id) ?? outbox.count(webhook.id) - 1;
       this.#pending.set(webhook.id, pending + 1);
       onRollback(() => this.#pending.set(webhook.id, pending));
@@ -122,13 +116,13 @@ export class Webhooks {
   tick(): void {
     if (this.#closing.signal.aborted) return;
     this.#write();
-    const { outbox, webhooks, monotonicNow } = this.#parts;
+    const { outbox, webhooks, clock } = this.#parts;
     for (const webhook of webhooks()) {
       const busy = [...this.#inFlight.values()].filter((other) => other.webhook === webhook.id).length;
       const free = Math.min(AT_ONCE_EACH - busy, AT_ONCE - this.#inFlight.size);
       if (free <= 0) continue;
       const due = outbox
-        .due(webhook.id, monotonicNow(), LONGEST_WAIT_MS, busy + free)
+        .due(webhook.id, clock.monotonicNow(), LONGEST_WAIT_MS, busy + free)
         .filter(({ number }) => !this.#inFlight.has(number));
       for (const delivery of due.slice(0, free))
         this.#inFlight.set(delivery.number, { webhook: webhook.id, done: this.#deliver(webhook, delivery) });
@@ -136,9 +130,9 @@ export class Webhooks {
   }
 
   async #deliver(webhook: Webhook, delivery: Delivery): Promise<void> {
-    const { post, now } = this.#parts;
+    const { post, clock } = this.#parts;
     const { signal } = this.#closing;
-    const failure = await post.send(webhook, delivery, now(), signal);
+    const failure = await post.send(webhook, delivery, clock.now(), signal);
     // The delivery stays in the database, and the next start of the server sends it again.
     if (signal.aborted && failure !== undefined) return;
     const outcome = failure === undefined ? "delivered" : this.#outcomeOf(delivery);
@@ -148,9 +142,9 @@ export class Webhooks {
   }
 
   #outcomeOf({ createdMs, attempts }: Delivery): AttemptOutcome["outcome"] {
-    const { monotonicNow, random } = this.#parts;
-    const pauseMs = jittered(pauseAfter(attempts + 1, BACK_OFF), random());
-    const dueMs = monotonicNow() + Math.round(pauseMs);
+    const { clock, random } = this.#parts;
+    const pauseMs = jittered(pauseAfter(attempts + 1, BACK_OFF), random.fraction());
+    const dueMs = clock.monotonicNow() + Math.round(pauseMs);
     return dueMs - createdMs > GIVEN_UP_MS ? "failed" : { dueMs };
   }
 

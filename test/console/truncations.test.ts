@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)("the console's truncations, in Chromium (Debian pa
     const submit = dialog.getByRole("button", { name: "Truncate", exact: true });
     expect(await submit.isDisabled()).toBe(true);
     await dialog.getByLabel("Layer", { exact: true }).selectOption("topp:states");
-    await dialog.getByLabel(/^What the configuration no longer has/).click();
+    await dialog.getByLabel(/^Tiles that the configuration no longer has/).click();
     await dialog.getByText("There is nothing to truncate.").waitFor();
     await dialog.getByText("nuthatch truncate topp:states --orphans").waitFor();
     await dialog.getByLabel("One combination of parameters").click();

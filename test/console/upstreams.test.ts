@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)("the console's upstreams, in Chromium (Debian pack
     const { page } = console;
     await console.open("/ui/upstreams");
     const ask = page.getByRole("button", {
-      name: `Ask it now: one tile of ${origin}, which is not stored`,
+      name: `Ask it now: one tile of ${origin}, without storing it`,
       exact: true,
     });
     await ask.click();

@@ -121,7 +121,7 @@ export class JobAccount {
     const job: KnownJob = {
       id,
       asked: requested,
-      // The server may be restarted before the job is looked at for the first time.
+      // The server may be restarted before the soak reads the job for the first time.
       taskFloor: when === "now" ? this.#floor.task : 0,
       tasks: [],
       reported: undefined,

@@ -24,7 +24,7 @@ export const FIRST_SETTINGS: Settings = {
   kept: { ...STANDARD, metatile: [4, 4], styles: [] },
 };
 
-/** Layers without a parameter filter have no styles: it would not be looked at. */
+/** Layers without a parameter filter have no styles: the server would ignore the style of a request. */
 export const stylesOf = (layer: LayerName): readonly Style[] => ["", ...FIRST_SETTINGS[layer].styles];
 
 /** Tiles of one layer are never truncated, evicted or rendered again. */

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isoTime } from "../../lib/time/iso-time.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { lockDataDirectory, secureDataDirectory } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
 import { DiskReserve } from "../../state/disk-reserve.ts";
@@ -48,7 +49,7 @@ export function claimState(dataDir: string): ClaimedState {
   const loss = copiedMs === undefined ? mark.loss() : restored(file, copiedMs);
   const reserve = new DiskReserve(join(dataDir, "reserve"));
   const db = openDatabase(file, { access: "exclusive", reserve });
-  if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, Date.now())));
+  if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, machineClock.now())));
   const probe = probeOf(file, "the state database");
   return {
     db,

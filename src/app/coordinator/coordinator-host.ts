@@ -13,6 +13,8 @@ import { LostWrites } from "../../ledger/lost-writes.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { type Channel, noteTo, type Port, remoteMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { StateError } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
@@ -50,8 +52,6 @@ function bootId(): string | undefined {
     return undefined;
   }
 }
-
-const monotonicNow = (): number => performance.timeOrigin + performance.now();
 
 /** After this time each renderer of a lead that has ended has noticed the end, and stores nothing more. */
 const NOTICE_MS = 5_000;
@@ -123,7 +123,7 @@ export class CoordinatorHost {
     this.#catalogue = catalogueOf(configuration.layers);
     this.#instance = instance;
     this.#use = use;
-    this.#lostWrites = use === "lead" ? new LostWrites(monotonicNow) : undefined;
+    this.#lostWrites = use === "lead" ? new LostWrites(machineClock.monotonicNow) : undefined;
     const log =
       (level: "info" | "warn" | "error"): Logger["info"] =>
       (sentence, fields) =>
@@ -262,9 +262,8 @@ export class CoordinatorHost {
       boot: bootId(),
       lostWrites: this.#lostWrites,
       stateLoss: claimed.loss,
-      now: Date.now,
-      monotonicNow,
-      random: Math.random,
+      clock: machineClock,
+      random: machineRandom,
       publish: (event) => noteTo<ServerMethods>(this.#server, "publish", [event]),
       log: this.log,
     });
@@ -319,7 +318,7 @@ export class CoordinatorHost {
     this.#isEnding = true;
     this.log.error("the server must be restarted", { reason });
     // Wait, so that the log line can leave this thread.
-    setTimeout(() => process.exit(1), END_MS);
+    machineClock.after(END_MS, () => process.exit(1));
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { codeOf } from "../../lib/error-code.ts";
 import { LATE, unlessLate } from "../../lib/time/late.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 
 /** A file system counts as lost if it does not answer within this time. A probe then resolves. */
 const LONGEST_WAIT_MS = 2_000;
@@ -31,7 +32,7 @@ export function probeOf(path: string, name: string): () => Promise<string | unde
     looking ??= look().finally(() => {
       looking = undefined;
     });
-    const found = await unlessLate(looking, LONGEST_WAIT_MS);
+    const found = await unlessLate(machineClock, looking, LONGEST_WAIT_MS);
     return found === LATE ? `${lost}: the file system does not answer` : found;
   };
 }

@@ -1,3 +1,4 @@
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { OpenedStores, StoreTrouble, WatchedStore } from "../../store/open-store.ts";
 
 /** The pause between checks of a remote store. Each check is a request. */
@@ -80,13 +81,13 @@ export class StoreWatch {
     };
     this.#looks.set(id, last);
     const pauseMs = isRemote && last.trouble === undefined ? REMOTE_LOOK_MS : LOOK_MS;
-    if (last.looking !== undefined || performance.now() - last.lookedMs < pauseMs) return last;
+    if (last.looking !== undefined || machineClock.monotonicNow() - last.lookedMs < pauseMs) return last;
     last.looking = trouble()
       .catch((error: unknown): StoreTrouble => ({ message: `store ${id}: ${String(error)}`, isConfiguration: false }))
       .then((found) => {
         const had = last.trouble !== undefined;
         last.trouble = found?.isAway === true ? undefined : found;
-        last.lookedMs = performance.now();
+        last.lookedMs = machineClock.monotonicNow();
         last.looking = undefined;
         if (had !== (last.trouble !== undefined)) this.#changed();
       });

@@ -7,9 +7,10 @@ import type { Layer } from "../../layer/layer.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { elapsedMs } from "../../lib/time/elapsed.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 
 /** The disk tiers of one serving process, one for each store with a configured disk tier. */
 export class DiskTiers {
@@ -35,7 +36,8 @@ export class DiskTiers {
         directory: join(path, String(process.pid)),
         limitBytes: Math.floor(limitBytes / server.workers),
         failed,
-        elapsedMs,
+        disk: machineDisk,
+        clock: machineClock,
       });
       tiers.set(store.id, tier);
       void removeAbandoned(path)

@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { LOG_LEVELS, type LogOptions, parseLogOptions } from "../../lib/process/log-options.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { textLine } from "../../lib/text/text-line.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 
 type Fields = Readonly<Record<string, unknown>> | undefined;
 
@@ -15,7 +16,7 @@ export function createLogger(): Logger {
   if (isText) {
     const write = (as: keyof Logger) => (sentence: string, fields?: Fields) => {
       if (LOG_LEVELS.indexOf(as) >= LOG_LEVELS.indexOf(level))
-        destination.write(textLine(new Date(), as, sentence, fields ?? {}));
+        destination.write(textLine(new Date(machineClock.now()), as, sentence, fields ?? {}));
     };
     return { info: write("info"), warn: write("warn"), error: write("error") };
   }
@@ -23,7 +24,7 @@ export function createLogger(): Logger {
     {
       level,
       base: null,
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      timestamp: () => `,"time":"${new Date(machineClock.now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
     destination,

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import { account, fileFault, pathOf } from "../../lib/file/file-fault.ts";
+import { deadline } from "../../lib/time/deadline.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 
 const PROBE_MS = 3_000;
 
@@ -57,7 +59,7 @@ async function isNuthatch(host: string, port: number): Promise<boolean> {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const name = reached.includes(":") ? `[${reached}]` : reached;
   try {
-    const answer = await fetch(`http://${name}:${port}/livez`, { signal: AbortSignal.timeout(PROBE_MS) });
+    const answer = await fetch(`http://${name}:${port}/livez`, { signal: deadline(machineClock, PROBE_MS) });
     return answer.status === 200 && (await answer.text()) === "ok";
   } catch {
     // No HTTP server answers in time.

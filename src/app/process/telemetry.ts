@@ -13,6 +13,8 @@ import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
 import { type TraceContext, traceIdOf } from "../../lib/http/trace-context.ts";
 import { ownVersion } from "../../lib/process/version.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { sleep } from "../../lib/time/sleep.ts";
 import type { JobView } from "../../plan/job/job-documents.ts";
 import type { UserRenders } from "../../render/user-renders.ts";
 
@@ -38,8 +40,7 @@ export function startTelemetry() {
     traced: (renders: UserRenders) => tracedRenders(renders, tracer),
     /** Reports an ended job as a span with the job's duration. */
     jobEvent: (event: ServerEvent) => reportJob(event, tracer),
-    close: (): Promise<void> =>
-      Promise.race([provider.shutdown(), new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS))]),
+    close: (): Promise<void> => Promise.race([provider.shutdown(), sleep(machineClock, CLOSE_MS)]),
   };
 }
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TileIndex } from "../../grid/grid-set.ts";
 import { composePicture } from "../../image/compose.ts";
 import { formatOf, type ImageFormat } from "../../layer/format.ts";
@@ -7,7 +6,8 @@ import type { SourceOptions } from "../../layer/source-options.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { withTrace } from "../../lib/http/trace-context.ts";
 import { onceEach } from "../../lib/once-each.ts";
-import { machineMs } from "../../lib/process/machine-clock.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { turn } from "../../lib/time/sleep.ts";
 import { Allowance, type Leave } from "../../render/admission.ts";
 import { BATCH_MS, type RenderOrder } from "../../render/render-order.ts";
 import { renderMask } from "../../render/renderer/render-mask.ts";
@@ -85,7 +85,7 @@ export class Renderer implements RendererMethods {
    * parent.
    */
   #isOwned(): boolean {
-    return process.ppid === this.#owner?.parentPid && machineMs() < this.#storesUntilMs;
+    return process.ppid === this.#owner?.parentPid && machineClock.machineNow() < this.#storesUntilMs;
   }
 
   async renderMetatile(
@@ -126,8 +126,8 @@ export class Renderer implements RendererMethods {
     for (const i of orders.keys()) this.#renders.set(firstId + i, { missed: undefined, permit: () => undefined });
     const results = this.#renderInSequence(orders, generation, firstId, abort.signal);
     const answered = results.then(
-      () => nextTurn(),
-      () => nextTurn(),
+      () => turn(machineClock),
+      () => turn(machineClock),
     );
     const batch: Batch = { layer: orders[0]?.tileSet.layer, abort, answered };
     this.#batches.add(batch);
@@ -148,7 +148,7 @@ export class Renderer implements RendererMethods {
   async query(name: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
     const layer = this.#layers.get(name);
     if (layer === undefined) return { kind: "cancelled" };
-    const beganMs = performance.now();
+    const beganMs = machineClock.monotonicNow();
     const query = async () =>
       question.kind === "mask"
         ? await renderMask(question, () => this.#sourceFor(layer.source), signal)
@@ -167,10 +167,10 @@ export class Renderer implements RendererMethods {
     const layer = this.#layers.get(name);
     const request = layer && probeRequest(layer);
     if (layer === undefined || request === undefined) return { kind: "cancelled" };
-    const beganMs = performance.now();
+    const beganMs = machineClock.monotonicNow();
     try {
       await (await this.#sourceFor(layer.source)).render(request, signal);
-      return { kind: "answered", upstreamMs: performance.now() - beganMs };
+      return { kind: "answered", upstreamMs: machineClock.monotonicNow() - beganMs };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       return failedRender(error, beganMs);
@@ -244,7 +244,7 @@ export class Renderer implements RendererMethods {
   async close(): Promise<void> {
     await Promise.all([...this.#sources.values()].map(async (source) => (await source)[Symbol.asyncDispose]()));
     await (await this.#stores)?.store[Symbol.asyncDispose]();
-    setImmediate(() => process.exit(0));
+    machineClock.soon(() => process.exit(0));
   }
 
   /**
@@ -257,14 +257,14 @@ export class Renderer implements RendererMethods {
     firstId: number,
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]> {
-    const untilMs = performance.now() + BATCH_MS;
+    const untilMs = machineClock.monotonicNow() + BATCH_MS;
     const results: RendererResult[] = [];
     const mayStore = this.#storeWithin(orders[0]?.leave);
     for (const [i, order] of orders.entries()) {
       const result = await this.#render(order, generation, firstId + i, mayStore, signal);
       results.push(result);
       const isStored = result.kind === "rendered" && !result.stale && result.storeFailure === undefined;
-      if (!isStored || signal.aborted || performance.now() > untilMs) break;
+      if (!isStored || signal.aborted || machineClock.monotonicNow() > untilMs) break;
     }
     return results;
   }
@@ -279,7 +279,7 @@ export class Renderer implements RendererMethods {
     const layer = this.#layers.get(order.tileSet.layer);
     const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
     const format = formatOf(order.tileSet.format);
-    const beganMs = performance.now();
+    const beganMs = machineClock.monotonicNow();
     const store = (await this.#stores)?.store;
     if (store === undefined) throw new Error("the renderer has not begun");
     if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
@@ -328,7 +328,7 @@ export class Renderer implements RendererMethods {
     if (this.#storing > 0 || this.#storesEnded.length === 0) return;
     const all = this.#storesEnded;
     this.#storesEnded = [];
-    setImmediate(() => {
+    machineClock.soon(() => {
       for (const resolve of all) resolve();
     });
   }
@@ -359,7 +359,7 @@ export class Renderer implements RendererMethods {
 function failedRender(error: unknown, beganMs: number): Extract<RendererResult, { readonly kind: "failed" }> {
   if (!(error instanceof SourceError)) throw error;
   const { failure, message, retryAfterMs, isPermanent } = error;
-  const upstreamMs = performance.now() - beganMs;
+  const upstreamMs = machineClock.monotonicNow() - beganMs;
   return { kind: "failed", failure, message, retryAfterMs, upstreamMs, ...(isPermanent ? { isPermanent } : {}) };
 }
 

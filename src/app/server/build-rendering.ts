@@ -5,7 +5,7 @@ import { remoteMethods } from "../../lib/process/channel.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { elapsedMs } from "../../lib/time/elapsed.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { testLayer } from "../../render/dispatch/layer-tests.ts";
 import { RenderDispatcher } from "../../render/dispatch/render-dispatcher.ts";
 import { RenderThrottle } from "../../render/dispatch/render-throttle.ts";
@@ -32,13 +32,13 @@ const ACTIVE_MS = 2_000;
 
 /** Builds the limits of the upstreams. Each change of an upstream's state is logged and published. */
 function buildUpstreamLimits(publish: (event: ServerEvent) => void, log: Logger): UpstreamLimits {
-  const upstreamLimits: UpstreamLimits = new UpstreamLimits(elapsedMs, ({ upstream, state, before, health }) => {
+  const upstreamLimits: UpstreamLimits = new UpstreamLimits(machineClock, ({ upstream, state, before, health }) => {
     const { lastError } = health;
     if (state === "down")
       log.warn("an upstream is down", { upstream, class: lastError?.class, reason: lastError?.message });
     else if (before === "down") log.info("an upstream is back", { upstream });
     // Report in a later turn, after the health has recorded the response that changed the state.
-    setImmediate(() => {
+    machineClock.soon(() => {
       const view = upstreamLimits.views().find((one) => one.origin === upstream);
       if (view !== undefined) publish({ kind: "upstream", upstream: view });
     });
@@ -52,7 +52,7 @@ export type Rendering = ReturnType<typeof buildRendering>;
 export function buildRendering(parts: {
   readonly configuration: Configuration;
   readonly instance: string;
-  /** After this time of `machineMs` renderers store nothing, until a later time is set. */
+  /** After this time of `Clock.machineNow` renderers store nothing, until a later time is set. */
   readonly storesUntilMs: number;
   readonly coordinator: CoordinatorLink;
   readonly memory: MemoryTiles;
@@ -62,7 +62,7 @@ export function buildRendering(parts: {
 }) {
   const { configuration, instance, coordinator, memory, publish, storeNews, log } = parts;
   let lastReadMs = Number.NEGATIVE_INFINITY;
-  const usersActive = (): boolean => elapsedMs() - lastReadMs < ACTIVE_MS;
+  const usersActive = (): boolean => machineClock.monotonicNow() - lastReadMs < ACTIVE_MS;
   const localRenderers = new LocalRenderers(
     {
       stores: configuration.stores,
@@ -92,7 +92,7 @@ export function buildRendering(parts: {
   const throttle = new RenderThrottle({
     share: () => renderers.cores.reduce((sum, cores) => sum + Math.max(LEAST_SHARE, cores - CORES_LEFT), 0),
     usersActive,
-    now: elapsedMs,
+    clock: machineClock,
   });
   const upstreamLimits = buildUpstreamLimits(publish, log);
   const failedTiles = new RepeatedLog((fields) => log.warn("tiles could not be rendered for users", fields));
@@ -106,7 +106,7 @@ export function buildRendering(parts: {
     throttle,
     failedForUser: (layer, { failure, message }) =>
       failedTiles.add(`${layer}\n${failure}`, { layer, class: failure, message }),
-    now: Date.now,
+    clock: machineClock,
   });
   renders.configure(configuration.layers);
   return {
@@ -117,11 +117,13 @@ export function buildRendering(parts: {
     localRenderers,
     /** Records that users are reading tiles now. */
     tilesRead: () => {
-      lastReadMs = elapsedMs();
+      lastReadMs = machineClock.monotonicNow();
     },
     upstreams: () => upstreamLimits.views(),
-    probeUpstream: (id: string, gone: AbortSignal) => probeUpstream({ renderers, upstreamLimits }, id, gone),
-    testLayer: (order: TestOrder, gone: AbortSignal) => testLayer({ renderers, upstreamLimits }, order, gone),
+    probeUpstream: (id: string, gone: AbortSignal) =>
+      probeUpstream({ renderers, upstreamLimits, clock: machineClock }, id, gone),
+    testLayer: (order: TestOrder, gone: AbortSignal) =>
+      testLayer({ renderers, upstreamLimits, clock: machineClock }, order, gone),
     /** Returns the metrics of the server, without those of the serving processes. */
     metrics: (): RenderMetrics => ({
       upstreams: upstreamLimits.states(),

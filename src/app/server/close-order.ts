@@ -1,5 +1,5 @@
 import { atMost } from "../../lib/time/at-most.ts";
-import { elapsedMs } from "../../lib/time/elapsed.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { RenderDispatcher } from "../../render/dispatch/render-dispatcher.ts";
 import type { ServingProcesses } from "../process/process-methods.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
@@ -27,20 +27,21 @@ const RENDERERS_MS = 8_000;
  */
 export async function closeInOrder(parts: ClosingParts, graceMs: number): Promise<void> {
   const { coordinator, serving, renders, renderers } = parts;
-  const untilMs = elapsedMs() + graceMs;
-  const left = (): number => Math.max(0, untilMs - elapsedMs());
+  const untilMs = machineClock.monotonicNow() + graceMs;
+  const left = (): number => Math.max(0, untilMs - machineClock.monotonicNow());
   // Jobs and users finish their renders in flight at the same time.
   const jobsStopped = coordinator.stop(left());
   await serving.close(left());
-  await atMost(left() + END_MS, jobsStopped);
+  await atMost(machineClock, left() + END_MS, jobsStopped);
   renders.cancelUnanswered();
-  await atMost(left(), renders.idle());
+  await atMost(machineClock, left(), renders.idle());
   renders.cancelAll();
-  await atMost(END_MS, renders.idle());
+  await atMost(machineClock, END_MS, renders.idle());
   // After the end of the renderers nothing is written.
   await atMost(
+    machineClock,
     RENDERERS_MS,
     renderers.close().then(() => renders.idle()),
   );
-  await atMost(END_MS, coordinator.releaseState());
+  await atMost(machineClock, END_MS, coordinator.releaseState());
 }

@@ -4,6 +4,7 @@ import type { ServerEvent } from "../../coordinator/server-event.ts";
 import { Channel, localMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { atMost } from "../../lib/time/at-most.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { RenderControl } from "../../render/render-control.ts";
 import type { CoordinatorData } from "../coordinator/coordinator-host.ts";
 import { works } from "../process/busy-threads.ts";
@@ -56,7 +57,7 @@ export class CoordinatorLink {
         if (!this.#closing) {
           log.error("the coordinator has ended; the server cannot continue");
           process.exitCode = 1;
-          setTimeout(() => process.exit(1), 100);
+          machineClock.after(100, () => process.exit(1));
         }
         resolve();
       });
@@ -106,6 +107,7 @@ export class CoordinatorLink {
     works(this.#worker);
     // A coordinator that hangs in a store or in the database must not keep the server from ending.
     await atMost(
+      machineClock,
       END_MS,
       this.#worker.terminate().then(() => this.#ended),
     );

@@ -1,10 +1,11 @@
 import cluster, { type Worker } from "node:cluster";
-import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { Configuration } from "../../configuration/configuration.ts";
 import { Channel, portOfProcess } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { type BackOff, pauseAfter } from "../../lib/time/back-off.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type {
   CalledByMembers,
   HttpServerMethods,
@@ -80,7 +81,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
             ...this.#data,
             ...this.state,
             // An HTTP worker that starts later has missed earlier events, so its sequence of events has a new id.
-            eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
+            eventsId: this.#address === undefined ? this.#data.instance : machineRandom.uuid(),
           },
         ]);
         news = this.#storeNews.join((told) => channel.note("storeNews", [told]));
@@ -118,7 +119,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
         this.#log.error("an HTTP worker ended unexpectedly", { code, signal });
         const address = this.#address;
         if (address === undefined) return;
-        setTimeout(() => void this.#replace(address), pauseAfter(this.#failures + 1, RESTARTS)).unref();
+        machineClock.after(pauseAfter(this.#failures + 1, RESTARTS), () => void this.#replace(address)).unref();
       });
     });
   }
@@ -156,9 +157,9 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const gone = [...this.#members].map(({ worker }) => new Promise((resolve) => worker.once("exit", resolve)));
-    const timer = setTimeout(() => {
+    const timer = machineClock.after(graceMs + 5_000, () => {
       for (const { worker } of this.#members) worker.process.kill("SIGKILL");
-    }, graceMs + 5_000);
+    });
     const closing = [...this.#members].map(async ({ worker, channel }) => {
       try {
         await channel.call("close", graceMs);
@@ -170,6 +171,6 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
     });
     await Promise.all(closing);
     await Promise.all(gone);
-    clearTimeout(timer);
+    timer.cancel();
   }
 }

@@ -3,7 +3,9 @@ import type { Configuration } from "../../configuration/configuration.ts";
 import type { ConfigurationInput } from "../../configuration/configuration-input.ts";
 import type { ConfigurationProblem } from "../../configuration/problem.ts";
 import { type Result, refuse } from "../../lib/result.ts";
+import type { Timer } from "../../lib/time/clock.ts";
 import { LATE, unlessLate } from "../../lib/time/late.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { rests, works } from "../process/busy-threads.ts";
 import { nextMessage } from "../process/thread-message.ts";
 
@@ -19,7 +21,7 @@ const IDLE_MS = 5_000;
 const LIMIT_MS = 60_000;
 
 /** The idle thread, and the timer that will end it. */
-let waiting: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
+let waiting: { readonly worker: Worker; readonly timer: Timer } | undefined;
 
 /**
  * Loads a configuration in a thread, with the variables of this process. A file with many layers takes seconds, during
@@ -27,7 +29,7 @@ let waiting: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undef
  */
 export async function loadInThread(input: LoadInput): Promise<Loaded> {
   const worker = waiting?.worker ?? new Worker(new URL("./load-thread.cjs", import.meta.url));
-  clearTimeout(waiting?.timer);
+  waiting?.timer?.cancel();
   waiting = undefined;
   // The thread must not keep a server from closing.
   worker.unref();
@@ -35,7 +37,7 @@ export async function loadInThread(input: LoadInput): Promise<Loaded> {
     const next = nextMessage<Loaded>(worker);
     worker.postMessage(input);
     works(worker);
-    const loaded = await unlessLate(next, LIMIT_MS);
+    const loaded = await unlessLate(machineClock, next, LIMIT_MS);
     if (loaded === LATE) {
       void worker.terminate();
       const message = `the configuration was not read within ${LIMIT_MS / 1000} seconds: a file that it names may be on a disk that does not answer`;
@@ -52,10 +54,10 @@ export async function loadInThread(input: LoadInput): Promise<Loaded> {
 }
 
 function keep(worker: Worker): void {
-  const timer = setTimeout(() => {
+  const timer = machineClock.after(IDLE_MS, () => {
     if (waiting?.worker === worker) waiting = undefined;
     void worker.terminate();
-  }, IDLE_MS);
+  });
   timer.unref();
   waiting = { worker, timer };
 }

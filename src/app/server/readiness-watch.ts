@@ -1,6 +1,8 @@
 import { type Readiness, STARTING } from "../../http/readiness.ts";
 import { errorMessage } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import type { Timer } from "../../lib/time/clock.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { RenderDispatcher } from "../../render/dispatch/render-dispatcher.ts";
 import type { BeginOutcome, ServingProcesses, StartRefusal } from "../process/process-methods.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
@@ -27,7 +29,7 @@ export class ReadinessWatch {
   #requestedMs: number | undefined;
   /** Whether a check is due because something has changed since the last one. */
   #isDue = false;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #closing = false;
   /** Whether the last log line about readiness says that the server is not ready. */
   #isLogged = false;
@@ -43,7 +45,7 @@ export class ReadinessWatch {
   async begin(): Promise<StartRefusal | undefined> {
     const outcome = await this.#begin();
     if (outcome.kind === "refused") return outcome;
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+    this.#timer = machineClock.every(LOOK_MS, () => void this.#look());
     this.#timer.unref();
     return undefined;
   }
@@ -75,11 +77,11 @@ export class ReadinessWatch {
 
   async #look(): Promise<void> {
     if (this.#requestedMs !== undefined) {
-      const silentMs = performance.now() - this.#requestedMs;
+      const silentMs = machineClock.monotonicNow() - this.#requestedMs;
       if (silentMs > SILENT_MS) await this.#update("the coordinator does not answer");
       return;
     }
-    this.#requestedMs = performance.now();
+    this.#requestedMs = machineClock.monotonicNow();
     this.#isDue = false;
     try {
       if (this.#hasBegun) await this.#update(await this.#parts.coordinator.channel.call("health"));
@@ -121,7 +123,7 @@ export class ReadinessWatch {
   /** Ends the checks and their reports. `isReported` makes it report that the server is shutting down. */
   close(isReported: boolean): void {
     this.#closing = true;
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     if (isReported) void this.#report({ ready: false, reason: "shutting down" });
   }
 }

@@ -7,6 +7,7 @@ import { realClock, Throttle } from "../../http/auth/throttle.ts";
 import { ownVersion } from "../../lib/process/version.ts";
 import { ok } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { overruledText } from "../../quota/quota-difference.ts";
 import type { ServerMethods, ServingProcesses } from "../process/process-methods.ts";
 import type { Telemetry } from "../process/telemetry.ts";
@@ -34,7 +35,7 @@ export interface ServerSide extends Core {
 /** Builds the server's side. `serving` is called only after this function has returned. */
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
   const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
-  const since = isoTime(Date.now());
+  const since = isoTime(machineClock.now());
   const throttle = new Throttle(realClock);
   const { channel } = coordinator;
   const inForce = new ConfigurationInForce(initial, {

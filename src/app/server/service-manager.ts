@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { errorMessage } from "../../lib/error-code.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 
 /**
  * Reports the state of the server to systemd, for a unit of `Type=notify`. Node lacks datagram sockets with paths, so
@@ -37,10 +38,10 @@ export function takeServiceManager(env: Variables, report: (failure: string) => 
   const watchdogMs = Number(watchdog) / 1000;
   if (watchdogMs > 0 && (watched === undefined || watched === String(process.pid)))
     // The manager expects a sign of life within the time. A third of it leaves a margin for a busy machine.
-    setInterval(() => void send("WATCHDOG=1"), watchdogMs / 3).unref();
+    machineClock.every(watchdogMs / 3, () => void send("WATCHDOG=1")).unref();
   return {
     ready: (status) => send("READY=1", `STATUS=${status}`),
-    reloading: () => send("RELOADING=1", `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`),
+    reloading: () => send("RELOADING=1", `MONOTONIC_USEC=${Math.round(machineClock.machineNow() * 1_000)}`),
     stopping: () => send("STOPPING=1", "STATUS=finishing tiles in flight"),
   };
 }

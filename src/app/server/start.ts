@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import type { Configuration } from "../../configuration/configuration.ts";
 import type { LoadConfiguration } from "../../configuration/in-force.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import { loadStoreKinds, type OpenedStores } from "../../store/open-store.ts";
@@ -49,7 +49,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const log = createLogger();
   makeStoreDirectories(configuration, log);
-  const instance = randomUUID();
+  const instance = machineRandom.uuid();
   logNotices(configuration, log);
   let address = "";
   const lead = await startLead({

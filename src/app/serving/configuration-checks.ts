@@ -7,6 +7,7 @@ import { codeOf } from "../../lib/error-code.ts";
 import { suggestionOf } from "../../lib/text/nearest.ts";
 import { atMost } from "../../lib/time/at-most.ts";
 import { LATE, unlessLate } from "../../lib/time/late.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { works } from "../process/busy-threads.ts";
 import { nextMessage } from "../process/thread-message.ts";
 
@@ -46,12 +47,14 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
     warnings: [],
   });
   let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    void worker.terminate();
-  }, LIMIT_MS).unref();
+  const timer = machineClock
+    .after(LIMIT_MS, () => {
+      isLate = true;
+      void worker.terminate();
+    })
+    .unref();
   try {
-    const report = await unlessLate(nextMessage<TextReport>(worker), LIMIT_MS + END_MS);
+    const report = await unlessLate(machineClock, nextMessage<TextReport>(worker), LIMIT_MS + END_MS);
     return report === LATE ? unchecked(TOO_LONG) : report;
   } catch (error) {
     if (isLate) return unchecked(TOO_LONG);
@@ -59,9 +62,9 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
     if (error instanceof RangeError) return unchecked("it is nested too deeply");
     throw error;
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
     // A thread that hangs in a library ends later, and delays no other check.
-    await atMost(END_MS, worker.terminate());
+    await atMost(machineClock, END_MS, worker.terminate());
   }
 }
 

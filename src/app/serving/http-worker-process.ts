@@ -1,4 +1,5 @@
 import { Channel, localMethods, portOfProcess, remoteMethods } from "../../lib/process/channel.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../../store/open-store.ts";
 import type { TellStores } from "../../store/store-news.ts";
 import { followParent } from "../process/child-process.ts";
@@ -53,7 +54,7 @@ function startServing(): void {
     storeNews: (news) => stores?.tell(news),
     async close(graceMs) {
       await serving().close(graceMs);
-      setImmediate(() => process.disconnect());
+      machineClock.soon(() => process.disconnect());
     },
   };
   const channel = new Channel<HttpWorkerMethods, HttpServerMethods>(portOfProcess(process), methods);

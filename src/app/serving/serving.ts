@@ -35,7 +35,8 @@ import type { LayerName } from "../../layer/tile-set.ts";
 import { localMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { elapsedMs } from "../../lib/time/elapsed.ts";
+import type { Timer } from "../../lib/time/clock.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { UserRenders } from "../../render/user-renders.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../../store/open-store.ts";
 import { directoryOf, type StoreOptions } from "../../store/store-options.ts";
@@ -92,7 +93,7 @@ export class Serving implements ServingProcesses {
   readonly #tileProtocols: TileProtocols;
   readonly #events: ServerEvents;
   readonly #checks = new ConfigurationChecks();
-  readonly #useTimer: NodeJS.Timeout;
+  readonly #useTimer: Timer;
   readonly #notRenewed = new RepeatedLog((fields) => this.#log.warn("stale tiles cannot be rendered again", fields));
   readonly #stores: Pick<OpenedStores, "configure">;
   readonly #diskTiers: DiskTiers | undefined;
@@ -143,12 +144,16 @@ export class Serving implements ServingProcesses {
       shared: () => this.#configuration.store.shared,
       refusesWithoutStore: (layer) => refusesWithoutStore(this.#configuration, layer),
       notRenewed: (layer, fault) => this.#notRenewed.add(layer, { layer, error: String(fault) }),
-      now: Date.now,
+      now: machineClock.now,
     });
     this.#reader = reader;
     this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry));
     this.#cutOffReader = node === undefined ? undefined : new CutOffReader(reader, () => node.leaseLeftMs === 0);
-    this.#masks = new Masks({ query: (...call) => renders.queryUpstream(...call), now: elapsedMs, log });
+    this.#masks = new Masks({
+      query: (...call) => renders.queryUpstream(...call),
+      now: machineClock.monotonicNow,
+      log,
+    });
     this.#tileProtocols = this.#buildTileProtocols({ reader, renders, operations, workers });
     this.#http = createHttpServer({
       server: () => this.#configuration.server,
@@ -184,7 +189,7 @@ export class Serving implements ServingProcesses {
       changes: this.#changes,
       log,
     });
-    this.#useTimer = setInterval(() => this.#reportReads(), USE_MS);
+    this.#useTimer = machineClock.every(USE_MS, () => this.#reportReads());
     this.#useTimer.unref();
   }
 
@@ -201,7 +206,7 @@ export class Serving implements ServingProcesses {
   }
 
   #buildTileProtocols({ reader, renders, operations, workers }: TileParts): TileProtocols {
-    const uncached = new UncachedTiles((order, gone) => this.#core.testLayer(order, gone));
+    const uncached = new UncachedTiles(machineClock, (order, gone) => this.#core.testLayer(order, gone));
     const filtered = new FilteredReader(this.#cutOffReader ?? reader, this.#masks);
     return new TileProtocols({
       catalogue: () => this.#catalogue,
@@ -212,7 +217,7 @@ export class Serving implements ServingProcesses {
             inspect: (requested) => reader.inspect(requested),
             jobs: operations.jobs,
             evictedAt: operations.evictedAt,
-            now: Date.now,
+            now: machineClock.now,
           },
           request,
         ),
@@ -370,7 +375,7 @@ export class Serving implements ServingProcesses {
   }
 
   async close(graceMs: number): Promise<void> {
-    clearInterval(this.#useTimer);
+    this.#useTimer.cancel();
     this.#reportReads();
     // End requests that wait for a job or for events. They would delay the close for minutes.
     this.#events.close();

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { access, constants, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Configuration } from "../../configuration/configuration.ts";
@@ -6,6 +5,7 @@ import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { makeDirectory } from "../../lib/file/make-directory.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { prepareStore, rootsFileIn } from "../../store/open-store.ts";
 import { directoryOf, type S3StoreConfiguration, type StoreOptions } from "../../store/store-options.ts";
 import { StoreError } from "../../store/tile-store.ts";
@@ -63,7 +63,7 @@ const MARK = /^\.nuthatch-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * @throws Error if a directory cannot be written
  */
 export async function withMarks<T>(stores: readonly StoreOptions[], work: (mark: string) => Promise<T>): Promise<T> {
-  const mark = `.nuthatch-${randomUUID()}`;
+  const mark = `.nuthatch-${machineRandom.uuid()}`;
   const files = directoriesOf(stores).map((directory) => join(directory, mark));
   try {
     for (const file of files) await writeFile(file, "");

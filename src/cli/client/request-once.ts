@@ -1,5 +1,5 @@
-import { randomUUID } from "node:crypto";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { CommandFailure } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
 import { progressLine } from "../output/progress-line.ts";
@@ -34,7 +34,7 @@ function parseKey(text: string): string {
 export async function requestOnce(
   client: ServerClient,
   path: string,
-  { idempotencyKey = randomUUID() }: KeyFlags,
+  { idempotencyKey = machineRandom.uuid() }: KeyFlags,
   document?: object,
 ): Promise<string> {
   const options = { idempotencyKey, ...(document === undefined ? {} : { document }) };

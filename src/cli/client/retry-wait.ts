@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { sleep } from "../../lib/time/sleep.ts";
 import { ServerRefusal, ServerUnreachable } from "./server-client.ts";
 
 /**
@@ -21,16 +22,16 @@ export async function retryWhileBusy<T>(
   signal?: AbortSignal,
   limitMs = LIMIT_MS,
 ): Promise<T> {
-  const sinceMs = performance.now();
+  const sinceMs = machineClock.monotonicNow();
   for (;;) {
     try {
       return await request();
     } catch (error) {
       const isAway =
         error instanceof ServerUnreachable || (error instanceof ServerRefusal && AWAY.includes(error.status));
-      if (!isAway || signal?.aborted === true || performance.now() - sinceMs > limitMs) throw error;
+      if (!isAway || signal?.aborted === true || machineClock.monotonicNow() - sinceMs > limitMs) throw error;
       report(`${error.message}; waiting for the server`);
     }
-    await sleep(PAUSE_MS, undefined, signal === undefined ? {} : { signal });
+    await sleep(machineClock, PAUSE_MS, signal);
   }
 }

@@ -1,6 +1,8 @@
 import { codeOf } from "../../lib/error-code.ts";
 import { didYouMean } from "../../lib/text/nearest.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
+import { deadline } from "../../lib/time/deadline.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { type Credentials, findCredentials } from "./credentials.ts";
 import { type ServerEvent, serverEvents } from "./server-events.ts";
@@ -96,7 +98,7 @@ export class ServerClient {
       ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
     };
     const body = document === undefined ? null : JSON.stringify(document);
-    const signal = this.#signal ?? AbortSignal.timeout(TIMEOUT_MS);
+    const signal = this.#signal ?? deadline(machineClock, TIMEOUT_MS);
     const exchange = async (): Promise<string> => {
       const response = await fetch(address, { method, headers, body, signal });
       const text = await response.text();
@@ -119,7 +121,7 @@ export class ServerClient {
       ...this.#authorization(),
       "Content-Type": bytes === undefined ? "application/json" : "application/octet-stream",
     };
-    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const timeout = deadline(machineClock, TIMEOUT_MS);
     const signal = this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]);
     const exchange = async (): Promise<Uint8Array> => {
       const body = bytes ?? JSON.stringify(document);

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { VerificationView } from "../../ledger/verification-documents.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { sleep } from "../../lib/time/sleep.ts";
 import {
   type AnswerFlags,
   type Count,
@@ -121,7 +122,7 @@ async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Pro
       if (interrupted.signal.aborted) await client.request("DELETE", path);
       if (process.stderr.isTTY) process.stderr.write(`\r${now.tiles} tiles, ${now.differing} cells differ `);
       // Rejects only when the user interrupts. The next request then cancels.
-      await sleep(PROGRESS_MS, undefined, { signal: interrupted.signal }).catch(() => undefined);
+      await sleep(machineClock, PROGRESS_MS, interrupted.signal).catch(() => undefined);
     }
   } finally {
     process.off("SIGINT", interrupt);

@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { sleep } from "../../lib/time/sleep.ts";
 import {
   type AnswerFlags,
   print,
@@ -93,7 +94,7 @@ async function copyStore(from: string, to: string, flags: CopyFlags): Promise<vo
     try {
       while (copies.some(({ state }) => state === "copying" || state === "waiting")) {
         line.show(progressOf(copies));
-        await sleep(PROGRESS_MS);
+        await sleep(machineClock, PROGRESS_MS);
         text = await client.request("GET", PATH);
         const all: ReceivedValue<Copies> = JSON.parse(text);
         copies = all.copies.filter(({ layer }) => layers.has(layer));

@@ -6,6 +6,7 @@ import { type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import { atOnce } from "../../lib/process/slices.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { JobRequest } from "../../plan/job/job-request.ts";
 import { API_RULES, planSeedInSteps } from "../../plan/plan-job.ts";
@@ -35,7 +36,7 @@ export function plannedRange(document: object, layer: Layer): PlannedRange {
   if ("many" in decoded) throw new CommandFailure("expected one grid set, format and parameters", EXIT.usage);
   const plan = planSeedInSteps(decoded.request, { ...layer, jobs: STANDARD_LAYER_JOBS }, OPTIONS, {
     rules: API_RULES,
-    nowMs: Date.now(),
+    nowMs: machineClock.now(),
   });
   const request = required(atOnce(plan));
   const rects = new Map<number, TileRect>(

@@ -1,9 +1,10 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { zxyToTileId } from "pmtiles";
 import type { TileFormat } from "../../layer/format.ts";
 import { isMap } from "../../lib/is-map.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { turn } from "../../lib/time/sleep.ts";
 import { blobOf } from "./blob.ts";
 import type { ExportFacts, ExportTarget } from "./export-target.ts";
 import { type ArchiveOptions, packedFor, unfinishedName } from "./mbtiles-target.ts";
@@ -162,7 +163,7 @@ async function writeTiles(
       last = id;
     }
     db.exec("COMMIT");
-    await turn();
+    await turn(machineClock);
   }
   closeOpen();
   return { length, addressed, entries, contents };

@@ -1,3 +1,4 @@
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { ProgressLine } from "./progress-line.ts";
 import { bytesText, durationText } from "./text-table.ts";
 
@@ -9,11 +10,11 @@ const SHOWN_MS = { terminal: 500, log: 10_000 } as const;
  */
 export function tileProgress(line: ProgressLine, total: number | undefined): (tiles: number, bytes: number) => void {
   const everyMs = process.stderr.isTTY ? SHOWN_MS.terminal : SHOWN_MS.log;
-  const beganMs = performance.now();
+  const beganMs = machineClock.monotonicNow();
   let [first, shownMs]: [number | undefined, number] = [undefined, beganMs];
   return (tiles, bytes) => {
     first ??= tiles;
-    const nowMs = performance.now();
+    const nowMs = machineClock.monotonicNow();
     if (nowMs - shownMs < everyMs) return;
     shownMs = nowMs;
     const perSecond = ((tiles - first) * 1000) / (nowMs - beganMs);

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";
@@ -29,7 +29,7 @@ interface Run {
 /** Returns the file with changed objects. */
 export function editBytes(file: LaidOutFile, changes: readonly ObjectChange[]): Result<EditedFile, Refusal> {
   const runs = unchangedRuns(file.layout, changes);
-  const comment = `<!--${randomUUID()}-->`;
+  const comment = `<!--${machineRandom.uuid()}-->`;
   const short = readText(shortText(file, runs, comment), file.layout.names);
   if (!short.ok) return short;
   const edited = readText(editFile(short.value, changes), file.layout.names);

@@ -1,6 +1,6 @@
 import type { Field } from "../../body/field.ts";
 
-/** An older file in terms of the newest schema. */
+/** The content of an older file, converted to the newest version of the schema. */
 export interface Upgraded {
   readonly root: Field;
   /** Grid sets that layers of older files define. */

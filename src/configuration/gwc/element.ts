@@ -56,7 +56,9 @@ export interface ElementFacts {
   readonly inherited?: "shown" | "hidden";
 }
 
-/** One element of GeoWebCache's documents. `T` is the part of the configuration that has its key. */
+/**
+ * One element of GeoWebCache's documents. `T` is the type of the part of the configuration that has the element's key.
+ */
 export interface Element<T> extends ElementFacts {
   readonly type: FieldType;
   /** The key of `T` whose map has the element's key. Absent: `T` has the key. */

@@ -4,6 +4,7 @@ import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { digestOf } from "../geowebcache/digest.ts";
 import type { ReadXmlFile } from "../geowebcache/directory.ts";
 import { editBytes } from "../geowebcache/edit-bytes.ts";
@@ -129,7 +130,7 @@ async function replaceFile(file: string, { bytes, mode }: Present, after: Buffer
  */
 async function keepCopy(file: string, bytes: Buffer, mode: number): Promise<void> {
   const directory = dirname(file);
-  const copy = join(directory, `geowebcache_${localTime(new Date())}.bak`);
+  const copy = join(directory, `geowebcache_${localTime(new Date(machineClock.now()))}.bak`);
   try {
     await link(file, copy);
   } catch (error) {

@@ -33,8 +33,8 @@ export function buildJobs(context: JobContext) {
   const jobLog = new JobLog(context.log, context.closing);
   const waits = {
     ready: (layer: LayerName) => truncations.ledgerTruncations.interrupted.complete(layer),
-    waits: (job: ActiveJob) => jobLog.reported(job.view(context.monotonicNow()), job.waitReason),
-    stop: new JobStop(context.closing),
+    waits: (job: ActiveJob) => jobLog.reported(job.view(context.clock.monotonicNow()), job.waitReason),
+    stop: new JobStop(context.clock, context.closing),
     random: context.random,
   };
   const runner = new JobRunner({
@@ -69,7 +69,7 @@ export function buildJobs(context: JobContext) {
 }
 
 function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
-  const { jobOptions, sharedStore, state, quota, truncations, adoption, clock, store } = context;
+  const { jobOptions, sharedStore, state, quota, truncations, adoption, clockRecord, store } = context;
   const failures = new RepeatedLog((fields) => context.log.warn("tiles of jobs have failed", fields));
   context.closing.addEventListener("abort", () => failures.close(), { once: true });
   return new Seeding({
@@ -77,7 +77,7 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
     jobs,
     expiredBeforeMs: (layer) => truncations.service.softTimes.get(layer) ?? 0,
     sharedStore: (layer) => sharedStore() || adoption.isChecking(layer),
-    latestMs: () => clock.latestMs(),
+    latestMs: () => clockRecord.latestMs(),
     options: jobOptions,
     persist: (also) => state.writeAll(also),
     reservations: {

@@ -1,5 +1,4 @@
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { pause } from "../../lib/time/pause.ts";
 import { Disks } from "../../quota/disks.ts";
 import { Enforcer } from "../../quota/enforcer.ts";
 import { EvictedCells } from "../../quota/evicted-cells.ts";
@@ -15,29 +14,11 @@ export type QuotaParts = ReturnType<typeof buildQuota>;
 
 /** Builds the quota. Jobs and truncations are attached to the enforcer later. */
 export function buildQuota(context: BuildContext) {
-  const {
-    db,
-    store,
-    renders,
-    eviction: options,
-    catalogue,
-    initialQuota,
-    quotaFile,
-    state,
-    now,
-    monotonicNow,
-  } = context;
+  const { db, store, renders, eviction: options, catalogue, initialQuota, quotaFile, state, clock } = context;
   const quota = new QuotaStore(db, initialQuota(), quotaFile?.read(catalogue().layers));
   const reservations = new Reservations();
-  const evictedCells = new EvictedCells(now);
-  const disks = new Disks(
-    {
-      read: () => store.diskSpace(),
-      now: monotonicNow,
-      sleep: pause,
-    },
-    context.stores,
-  );
+  const evictedCells = new EvictedCells(clock.now);
+  const disks = new Disks({ read: () => store.diskSpace(), clock }, context.stores);
   const enforcer = new Enforcer({
     ...context,
     reservations,

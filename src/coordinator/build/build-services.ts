@@ -3,6 +3,7 @@ import { SessionService } from "../../account/session-service.ts";
 import { ActivityService } from "../../activity/activity-service.ts";
 import type { Feeds } from "../../feed/feeds.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
+import { turn } from "../../lib/time/sleep.ts";
 import { JobCounter } from "../../plan/job/job-counter.ts";
 import { ExportService } from "../copy/export-service.ts";
 import { ImportService } from "../copy/import-service.ts";
@@ -77,7 +78,7 @@ export function buildServices(context: ServiceContext): {
       evictedCells: quota.evictedCells,
       softTimes: () => truncations.service.softTimes,
     }),
-    tiles: new TileChanges({ writers: ledger.writers, store: context.store }),
+    tiles: new TileChanges({ ...context, writers: ledger.writers }),
     exports: new ExportService({ ...context, ...counted }),
     imports: new ImportService({
       ...context,
@@ -98,11 +99,11 @@ export function buildServices(context: ServiceContext): {
 }
 
 /** Returns the functions with which services make sure of the ledger's counts before they answer. */
-function countedTiles({ ledger, adoption }: ServiceContext) {
+function countedTiles({ ledger, adoption, clock }: ServiceContext) {
   return {
     /** Counts all cells that a crash left open. */
     async recounted(): Promise<void> {
-      while (ledger.recountSome(16)) await new Promise(setImmediate);
+      while (ledger.recountSome(16)) await turn(clock);
     },
     /** Returns whether all tiles of a layer have been counted. */
     isCounted(layer: LayerName): boolean {

@@ -8,7 +8,7 @@ export const buildWebhooks = (context: BuildContext): Webhooks =>
   new Webhooks({
     ...context,
     outbox: new WebhookOutbox(context.db),
-    post: createWebhookPost(),
+    post: createWebhookPost(context.clock),
     transaction: (body) => context.db.transaction(body),
     onRollback: (undo) => context.db.onRollback(undo),
     fault: (error) => context.state.fault(error),

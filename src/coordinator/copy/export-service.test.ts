@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { createMemoryStore, unconditionally } from "../../../test/support/memory-store.ts";
 import { rectHolds, type TileIndex, type TileRect } from "../../grid/grid-set.ts";
 import { tileList } from "../../grid/tile-list.ts";
@@ -27,7 +28,7 @@ async function serviceOf(name: string, tiles: readonly TileIndex[]) {
   const db = openDatabase(join(directory, name));
   db.createTables([ledgerTables]);
   const store = createMemoryStore();
-  const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000, monotonicNow: () => 1_000 });
+  const ledger = new Ledger({ db, store, boot: "boot", clock: new ManualClock(1_000) });
   for (const { x, y, z } of tiles) {
     const open = ledger.writers.open(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
     const bytes = Buffer.from(nameOf({ x, y, z }));

@@ -58,7 +58,7 @@ export class ExportService {
   /** Returns one page. @throws the reason of the signal */
   async exportTiles(request: ExportPageRequest, signal: AbortSignal): Promise<Result<ExportPage, Refusal>> {
     await this.#parts.recounted();
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.ledger.clock, signal);
     const selection = request.selection === undefined ? undefined : await slices.run(indexInSteps(request.selection));
     const page = new Page(request);
     const complete = this.#parts.isCounted(request.tileSet.layer);

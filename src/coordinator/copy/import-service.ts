@@ -45,7 +45,7 @@ export interface ImportCounts {
 const TO_THE_END = new AbortController().signal;
 
 export interface ImportServiceParts
-  extends Pick<BuildContext, "ledger" | "store" | "renders" | "catalogue" | "closing" | "state"> {
+  extends Pick<BuildContext, "ledger" | "store" | "renders" | "catalogue" | "clock" | "closing" | "state"> {
   readonly log: Logger;
   readonly reservations: Reservations;
   readonly enforcer: Pick<Enforcer, "tryReserve">;
@@ -165,7 +165,7 @@ export class ImportService {
     const cells = cellsOf(tiles);
     const opened = ledger.writers.openAll(cells.map(({ rect }) => ({ tileSet, rect })));
     const counts = { stored: 0, unchanged: 0 };
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     try {
       if (opened.some(({ mustCommit }) => mustCommit)) await state.marksCommitted(tileSet.layer);
       for (const [i, cell] of cells.entries()) {

@@ -10,6 +10,7 @@ import { openTestDatabase } from "../../../test/support/test-database.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
 import { Ledger } from "../../ledger/ledger.ts";
 import { ledgerTables } from "../../ledger/ledger-tables.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { createFileStore } from "../../store/file/file-store.ts";
 import type { Store } from "../../store/store.ts";
 import { StoreRouter } from "../../store/store-router.ts";
@@ -55,7 +56,7 @@ function open(from: Store, to: Store, resumedFromMs?: number) {
     { id: "to", store: to },
   ]);
   router.configure([{ name: "a", store: "from" }]);
-  const ledger = new Ledger({ db, store: router, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
+  const ledger = new Ledger({ db, store: router, boot: "boot", clock: machineClock });
   const truncations = new LedgerTruncations(db, router, ledger, idleRenders, silent);
   let hasSpace = true;
   const copy = new LayerCopy({
@@ -67,7 +68,7 @@ function open(from: Store, to: Store, resumedFromMs?: number) {
     isCounted: () => !ledger.recountSome(16),
     renames: () => router.renames,
     hasSpace: async () => hasSpace,
-    now: Date.now,
+    clock: machineClock,
     retryMs: 20,
     ...(resumedFromMs === undefined ? {} : { resumedFromMs }),
   });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { asTileRect, type TileRect, type TileX, type TileY, type Zoom } from "../../grid/grid-set.ts";
 import { type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
 import { blockOf, cellOf, cellRectOf } from "../../ledger/block.ts";
@@ -6,7 +5,8 @@ import type { CellPosition } from "../../ledger/cells/cells.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { pagesOf } from "../../lib/pages.ts";
 import { Slices } from "../../lib/process/slices.ts";
-import { pause } from "../../lib/time/pause.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { pause, sleep } from "../../lib/time/sleep.ts";
 import type { FoundTile } from "../../store/inventory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { StoreError } from "../../store/tile-store.ts";
@@ -30,7 +30,7 @@ export interface LayerCopyParts {
    * since then are copied again: a tile with the same size and a time within the same second may differ.
    */
   readonly resumedFromMs?: number;
-  readonly now: () => number;
+  readonly clock: Clock;
   /** The pause after a fault of a store, ms. */
   readonly retryMs: number;
 }
@@ -142,7 +142,7 @@ export class LayerCopy {
       if (!(error instanceof StoreError)) throw error;
       this.#state = "waiting";
       this.#reason = error.message;
-      await pause(this.#parts.retryMs, signal);
+      await pause(this.#parts.clock, this.#parts.retryMs, signal);
       this.#state = "copying";
     }
   }
@@ -152,7 +152,7 @@ export class LayerCopy {
       if (tileSet.layer !== this.#parts.layer) continue;
       const key = `${tileSetKey(tileSet)}\n${z}/${bx}/${by}/${cell}`;
       if (this.#dirty.has(key)) continue;
-      this.#dirty.set(key, { tileSet, rect: cellRectOf({ z, bx, by }, cell), sinceMs: this.#parts.now() });
+      this.#dirty.set(key, { tileSet, rect: cellRectOf({ z, bx, by }, cell), sinceMs: this.#parts.clock.now() });
     }
     this.#wake();
   }
@@ -160,9 +160,9 @@ export class LayerCopy {
   /** Waits for a change of the layer's tiles, or for a timer, because truncations do not open cells. */
   #changes(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake(), COUNTED_MS);
+      const timer = this.#parts.clock.after(COUNTED_MS, () => this.#wake());
       this.#wake = () => {
-        clearTimeout(timer);
+        timer.cancel();
         this.#wake = () => {};
         resolve();
       };
@@ -173,9 +173,9 @@ export class LayerCopy {
   async #compareAll(signal: AbortSignal): Promise<void> {
     const { layer, ledger, to, isCounted } = this.#parts;
     if (this.#wasComplete) this.#state = "copying";
-    while (!isCounted()) await sleep(COUNTED_MS, undefined, { signal });
+    while (!isCounted()) await sleep(this.#parts.clock, COUNTED_MS, signal);
     [this.#tiles, this.#bytes] = [0, 0];
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     const { resumedFromMs } = this.#parts;
     const changedSinceMs =
       resumedFromMs === undefined || this.#wasComplete ? Number.POSITIVE_INFINITY : resumedFromMs - CLOCK_ERROR_MS;
@@ -198,7 +198,7 @@ export class LayerCopy {
   }
 
   async #compareDirty(signal: AbortSignal): Promise<void> {
-    const slices = new Slices(signal);
+    const slices = new Slices(this.#parts.clock, signal);
     for (let [next] = this.#dirty; next !== undefined; [next] = this.#dirty) {
       const [key, { tileSet, rect, sinceMs }] = next;
       // The cell is removed before it is compared, so that a change during the comparison adds it again.

@@ -1,9 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { layerNames } from "../../layer/catalogue.ts";
 import { asLayerName, type LayerName } from "../../layer/tile-set.ts";
 import { badField, conflict, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { deadline } from "../../lib/time/deadline.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
+import { sleep } from "../../lib/time/sleep.ts";
 import { spaceOnDisk } from "../../quota/space-on-disk.ts";
 import { bigInt, int, text } from "../../state/database.ts";
 import type { OpenedStores } from "../../store/open-store.ts";
@@ -15,7 +16,7 @@ import type { CopyRequest } from "./store-copy.ts";
 import type { StoreCopyView } from "./store-copy-documents.ts";
 
 export interface StoreCopiesParts
-  extends Pick<BuildContext, "db" | "ledger" | "renders" | "catalogue" | "eviction" | "now" | "closing" | "log"> {
+  extends Pick<BuildContext, "db" | "ledger" | "renders" | "catalogue" | "eviction" | "clock" | "closing" | "log"> {
   /** Absent if the server has only the default store. */
   readonly stores?: OpenedStores["several"];
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
@@ -111,7 +112,7 @@ export class StoreCopies {
   }
 
   async copyStore({ from, to, layers }: CopyRequest): Promise<Result<readonly StoreCopyView[], Refusal>> {
-    const { stores, catalogue, db, now, log } = this.#parts;
+    const { stores, catalogue, db, clock, log } = this.#parts;
     if (stores === undefined || stores.isOne)
       return refuse(conflict("The configuration has no section stores: there is one store."));
     if (stores.byId(from) === undefined) return refuse(badField("from", "the id of a store", from));
@@ -127,7 +128,7 @@ export class StoreCopies {
         return refuse(conflict(`${layer} is being copied to the store ${other.to}; DELETE that copy first.`));
     }
     const begun = wanted.filter((layer) => !this.#running.has(layer));
-    const startedMs = now();
+    const startedMs = clock.now();
     db.transaction(() => {
       const insert = db.prepare("INSERT INTO store_copy (layer, from_store, to_store, started_ms) VALUES (?, ?, ?, ?)");
       for (const layer of begun) insert.run(layer, from, to, startedMs);
@@ -192,7 +193,7 @@ export class StoreCopies {
   /** Copies the last changes, and ends the copies. Called after the last write of a tile. */
   async close(): Promise<void> {
     const caughtUp: LayerName[] = [];
-    const signal = AbortSignal.timeout(LAST_CHANGES_MS);
+    const signal = deadline(this.#parts.clock, LAST_CHANGES_MS);
     for (const [layer, { copy }] of this.#running)
       if (await this.#hasCaughtUp(layer, copy, signal)) caughtUp.push(layer);
     for (const { stop } of this.#running.values()) stop.abort();
@@ -227,8 +228,9 @@ export class StoreCopies {
     this.#moves.set(layer, { ended, end });
     await renders.block(layer);
     this.#blocked.add(layer);
-    const untilMs = performance.now() + WRITERS_MS;
-    while (ledger.writers.isWritten(layer) && performance.now() < untilMs) await sleep(LOOK_MS);
+    const untilMs = this.#parts.clock.monotonicNow() + WRITERS_MS;
+    while (ledger.writers.isWritten(layer) && this.#parts.clock.monotonicNow() < untilMs)
+      await sleep(this.#parts.clock, LOOK_MS);
     try {
       await copy.catchUp(closing);
     } catch (error) {
@@ -284,7 +286,7 @@ export class StoreCopies {
     this.#running.delete(layer);
     this.#deleteRow(layer);
     const { request, copy } = running;
-    this.#ended.set(layer, { ...viewOf(request, copy), state, reason, endedAt: isoTime(this.#parts.now()) });
+    this.#ended.set(layer, { ...viewOf(request, copy), state, reason, endedAt: isoTime(this.#parts.clock.now()) });
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
     this.#parts.log.info("a copy of a layer has ended", { layer, from: request.from, to: request.to, outcome: state });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type DocumentOf, int64, moment, momentOrNull, text } from "../../lib/document-fields.ts";
 
-/** `moved`, `cancelled` and `failed` are final. */
+/** The copy of a layer to another store. The states `moved`, `cancelled` and `failed` are final. */
 export const storeCopy = z.object({
   layer: text,
   from: text.meta({ description: "The id of the store that has the tiles" }),

@@ -4,6 +4,7 @@ import { int64Json, text } from "../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import { checkBy, fieldName } from "../../lib/schema.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { AGE_EXPECTED, parseAge, timeOf } from "../../plan/tile-age.ts";
 import { parseId } from "../query.ts";
 import { type Exchange, type Handler, type Reply, reading } from "../resource.ts";
@@ -20,8 +21,15 @@ export const id = (expected: string) =>
     .exactOptional()
     .meta(int64Json);
 
+interface WholeNumber {
+  readonly least: number;
+  readonly most: number;
+  readonly standard: number;
+  readonly unit?: string;
+}
+
 /** A whole number in a query, in the unit `unit`. `standard` if it is absent. */
-export const wholeNumber = (least: number, most: number, standard: number, unit = "") => {
+export const wholeNumber = ({ least, most, standard, unit = "" }: WholeNumber) => {
   const error = `${unit}a whole number from ${least} to ${most}`;
   return z.preprocess(number, z.int({ error }).min(least).max(most)).default(standard).meta({ default: standard });
 };
@@ -39,7 +47,7 @@ export const moment = (description: string) =>
   text
     .transform((given, context) => {
       const age = parseAge(given);
-      const ms = age === undefined ? Number.NaN : timeOf(age, Date.now());
+      const ms = age === undefined ? Number.NaN : timeOf(age, machineClock.now());
       if (Number.isFinite(ms)) return ms;
       context.addIssue({ code: "custom", message: AGE_EXPECTED });
       return z.NEVER;
@@ -48,8 +56,12 @@ export const moment = (description: string) =>
     .meta({ description });
 
 /** The query fields that select a page of a list: `limit` entries after the last entry of the previous page. */
-export const page = (most: number, standard: number, cursor: string) => ({
-  limit: wholeNumber(1, most, standard),
+export const page = ({
+  most,
+  standard,
+  cursor,
+}: Pick<WholeNumber, "most" | "standard"> & { readonly cursor: string }) => ({
+  limit: wholeNumber({ least: 1, most, standard }),
   after: id(cursor),
 });
 

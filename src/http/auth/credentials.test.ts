@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { digestOfToken, newTokenText } from "../../account/api-token.ts";
 import { hashPassword } from "../../account/password.ts";
 import type { User } from "../../account/user.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { Authenticator, type Checked } from "./credentials.ts";
 import { mayDo } from "./rights.ts";
 
@@ -273,7 +274,7 @@ test("a token has the user that it belongs to, until it ends, its user is gone, 
   const used: number[] = [];
   const clock = quickClock();
   const authenticator = new Authenticator(users, clock, (id) => used.push(id));
-  const [text, expired] = [newTokenText(), newTokenText()];
+  const [text, expired] = [newTokenText(machineRandom), newTokenText(machineRandom)];
   const token = { id: 7, user: "ann", role: "viewer", digest: digestOfToken(text), expiresMs: null } as const;
   authenticator.setTokens([token, { ...token, id: 8, digest: digestOfToken(expired), expiresMs: Date.now() }]);
   const check = (header: string) => authenticator.check(header, "a", stays());
@@ -283,7 +284,7 @@ test("a token has the user that it belongs to, until it ends, its user is gone, 
   clock.pass(60_001);
   await check(`Bearer ${text}`);
   expect(used, "a minute later").toEqual([7, 7]);
-  for (const header of [`Bearer ${expired}`, `Bearer ${newTokenText()}`, `Basic ${text}`])
+  for (const header of [`Bearer ${expired}`, `Bearer ${newTokenText(machineRandom)}`, `Basic ${text}`])
     expect((await check(header)).kind, header).toBe("wrong");
   expect(clock.slept, "as wrong passwords").toEqual([50, 100, 200]);
   authenticator.setUsers([]);

@@ -1,8 +1,10 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { type ApiToken, bearerToken, digestOfToken, rolesOfToken } from "../../account/api-token.ts";
 import { compareWithOthers, oneOfEachCost, verifyPassword } from "../../account/password.ts";
 import type { PasswordHash, User } from "../../account/user.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { decodeBasic, type NameAndPassword } from "./basic.ts";
 import { SharedThrottle } from "./shared-throttle.ts";
 import { type Clock, realClock, type Sender, Throttle, type WrongAttempts } from "./throttle.ts";
@@ -35,7 +37,7 @@ export class Authenticator {
    * The key of the digests that identify pairs in memory. It is random, so the digests are useless outside this
    * process.
    */
-  readonly #key = randomBytes(32);
+  readonly #key = machineRandom.bytes(32);
   readonly #believed: LRUCache<string, string>;
   /**
    * Digests of pairs that have been right since the users were set, at most one for each user. Such pairs are hashed
@@ -195,4 +197,4 @@ export class Authenticator {
   }
 }
 
-const hasExpired = ({ expiresMs }: ApiToken): boolean => expiresMs !== null && expiresMs <= Date.now();
+const hasExpired = ({ expiresMs }: ApiToken): boolean => expiresMs !== null && expiresMs <= machineClock.now();

@@ -31,7 +31,9 @@ export class SharedThrottle implements WrongAttempts {
     return (await this.#ofLead(this.#lead.wrongUnhashed(address))) ?? this.#own.wrongUnhashed(address);
   }
 
-  /** Returns the answer of the lead. Undefined if there is no lead, or it takes too long. */
+  /**
+   * Returns the answer of the lead to a call. Undefined if there is no lead, or if it does not answer within `LEAD_MS`.
+   */
   #ofLead<T>(answer: Promise<T>): Promise<T | undefined> {
     return Promise.race([answer.catch(() => undefined), this.#clock.sleep(LEAD_MS).then(() => undefined)]);
   }

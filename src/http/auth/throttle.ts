@@ -1,15 +1,16 @@
 import { isIPv4, isIPv6 } from "node:net";
-import { setTimeout as sleepFor } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import PQueue from "p-queue";
 import { type BackOff, pauseAfter } from "../../lib/time/back-off.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { sleep } from "../../lib/time/sleep.ts";
 
 export interface Clock {
   /** Returns milliseconds since an arbitrary time. */
   now(): number;
   sleep(ms: number): Promise<void>;
 }
-export const realClock: Clock = { now: () => performance.now(), sleep: (ms) => sleepFor(ms) };
+export const realClock: Clock = { now: () => machineClock.monotonicNow(), sleep: (ms) => sleep(machineClock, ms) };
 
 const DELAYS: BackOff = { firstMs: 50, longestMs: 1_000 };
 /** Further failures change neither the delay nor the order. */

@@ -8,6 +8,7 @@ import { contentEtag } from "../../lib/http/etag.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import { ownVersion } from "../../lib/process/version.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { hasResult } from "./conditional.ts";
 import { BROTLI_QUALITY, type Coding, codingFor, packedTag } from "./content-coding.ts";
 import type { CatalogueDocument } from "./tile-parts.ts";
@@ -47,7 +48,7 @@ const PART_BYTES = 32_768;
 
 /** Joins short parts, and yields to the event loop between them, so that a document does not block other work. */
 async function* inSlices(parts: Iterable<string>): AsyncGenerator<Buffer> {
-  const slices = new Slices();
+  const slices = new Slices(machineClock);
   let text = "";
   for (const part of parts) {
     text += part;

@@ -5,6 +5,7 @@ import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-que
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { badField, type Refusal, refusalMessage } from "../../lib/refusal.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { refusedAccept } from "../configuration/document-form.ts";
 import { failureError, refusalError, STATUS } from "../errors.ts";
 import { goneSignal } from "../gone.ts";
@@ -122,7 +123,7 @@ export class TileProtocols {
 
   constructor(options: TileProtocolOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? machineClock.now;
     this.#memo = new CatalogueMemo(options.catalogue());
   }
 
@@ -172,7 +173,7 @@ export class TileProtocols {
       return sent;
     }
     const result = resultOf(outcome);
-    const bucket = this.times.observe(result, performance.now() - beganMs);
+    const bucket = this.times.observe(result, machineClock.monotonicNow() - beganMs);
     const hasBody = response.statusCode !== 304 && response.req.method !== "HEAD";
     const bytes = outcome.kind === "tile" && hasBody ? outcome.tile.bytes.byteLength : 0;
     this.traffic.count(name, result, bucket, bytes);
@@ -220,7 +221,7 @@ export class TileProtocols {
   }
 
   #serve(prepared: PreparedTile, response: ServerResponse): Promise<void> | void {
-    const beganMs = performance.now();
+    const beganMs = machineClock.monotonicNow();
     return this.#guarded(prepared.request.layer, response, () => {
       const outcome = this.#options.reader.read(prepared.request, () => this.#requesterOf(response));
       return outcome instanceof Promise
@@ -338,7 +339,7 @@ export class TileProtocols {
             this.#options.renderUncached(selected.request, goneSignal(response)),
             prepared,
             response,
-            performance.now(),
+            machineClock.monotonicNow(),
           ),
         );
       }

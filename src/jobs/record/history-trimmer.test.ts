@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
 import { jobRequest } from "../../../test/support/job-request.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { openTestDatabase } from "../../../test/support/test-database.ts";
 import type { Selection } from "../../grid/selection.ts";
 import { tileList } from "../../grid/tile-list.ts";
@@ -40,7 +41,7 @@ function area(): Selection {
   return { kind: "area", polygons: [[ring]], levels: [] };
 }
 
-function historyIn(db: Database, { historyMiB = 1024, now = (): number => 0 } = {}) {
+function historyIn(db: Database, { historyMiB = 1024, clock = new ManualClock(0) } = {}) {
   const { log, lines } = loggedBy();
   const jobs = new JobStore(db);
   const history = new HistoryTrimmer({
@@ -48,7 +49,7 @@ function historyIn(db: Database, { historyMiB = 1024, now = (): number => 0 } = 
     options: () => ({ ...JOB_OPTIONS, historyMiB }),
     persist: (also) => db.transaction(also),
     unsynced: (body) => db.unsynced(body),
-    monotonicNow: now,
+    clock,
     log,
   });
   return { jobs, history, lines };
@@ -174,7 +175,7 @@ test("a job that is removed while its area is being compressed leaves nothing be
 
 test("an area that cannot be compressed is logged once a minute, and stays as it was", async () => {
   const db = open();
-  let nowMs = 0;
+  const clock = new ManualClock(0);
   const { jobs, history, lines } = historyIn(
     {
       ...db,
@@ -182,13 +183,13 @@ test("an area that cannot be compressed is logged once a minute, and stays as it
         throw new Error("no room");
       },
     },
-    { now: () => nowMs },
+    { clock },
   );
   const id = addJob(db, jobs, area(), 1);
   history.compressNext();
   await expect.poll(() => lines).toHaveLength(1);
   history.compressNext();
-  nowMs = 60_000;
+  clock.pass(60_000);
   history.compressNext();
   await history.close();
   expect(lines).toEqual(Array(2).fill("the area of a job cannot be compressed"));

@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { deflate } from "node:zlib";
 import type { Logger } from "../../lib/process/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import { LastRead } from "../../state/state-wait.ts";
 import type { JobStore } from "./job-store.ts";
@@ -13,8 +14,7 @@ export interface JobHistoryParts {
   readonly persist: (also: () => void) => void;
   /** Runs `body` in a transaction that a loss of power may undo. */
   readonly unsynced: (body: () => void) => void;
-  /** Returns the monotonic time in ms. */
-  readonly monotonicNow: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -61,11 +61,11 @@ export class HistoryTrimmer {
 
   /** Starts to compress the next area or list of tiles, if there is one. Only one is compressed at a time. */
   compressNext(): void {
-    const { monotonicNow, log } = this.#parts;
-    if (this.#isClosed || this.#compressing !== undefined || monotonicNow() < this.#nextTryMs) return;
+    const { clock, log } = this.#parts;
+    if (this.#isClosed || this.#compressing !== undefined || clock.monotonicNow() < this.#nextTryMs) return;
     this.#compressing = this.#compress()
       .catch((error: unknown) => {
-        this.#nextTryMs = monotonicNow() + AGAIN_MS;
+        this.#nextTryMs = clock.monotonicNow() + AGAIN_MS;
         log.error("the area of a job cannot be compressed", { error: String(error) });
       })
       .finally(() => {

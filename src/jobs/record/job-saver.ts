@@ -47,7 +47,7 @@ export class JobSaver {
   jobEnded(job: ActiveJob, outcome: JobMoment): void {
     this.#queue(job, () => {
       this.#saveJob(job);
-      this.#parts.announce(outcome, job.request.layer, () => job.view(this.#parts.monotonicNow()));
+      this.#parts.announce(outcome, job.request.layer, () => job.view(this.#parts.clock.monotonicNow()));
     });
   }
 
@@ -85,7 +85,7 @@ export class JobSaver {
    * together.
    * @param slices the slices of the caller's work; the first transaction runs in the current slice
    */
-  async saveInSlices(slices = new Slices()): Promise<void> {
+  async saveInSlices(slices = new Slices(this.#parts.clock)): Promise<void> {
     const unsaved = this.unsaved();
     let next = 0;
     do {
@@ -113,7 +113,7 @@ export class JobSaver {
     }
     // An ended job is saved by the write that `jobEnded` has queued.
     if (!job.isChanged || job.life.outcome !== null) return;
-    job.tally.sampleRate(this.#parts.monotonicNow());
+    job.tally.sampleRate(this.#parts.clock.monotonicNow());
     this.#saveJob(job);
     this.#announceMoment(job);
     for (const task of job.tasks) this.#saveLive(task);
@@ -122,9 +122,9 @@ export class JobSaver {
   #saveJob(job: ActiveJob): void {
     this.#parts.onRollback(job.markSaved());
     this.#unreported.add(job);
-    this.#parts.jobs.save(job.record(this.#parts.monotonicNow()));
+    this.#parts.jobs.save(job.record(this.#parts.clock.monotonicNow()));
     if (job.life.isEnding) return;
-    const { events, undo } = this.#phases.saved(job, this.#parts.now());
+    const { events, undo } = this.#phases.saved(job, this.#parts.clock.now());
     this.#parts.onRollback(undo);
     for (const event of events) this.#parts.jobs.timeline.add(job.id, event);
   }
@@ -141,14 +141,14 @@ export class JobSaver {
     const undo = job.markAnnounced();
     if (undo === undefined) return;
     this.#parts.onRollback(undo);
-    this.#parts.announce(job.moment, job.request.layer, () => job.view(this.#parts.monotonicNow()));
+    this.#parts.announce(job.moment, job.request.layer, () => job.view(this.#parts.clock.monotonicNow()));
   }
 
   /**
    * Reports the saved jobs after a commit. A job in which only the counts changed is reported at most once a second.
    */
   report(): void {
-    const nowMs = this.#parts.monotonicNow();
+    const nowMs = this.#parts.clock.monotonicNow();
     for (const job of this.#unreported) {
       // The job has changed again since it was saved. It is reported after the next save.
       if (job.isChanged) continue;

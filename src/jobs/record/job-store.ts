@@ -23,8 +23,8 @@ import { TimelineStore } from "./timeline-store.ts";
 const TASK_BYTES = 48;
 
 /**
- * Stores jobs in the database. The parts of a job that have tables of their own have stores of their own. Methods that
- * write run inside the caller's transaction.
+ * Stores jobs in the database. A part of a job with a separate table has a separate store. Methods that write run
+ * inside the caller's transaction.
  */
 export class JobStore {
   readonly #db: Database;

@@ -3,6 +3,7 @@ import { activeJob } from "../../../test/support/active-job.ts";
 import { InstantStop } from "../../../test/support/instant-stop.ts";
 import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
+import { evenRandom } from "../../../test/support/random.ts";
 import type { JobRequest } from "../../plan/job/job-request.ts";
 import { Reservations } from "../../quota/reservations.ts";
 import type { Admission } from "../../render/admission.ts";
@@ -60,8 +61,8 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
   const parts = {
     stop,
     options,
-    monotonicNow: stop.now,
-    random: () => 0.5,
+    clock: stop.clock,
+    random: evenRandom,
     renders: {
       render: async ({
         metatiles,

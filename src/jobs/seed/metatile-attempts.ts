@@ -16,8 +16,7 @@ import type { SeedRenders } from "./seed-renders.ts";
 import type { SeedResults } from "./seed-results.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
 
-export interface MetatileAttemptsParts
-  extends Pick<SpaceWaitParts, "reservations" | "stop" | "monotonicNow" | "random"> {
+export interface MetatileAttemptsParts extends Pick<SpaceWaitParts, "reservations" | "stop" | "clock" | "random"> {
   readonly tiles: Pick<WantedTiles, "wanted">;
   readonly renders: Pick<SeedRenders, "render">;
   readonly results: SeedResults;
@@ -147,7 +146,7 @@ export class MetatileAttempts {
     const { stop, outage } = this.#parts;
     const { retryCount, retryWaitMs, ownFailurePolicy } = job.request;
     const failed = before + 1;
-    // A request with its own failure fields gets exactly the retries that they say.
+    // If a request has failure fields, the job makes exactly the retries that these fields name.
     const isFinal = isLast || (failure.isPermanent === true && !ownFailurePolicy);
     const triesLeft = isFinal ? 0 : retryCount + 1 - failed;
     if (triesLeft > 0) {
@@ -171,7 +170,7 @@ export class MetatileAttempts {
   /** Waits before a retry, at least as long as its Retry-After, within bounds. */
   async #pause(ms: number, { retryAfterMs = 0 }: RenderFailure, signal: AbortSignal): Promise<void> {
     const { stop, random } = this.#parts;
-    await stop.sleep(Math.max(jittered(ms, random()), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)), signal);
+    await stop.sleep(Math.max(jittered(ms, random.fraction()), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)), signal);
   }
 
   /**
@@ -183,7 +182,7 @@ export class MetatileAttempts {
     metatile: TakenMetatile,
     attempts: Attempts,
   ): Promise<Rendered | undefined> {
-    const { tiles, results, reservations, spaceWait, stop, monotonicNow, renders, batchSize } = this.#parts;
+    const { tiles, results, reservations, spaceWait, stop, clock, renders, batchSize } = this.#parts;
     const wanted = tiles.wanted(job, layer, metatile, metatile.isCounted);
     if (wanted === "none") {
       results.skipped(job, task, metatile);
@@ -193,7 +192,7 @@ export class MetatileAttempts {
     try {
       await spaceWait.forOneTile(job, reservation, signal);
       if (stop.isDue(signal)) return undefined;
-      const nowMs = monotonicNow();
+      const nowMs = clock.monotonicNow();
       if (!job.mayRender(task, nowMs)) {
         this.#postpone(job, task, metatile.n, attempts);
         return undefined;

@@ -1,10 +1,12 @@
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { rectCount } from "../../grid/grid-set.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { Slices } from "../../lib/process/slices.ts";
+import type { Random } from "../../lib/random/random.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { sleep, turn } from "../../lib/time/sleep.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { RenderControl } from "../../render/render-control.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
@@ -40,10 +42,8 @@ export interface SeedingParts extends WantedTilesParts {
   readonly marksCommitted: (layer: LayerName) => Promise<void>;
   /** Returns the current time, or the latest time that the wall clock has shown if it was set back; ms since 1970. */
   readonly latestMs: () => number;
-  /** Returns the monotonic time in ms. */
-  readonly monotonicNow: () => number;
-  /** Returns a number of at least 0 and below 1. */
-  readonly random: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
   /** Aborted when the server shuts down: renders in progress finish, and all waits end. */
   readonly closing: AbortSignal;
 }
@@ -70,7 +70,7 @@ export class Seeding implements Work {
 
   constructor(parts: SeedingParts) {
     this.#parts = parts;
-    const stop = new JobStop(parts.closing);
+    const stop = new JobStop(parts.clock, parts.closing);
     const tiles = new WantedTiles(parts);
     const renders = new SeedRenders({ ...parts, writers: parts.ledger.writers, tiles });
     const results = new SeedResults(parts);
@@ -107,12 +107,12 @@ export class Seeding implements Work {
     const step = { job, task, layer, signal };
     let rendered = 0;
     for (let left = job.metatiles.shareOf(job.tasks.length); left > 0; ) {
-      if (!job.mayWork(task, this.#parts.monotonicNow())) return true;
+      if (!job.mayWork(task, this.#parts.clock.monotonicNow())) return true;
       const most = crowded() || isOneByOne(job, layer) ? 1 : Math.min(left, this.#batchSize(job).metatiles);
       const { batch, skipped } = await this.#take(step, most);
       const [first] = batch;
       if (first === undefined) {
-        if (skipped === LOOKS_PER_TURN) await turn();
+        if (skipped === LOOKS_PER_TURN) await turn(this.#parts.clock);
         if (rendered > 0 || skipped > 0) return true;
         if (job.tasks.length === 1) this.#results.close(job, task);
         return false;
@@ -145,7 +145,7 @@ export class Seeding implements Work {
     // younger than the job.
     job.moveStart(this.#parts.latestMs());
     // File times have a coarse resolution: without the wait, a tile stored next could look older than the job.
-    await sleep(FILE_CLOCK_MS);
+    await sleep(this.#parts.clock, FILE_CLOCK_MS);
   }
 
   /**
@@ -156,7 +156,7 @@ export class Seeding implements Work {
     { job, task, layer, signal }: SeedStep,
     most: number,
   ): Promise<{ readonly batch: WantedMetatile[]; readonly skipped: number }> {
-    const slices = new Slices();
+    const slices = new Slices(this.#parts.clock);
     const batch: WantedMetatile[] = [];
     let skipped = 0;
     for (let tiles = 0; batch.length < most && tiles < MOST_TILES_IN_BATCH && skipped < LOOKS_PER_TURN; ) {

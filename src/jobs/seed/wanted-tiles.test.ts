@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { activeJob } from "../../../test/support/active-job.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { atOnce } from "../../lib/process/slices.ts";
 import { StoreError } from "../../store/tile-store.ts";
@@ -38,7 +39,7 @@ function wantedOf(
     },
     expiredBeforeMs: () => 0,
     sharedStore: () => false,
-    now: () => 100_000,
+    clock: new ManualClock(100_000),
     ...more,
   });
   const layer = layerNamed("a", { expireCacheSeconds: atEveryZoom(expireSeconds) });

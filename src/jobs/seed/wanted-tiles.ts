@@ -5,6 +5,7 @@ import { findSubset, type Layer } from "../../layer/layer.ts";
 import { storesLevel } from "../../layer/stored-levels.ts";
 import type { LayerName, TileAddress, TileSet } from "../../layer/tile-set.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
 import { StoreError } from "../../store/tile-store.ts";
 import type { ActiveJob } from "../active-job.ts";
@@ -22,7 +23,7 @@ export interface WantedTilesParts {
    * store instead of the ledger.
    */
   readonly sharedStore: (layer: LayerName) => boolean;
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /** The tile set and the rectangles of a job's metatile. */
@@ -105,9 +106,12 @@ export class WantedTiles {
     const { type, olderThanMs, onlyExisting } = job.request;
     // A seed renders expired tiles again.
     if (type === "seed") {
-      const { now, expiredBeforeMs } = this.#parts;
+      const { clock, expiredBeforeMs } = this.#parts;
       const ageMs = valueAt(layer.expireCacheSeconds, z) * 1000;
-      return { time: "modifiedMs", sinceMs: Math.max(expiredBeforeMs(layer.name), ageMs > 0 ? now() - ageMs : 0) };
+      return {
+        time: "modifiedMs",
+        sinceMs: Math.max(expiredBeforeMs(layer.name), ageMs > 0 ? clock.now() - ageMs : 0),
+      };
     }
     // A job with `olderThan` renews the time of unchanged tiles, so every tile that it has handled is younger than the
     // limit.

@@ -1,5 +1,7 @@
-import { setImmediate as turn } from "node:timers/promises";
+import type { Random } from "../../lib/random/random.ts";
 import { type BackOff, jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { turn } from "../../lib/time/sleep.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { Reservation } from "../../quota/reservations.ts";
 import { NO_SIZE, type SpaceRefusal } from "../../render/admission.ts";
@@ -12,10 +14,8 @@ export interface SpaceWaitParts {
   readonly reservations: SeedReservations;
   readonly stop: JobStop;
   readonly options: () => Pick<JobOptions, "outageLimitSeconds">;
-  /** Returns the monotonic time in ms. */
-  readonly monotonicNow: () => number;
-  /** Returns a number of at least 0 and below 1. */
-  readonly random: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** The pauses of a job that waits for the store, for disk space or for an upstream. */
@@ -53,7 +53,7 @@ export class SpaceWait {
   async afterRefusal(job: ActiveJob, refusal: SpaceRefusal, signal: AbortSignal): Promise<void> {
     switch (refusal.kind) {
       case "busy":
-        await turn();
+        await turn(this.#parts.clock);
         return;
       case "full":
         throw new JobAborted(refusal.reason);
@@ -70,8 +70,8 @@ export class SpaceWait {
     { for: missing, reason }: { readonly for: "room" | "the store"; readonly reason: string },
     signal: AbortSignal,
   ): Promise<void> {
-    const { stop, monotonicNow, options, random } = this.#parts;
-    const nowMs = monotonicNow();
+    const { stop, clock, options, random } = this.#parts;
+    const nowMs = clock.monotonicNow();
     const sinceMs = this.#sinceMs.get(job) ?? nowMs;
     this.#sinceMs.set(job, sinceMs);
     const { outageLimitSeconds } = options();
@@ -81,7 +81,7 @@ export class SpaceWait {
       );
     const waiting = `waiting for ${missing}: ${reason}`;
     job.beginWait(waiting);
-    await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random()), signal);
+    await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random.fraction()), signal);
     job.endWait(waiting);
   }
 }

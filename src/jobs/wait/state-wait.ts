@@ -1,4 +1,5 @@
 import type { LayerName } from "../../layer/tile-set.ts";
+import type { Random } from "../../lib/random/random.ts";
 import { jittered } from "../../lib/time/back-off.ts";
 import { isStateAway } from "../../state/state-wait.ts";
 import type { ActiveJob } from "../active-job.ts";
@@ -20,8 +21,7 @@ export interface StateWaitParts {
    */
   readonly waits: (job: ActiveJob) => void;
   readonly stop: JobStop;
-  /** Returns a number of at least 0 and below 1. */
-  readonly random: () => number;
+  readonly random: Random;
 }
 
 /**
@@ -40,7 +40,7 @@ export function waitingForState(work: Work, { ready, waits, stop, random }: Stat
         const waiting = `waiting for the state database: ${error.message}`;
         job.beginWait(waiting);
         waits(job);
-        await stop.sleep(jittered(PAUSE_MS, random()), signal);
+        await stop.sleep(jittered(PAUSE_MS, random.fraction()), signal);
         job.endWait(waiting);
         return true;
       }

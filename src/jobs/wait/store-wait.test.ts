@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { activeJob } from "../../../test/support/active-job.ts";
 import { InstantStop } from "../../../test/support/instant-stop.ts";
 import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
+import { evenRandom } from "../../../test/support/random.ts";
 import { StoreError } from "../../store/tile-store.ts";
 import { StoreWait, waitingForStore } from "./store-wait.ts";
 
@@ -16,8 +17,8 @@ function workThatFails(errors: readonly StoreError[], checks: number, outageLimi
   const wait = new StoreWait({
     stop,
     options: () => ({ ...JOB_OPTIONS, outageLimitSeconds }),
-    monotonicNow: stop.now,
-    random: () => 0.5,
+    clock: stop.clock,
+    random: evenRandom,
     store: {
       check: async () => {
         reasons.push(job.waitReason ?? null);

@@ -5,7 +5,7 @@ import type { ActiveJob } from "../active-job.ts";
 import { JobAborted, type Work } from "../work.ts";
 import { JOB_BACK_OFF, type SpaceWaitParts } from "./space-wait.ts";
 
-export interface StoreWaitParts extends Pick<SpaceWaitParts, "stop" | "options" | "monotonicNow" | "random"> {
+export interface StoreWaitParts extends Pick<SpaceWaitParts, "stop" | "options" | "clock" | "random"> {
   readonly store: Pick<TileStore, "check">;
 }
 
@@ -39,9 +39,9 @@ export class StoreWait {
   }
 
   async #untilChecked(job: ActiveJob, words: string, signal: AbortSignal): Promise<void> {
-    const { stop, options, monotonicNow, random } = this.#parts;
+    const { stop, options, clock, random } = this.#parts;
     for (let reason: string | undefined = words; reason !== undefined && !stop.isDue(signal); ) {
-      const nowMs = monotonicNow();
+      const nowMs = clock.monotonicNow();
       const sinceMs = this.#sinceMs.get(job) ?? nowMs;
       this.#sinceMs.set(job, sinceMs);
       const { outageLimitSeconds } = options();
@@ -49,7 +49,7 @@ export class StoreWait {
         throw new JobAborted(`the store has been away for ${outageLimitSeconds} seconds: ${reason}`);
       const waiting: string = `waiting for the store: ${reason}`;
       job.beginWait(waiting);
-      await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random()), signal);
+      await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random.fraction()), signal);
       reason = await this.#fault(job.request.layer);
       job.endWait(waiting);
     }

@@ -3,6 +3,7 @@ import { activeJob } from "../../../test/support/active-job.ts";
 import { InstantStop } from "../../../test/support/instant-stop.ts";
 import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
+import { evenRandom } from "../../../test/support/random.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";
 import { metatileOf } from "../seed/seed-metatile.ts";
 import type { SeedBatch } from "../seed/seed-renders.ts";
@@ -32,8 +33,8 @@ function outageWith(outcomes: readonly RenderOutcome[], outageLimitSeconds = 360
   const outage = new UpstreamOutage({
     stop,
     options: () => ({ ...JOB_OPTIONS, outageLimitSeconds }),
-    monotonicNow: stop.now,
-    random: () => 0.5,
+    clock: stop.clock,
+    random: evenRandom,
     renders: {
       render: async ({ metatiles: [probe] }: SeedBatch) => {
         if (probe === undefined) throw new Error("a probe has one metatile");
@@ -68,7 +69,7 @@ test("a job waits with growing pauses and a reason until the upstream answers ag
 test("a job is aborted with the upstream's message when the outage has lasted for the limit, and not later", async () => {
   const { wait, stop } = outageWith([failed("refused")], 4);
   await expect(wait()).rejects.toThrow("the upstream has been down for 4 seconds: no answer");
-  expect(stop.now()).toBe(4_000);
+  expect(stop.clock.monotonicNow()).toBe(4_000);
 });
 
 test("probes hit different metatiles until one is answered, and that one from then on", async () => {

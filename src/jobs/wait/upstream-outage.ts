@@ -9,7 +9,7 @@ import type { SeedRenders } from "../seed/seed-renders.ts";
 import { JobAborted } from "../work.ts";
 import { JOB_BACK_OFF, type SpaceWaitParts } from "./space-wait.ts";
 
-export interface UpstreamOutageParts extends Pick<SpaceWaitParts, "stop" | "options" | "monotonicNow" | "random"> {
+export interface UpstreamOutageParts extends Pick<SpaceWaitParts, "stop" | "options" | "clock" | "random"> {
   readonly renders: Pick<SeedRenders, "render">;
 }
 
@@ -61,9 +61,9 @@ export class UpstreamOutage {
     words: string,
     signal: AbortSignal,
   ): Promise<UpstreamState> {
-    const { stop, monotonicNow, options, random } = this.#parts;
+    const { stop, clock, options, random } = this.#parts;
     const waiting = `waiting for the upstream: ${words}`;
-    const sinceMs = monotonicNow();
+    const sinceMs = clock.monotonicNow();
     let failedMs = Number.POSITIVE_INFINITY;
     for (let probes = 0; !stop.isDue(signal); probes++) {
       const n = this.#probeNumber(job, doubted, probes);
@@ -77,17 +77,17 @@ export class UpstreamOutage {
       // rendered.
       if (
         outcome.kind === "failed" &&
-        (outcome.answeredMsAgo ?? Number.POSITIVE_INFINITY) < monotonicNow() - failedMs
+        (outcome.answeredMsAgo ?? Number.POSITIVE_INFINITY) < clock.monotonicNow() - failedMs
       ) {
         job.endWait(waiting);
         return "alive";
       }
-      failedMs = monotonicNow();
+      failedMs = clock.monotonicNow();
       const { outageLimitSeconds } = options();
       const leftMs = sinceMs + outageLimitSeconds * 1000 - failedMs;
       if (leftMs <= 0) throw new JobAborted(`the upstream has been down for ${outageLimitSeconds} seconds: ${words}`);
       job.beginWait(waiting);
-      const pauseMs = jittered(pauseAfterWait(failedMs - sinceMs, JOB_BACK_OFF), random());
+      const pauseMs = jittered(pauseAfterWait(failedMs - sinceMs, JOB_BACK_OFF), random.fraction());
       await stop.sleep(Math.min(leftMs, pauseMs), signal);
     }
     job.endWait(waiting);

@@ -2,7 +2,7 @@ import type { TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import type { LayerName, TileSet } from "../../layer/tile-set.ts";
 import { isDone } from "../../store/tile-store.ts";
 import { type Block, type CellOrder, cellOf } from "../block.ts";
-import type { ZoomAddress } from "../block-table.ts";
+import type { ZoomAddress } from "../block-rows.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "../eviction-order.ts";
 import type { LedgerInternals } from "../ledger-internals.ts";
 import type { TileSetRecord } from "../tile-set-record.ts";
@@ -46,12 +46,12 @@ export class CellEviction {
 
   /** Records reads of tiles. */
   used(uses: readonly CellUses[]): void {
-    const now = this.#in.now();
+    const now = this.#in.clock.now();
     for (const { tileSet, x, y, z, repeats } of uses) {
       const record = this.#in.tileSets.find(tileSet);
       if (record === undefined || !record.sums.has(z)) continue;
       const block = this.#in.cells.blockAt(record, x, y, z);
-      if (block.used(cellOf(x, y), now, repeats)) this.#in.blocks.used(block, this.#in.monotonicNow());
+      if (block.used(cellOf(x, y), now, repeats)) this.#in.blocks.used(block, this.#in.clock.monotonicNow());
     }
   }
 
@@ -96,7 +96,7 @@ export class CellEviction {
       // The cell has no tiles any more, so its bytes become 0 even if its tiles were smaller than recorded.
       const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
       this.#in.cells.add(record, block, cell, { tiles: 0, bytes: -bytes, allocated: -allocated });
-      block.lastClosedMs = this.#in.monotonicNow();
+      block.lastClosedMs = this.#in.clock.monotonicNow();
       this.#writers.changed([cellPosition(tileSet, block, cell)]);
       return [{ tileSet, rect, tiles }];
     });

@@ -152,7 +152,7 @@ export class CellWriters {
   #openCells(cells: readonly { readonly tileSet: TileSet; readonly block: Block; readonly cell: number }[]): OpenCells {
     let mustCommit = false;
     for (const { block, cell } of cells) {
-      if (block.writers[cell] === 0) block.openedMs[cell] = this.#in.now();
+      if (block.writers[cell] === 0) block.openedMs[cell] = this.#in.clock.now();
       block.writers[cell] = (block.writers[cell] ?? 0) + 1;
       if (this.#in.marks.mark(block, cell)) mustCommit = true;
     }
@@ -173,7 +173,7 @@ export class CellWriters {
       const block = this.#in.cells.find(position)?.block;
       if (block === undefined) continue;
       block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
-      block.lastClosedMs = this.#in.monotonicNow();
+      block.lastClosedMs = this.#in.clock.monotonicNow();
       // A cell in doubt is not counted while a writer has it open. The last writer has just closed this cell.
       if (block.writers[cell] === 0 && block.known[cell] !== 1) this.#in.doubted.countLater(block.at);
     }
@@ -209,7 +209,7 @@ export class CellWriters {
     if (had !== (tile.replaced !== undefined)) this.#in.doubted.doubt(block, cell);
     if (!had) block.set(x, y);
     const before = had ? (tile.replaced ?? 0) : 0;
-    const nowMs = this.#in.now();
+    const nowMs = this.#in.clock.now();
     block.written(cell, nowMs);
     // The writer wrote the tile after it opened the cell.
     const sinceMs = block.writers[cell] === 0 ? nowMs : (block.openedMs[cell] ?? 0);

@@ -43,7 +43,7 @@ export function* storedCells(
   tileSetId: number,
   rect: TileRect,
 ): Generator<readonly StoredCell[], void> {
-  for (const row of blocks.rowsIn(tileSetId, rect))
+  for (const row of blocks.rows.rowsIn(tileSetId, rect))
     for (const page of blocks.agesInRow(row, rect)) {
       const cells: StoredCell[] = [];
       for (const { cells: aged, ...at } of page) {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { createMemoryStore } from "../../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../../test/support/test-database.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
@@ -17,7 +18,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 const z = 12;
 const whole: TileRect = { z, minX: 0, minY: 0, maxX: 4095, maxY: 4095 };
-let nowMs = 0;
+const clock = new ManualClock(0);
 
 function open() {
   const db = openTestDatabase(join(directory, "state.db"));
@@ -26,8 +27,7 @@ function open() {
     db,
     store: createMemoryStore(),
     boot: "boot",
-    now: () => nowMs,
-    monotonicNow: () => nowMs,
+    clock,
   });
   const used = (rect: TileRect = whole) =>
     [...ledger.usedCells(tileSet, rect)]
@@ -43,11 +43,11 @@ function open() {
 }
 
 test("cells that are read again are used, those that are written or looked at once are not; over a restart as well", () => {
-  nowMs = Date.parse("2026-05-01");
+  clock.set(Date.parse("2026-05-01"));
   const { db, ledger, used, write, read } = open();
   const places = [0, 20, 140, 500, 2000].map((x) => ({ x, y: 4000 - x }));
   for (const { x, y } of places) write(x, y);
-  nowMs += 60_000;
+  clock.pass(60_000);
   expect(used()).toEqual([]);
   read(0, 4000, 0);
   read(20, 3980, 3);
@@ -56,7 +56,7 @@ test("cells that are read again are used, those that are written or looked at on
   // The ledger has no tile at this position.
   read(1000, 1000, 9);
   // Writes a tile again, and new tiles beside it.
-  nowMs += 60_000;
+  clock.pass(60_000);
   write(21, 3981);
   write(141, 3861);
   const cells = ["496 3488 511 3503", "16 3968 31 3983", "2000 2000 2015 2015"];
@@ -74,11 +74,11 @@ test("cells that are read again are used, those that are written or looked at on
 });
 
 test("later reads count more, a day old ones half as much", () => {
-  nowMs = Date.parse("2026-05-01");
+  clock.set(Date.parse("2026-05-01"));
   const { db, used, write, read } = open();
   for (const x of [0, 100]) write(x, 0);
   read(0, 0, 15);
-  nowMs += 86_400_000;
+  clock.pass(86_400_000);
   read(100, 0, 7);
   expect(used()).toEqual(["0 0 15 15", "96 0 111 15"]);
   read(100, 0, 2);
@@ -87,7 +87,7 @@ test("later reads count more, a day old ones half as much", () => {
 });
 
 test("use whose write fails is written later", () => {
-  nowMs = Date.parse("2026-05-01");
+  clock.set(Date.parse("2026-05-01"));
   const { db, ledger, write, read } = open();
   for (const x of [0, 200, 400]) write(x, 0);
   ledger.flush();

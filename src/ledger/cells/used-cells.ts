@@ -14,7 +14,7 @@ export function* usedCells(
   tileSetId: number,
   rect: TileRect,
 ): Generator<readonly UsedTiles[], void> {
-  for (const row of blocks.rowsIn(tileSetId, rect))
+  for (const row of blocks.rows.rowsIn(tileSetId, rect))
     for (const page of blocks.useInRow(row, rect))
       yield page.flatMap((block) =>
         block.used.flatMap(({ cell, frequency }) => {

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
+import { machineRandom } from "../random/machine-random.ts";
 
 /** The hashes of Digest by their names in challenges, the strongest first (RFC 7616, 6.1). */
 const HASHES: readonly (readonly [name: string, hash: string])[] = [
@@ -116,7 +117,7 @@ export class DigestAnswers {
    * `cnonce`: one value for all requests, because servers disagree whether the cnonce of the first request counts in
    * sessions.
    */
-  constructor(challenge: DigestChallenge, cnonce = randomBytes(16).toString("hex")) {
+  constructor(challenge: DigestChallenge, cnonce = machineRandom.bytes(16).toString("hex")) {
     this.challenge = challenge;
     this.#cnonce = cnonce;
   }

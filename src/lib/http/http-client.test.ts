@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
+import { machineClock } from "../time/machine-clock.ts";
 import { HttpClient, type HttpQuestion } from "./http-client.ts";
 import { BrokenAnswer, MalformedAnswer, TooLate } from "./http-failure.ts";
 
@@ -27,7 +28,7 @@ const clientOf = (connections: number): HttpClient => new HttpClient({ connectio
 const question = {
   method: "GET",
   headers: {},
-  untilMs: performance.now() + 600_000,
+  untilMs: machineClock.monotonicNow() + 600_000,
   limit: 1000,
   server: "configured",
 } as const;
@@ -89,9 +90,9 @@ test("what comes too late, or is not wanted any more, ends with that reason, bef
   });
   await using client = clientOf(1);
   for (const method of ["GET", "POST"] as const) {
-    await expect(text(client, url, { ...question, method, untilMs: performance.now() + 20 }, never)).rejects.toThrow(
-      TooLate,
-    );
+    await expect(
+      text(client, url, { ...question, method, untilMs: machineClock.monotonicNow() + 20 }, never),
+    ).rejects.toThrow(TooLate);
     const stop = new AbortController();
     begun = () => stop.abort(new Error("enough"));
     await expect(text(client, url, { ...question, method }, stop.signal)).rejects.toThrow("enough");

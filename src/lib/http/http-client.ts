@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Dispatcher } from "undici";
+import { machineClock } from "../time/machine-clock.ts";
 import type { DispatcherOptions, ExchangeOptions, ServerKind } from "./http-dispatcher.ts";
 import { type HttpAnswer, HttpExchange } from "./http-exchange.ts";
 import { ClosedBefore, TooLate } from "./http-failure.ts";
@@ -13,7 +14,7 @@ export interface HttpQuestion {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The time, in ms of `performance.now()`, by which the whole answer must have been read. */
+  /** The time, in ms of the monotonic clock, by which the whole answer must have been read. */
   readonly untilMs: number;
   /** The largest body of an answer, in bytes. */
   readonly limit: number;
@@ -99,10 +100,12 @@ function requestOnce(
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const exchange = new HttpExchange(limit, () => {
-    clearTimeout(timer);
+    timer.cancel();
     callOff();
   });
-  const timer = setTimeout(() => exchange.stop(new TooLate(exchange.status)), untilMs - performance.now());
+  const timer = machineClock.after(untilMs - machineClock.monotonicNow(), () =>
+    exchange.stop(new TooLate(exchange.status)),
+  );
   const callOff = whenAborted(signal, () => exchange.stop(signal.reason));
   const options: ExchangeOptions = {
     origin: url.origin,

@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { machineClock } from "../time/machine-clock.ts";
 
 /** The `workerData` of the called thread. */
 export interface CalledThread<Options> {
@@ -40,10 +41,10 @@ export class BlockingCalls<Request> {
    */
   call<Answer>(request: Request, limitMs = Number.POSITIVE_INFINITY): Answer | undefined {
     const id = ++this.#lastId;
-    const untilMs = performance.now() + limitMs;
+    const untilMs = machineClock.monotonicNow() + limitMs;
     let seen = Atomics.load(this.#answered, 0);
     this.#port.postMessage({ id, content: request } satisfies Numbered<Request>);
-    for (let leftMs = limitMs; leftMs > 0; leftMs = untilMs - performance.now()) {
+    for (let leftMs = limitMs; leftMs > 0; leftMs = untilMs - machineClock.monotonicNow()) {
       Atomics.wait(this.#answered, 0, seen, leftMs);
       seen = Atomics.load(this.#answered, 0);
       let received: { readonly message: Numbered<Answer> } | undefined;

@@ -1,10 +1,13 @@
+import type { Timer } from "../time/clock.ts";
+import { machineClock } from "../time/machine-clock.ts";
+
 /** The interval in ms in which further events of one kind are counted instead of logged. */
 const COUNTED_MS = 60_000;
 
 interface Counted {
   fields: Readonly<Record<string, unknown>>;
   count: number;
-  readonly timer: NodeJS.Timeout;
+  readonly timer: Timer;
 }
 
 /**
@@ -35,13 +38,13 @@ export class RepeatedLog {
   /** Logs the counted events. Must be called when no further event can occur. */
   close(): void {
     for (const [key, { timer }] of this.#counted) {
-      clearTimeout(timer);
+      timer.cancel();
       this.#flush(key);
     }
   }
 
-  #later(key: string): NodeJS.Timeout {
-    const timer = setTimeout(() => this.#flush(key), COUNTED_MS);
+  #later(key: string): Timer {
+    const timer = machineClock.after(COUNTED_MS, () => this.#flush(key));
     timer.unref();
     return timer;
   }

@@ -1,17 +1,19 @@
-import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "../time/clock.ts";
+import { turn } from "../time/sleep.ts";
 
 const SLICE_MS = 10;
 
-/** Resolves in the last turn of the event loop that a slice of this thread has reserved. */
-let lastTurn: Promise<void> = Promise.resolve();
+/** Resolves in the last turn of the event loop that a slice has reserved, by the clock of the slice. */
+const lastTurns = new WeakMap<Clock, Promise<void>>();
 
 /**
  * Resolves in a turn of the event loop that no other slice uses. Node runs all callbacks of `setImmediate` in one turn:
  * with one callback for each of forty pieces of work, the thread would be blocked for forty slices.
  */
-function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => turn());
-  return lastTurn;
+function ownTurn(clock: Clock): Promise<void> {
+  const next = (lastTurns.get(clock) ?? Promise.resolve()).then(() => turn(clock));
+  lastTurns.set(clock, next);
+  return next;
 }
 
 /**
@@ -20,16 +22,19 @@ function ownTurn(): Promise<void> {
  * event loop runs one slice of the thread.
  */
 export class Slices {
+  readonly #clock: Clock;
   readonly #signal: AbortSignal | undefined;
-  #sinceMs = performance.now();
+  #sinceMs: number;
 
   /** @param signal stops the work at the end of the current slice */
-  constructor(signal?: AbortSignal) {
+  constructor(clock: Clock, signal?: AbortSignal) {
+    this.#clock = clock;
     this.#signal = signal;
+    this.#sinceMs = clock.monotonicNow();
   }
 
   get isOver(): boolean {
-    return performance.now() - this.#sinceMs >= SLICE_MS;
+    return this.#clock.monotonicNow() - this.#sinceMs >= SLICE_MS;
   }
 
   /**
@@ -37,9 +42,9 @@ export class Slices {
    * @throws the reason of the signal
    */
   async next(): Promise<void> {
-    await ownTurn();
+    await ownTurn(this.#clock);
     this.#signal?.throwIfAborted();
-    this.#sinceMs = performance.now();
+    this.#sinceMs = this.#clock.monotonicNow();
   }
 
   /** Runs a generator. When a slice is over, yields to the event loop at the generator's next `yield`. */

@@ -137,7 +137,7 @@ test("what is reported as taken over is written, and what is reported as kept is
       const objects = taken.objects.with(i, { kind, name, document: { ...document, node } });
       if (JSON.stringify(translationOf({ ...taken, objects }).content) !== before) written.add(key);
     }
-  // Each secret is replaced by a variable, whatever its value.
+  // A variable replaces each secret, so the value of a secret does not change the translation.
   const reports = elementReports(taken.objects).filter(({ path }) => !/password|awsAccessKey|awsSecretKey/i.test(path));
   const wrong = reports.filter(
     ({ kind, name, path, outcome }) =>

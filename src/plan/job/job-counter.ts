@@ -12,7 +12,7 @@ import { JobCounts } from "./job-counts.ts";
 import type { JobRequest } from "./job-request.ts";
 
 export interface JobCounterParts {
-  readonly ledger: Pick<Ledger, "countStored">;
+  readonly ledger: Pick<Ledger, "countStored" | "clock">;
   /** Waits until the cells that a crash left marked are recounted. */
   readonly recounted: () => Promise<void>;
   /** Returns whether all tiles of a layer have been counted. */
@@ -31,7 +31,7 @@ export class JobCounter {
    * Returns the totals of a job.
    * @throws the reason of the slices' signal
    */
-  async count(request: JobRequest, slices = new Slices()): Promise<Result<JobCounts, Refusal>> {
+  async count(request: JobRequest, slices = new Slices(this.#parts.ledger.clock)): Promise<Result<JobCounts, Refusal>> {
     if (request.onlyExisting !== true) return ok(await countTiles(request, slices));
     await this.#parts.recounted();
     if (!this.#parts.isCounted(request.layer)) return refuse(notCounted(request.layer));

@@ -69,7 +69,10 @@ interface JobField {
         readonly description: string;
         show(planned: unknown): unknown;
       };
-  /** The name in the facts of a job on the command line, which shows no value of `otherwise`. Absent: no fact, or its own. */
+  /**
+   * The name of the field in the output of `nuthatch job`, which omits the field if it has the value of `otherwise`.
+   * Absent: the output omits the field, or has special code for it.
+   */
   readonly fact?: string;
   /** Returns a decoded value in the form in which a client sends it. Absent: both forms are equal. */
   encode?(decoded: unknown): unknown;

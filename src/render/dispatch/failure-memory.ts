@@ -1,6 +1,5 @@
 import { LRUCache } from "lru-cache";
 import type { LayerName } from "../../layer/tile-set.ts";
-import { elapsedMs } from "../../lib/time/elapsed.ts";
 import type { RenderFailure } from "../render-order.ts";
 import { LayerEpochs } from "./layer-epochs.ts";
 
@@ -30,7 +29,7 @@ export class FailureMemory {
   readonly #now: () => number;
 
   /** @param now measures durations, ms */
-  constructor(now: () => number = elapsedMs, max = MAX_FAILURES) {
+  constructor(now: () => number, max = MAX_FAILURES) {
     this.#entries = new LRUCache({ max });
     this.#now = now;
   }

@@ -2,6 +2,7 @@ import { changedLayers } from "../../layer/catalogue.ts";
 import { findSubset, type Layer } from "../../layer/layer.ts";
 import { storesLevel } from "../../layer/stored-levels.ts";
 import { asFormatName, type LayerName, tileSetKey } from "../../layer/tile-set.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { RenderOrder } from "../render-order.ts";
 import type { MetatileAddress } from "../user-renders.ts";
 import { BlockedLayers } from "./blocked-layers.ts";
@@ -12,13 +13,17 @@ import { LayerEpochs } from "./layer-epochs.ts";
 export class LayerStates {
   /** Raised by every truncation of the layer. Tiles of a render that began under an older generation are not stored. */
   readonly generations = new LayerEpochs();
-  readonly failures = new FailureMemory();
+  readonly failures: FailureMemory;
   readonly blocked = new BlockedLayers();
   #byName = new Map<LayerName, Layer>();
   /** The times of the last truncations of layers, or of parts of them, by layer; ms since 1970. */
   readonly #truncatedMs = new Map<LayerName, number>();
   /** The `expiredBeforeMs` of orders, by layer. */
   readonly #expiredBeforeMs = new Map<LayerName, number>();
+
+  constructor(clock: Clock) {
+    this.failures = new FailureMemory(clock.monotonicNow);
+  }
 
   /** Returns a configured layer. Undefined if the layer is not configured. */
   get(name: LayerName): Layer | undefined {

@@ -1,4 +1,5 @@
 import { SharedTurn } from "../../lib/process/fair-line.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { TestOrder, TestRender } from "../renderer/test-render.ts";
 import type { Renderers } from "../renderers.ts";
 import type { UpstreamLimits } from "../upstream/upstream-limits.ts";
@@ -12,16 +13,20 @@ const WAIT_MS = 10_000;
  * and its result counts towards the upstream's health like that of a render. Undefined if the layer has been removed.
  */
 export async function testLayer(
-  { renderers, upstreamLimits }: { readonly renderers: Renderers; readonly upstreamLimits: UpstreamLimits },
+  {
+    renderers,
+    upstreamLimits,
+    clock,
+  }: { readonly renderers: Renderers; readonly upstreamLimits: UpstreamLimits; readonly clock: Clock },
   order: TestOrder,
   gone: AbortSignal,
 ): Promise<TestRender | undefined> {
   const found = upstreamLimits.find(order.upstream);
   if (found === undefined) return undefined;
   const { upstreamLimit } = found;
-  const beganMs = performance.now();
+  const beganMs = clock.monotonicNow();
   const notTested = (error: NonNullable<TestRender["error"]>): TestRender => ({
-    ms: performance.now() - beganMs,
+    ms: clock.monotonicNow() - beganMs,
     request: undefined,
     answer: undefined,
     tile: undefined,

@@ -1,4 +1,5 @@
 import type { TileIndex } from "../../grid/grid-set.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { Leave } from "../admission.ts";
 import type { RenderOrder } from "../render-order.ts";
 import { CANCELLED, filledMetatile, writtenByTileSet } from "../render-result.ts";
@@ -18,8 +19,7 @@ export interface MetatileRendersParts {
   readonly permits: ConnectionPermits;
   readonly reports: RenderReports;
   readonly inFlight: InFlightRenders;
-  /** ms since 1970. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /** The renders of a batch, which share a connection and a renderer. */
@@ -43,7 +43,7 @@ export class MetatileRenders {
    */
   start(order: RenderOrder, user: { readonly missed: TileIndex; readonly client: string } | undefined): InFlightRender {
     const progress = new RenderProgress(user === undefined ? "job" : "user");
-    const about = { order, beganMs: this.#parts.now(), progress, user, isOfBatch: false };
+    const about = { order, beganMs: this.#parts.clock.now(), progress, user, isOfBatch: false };
     return this.#add(new InFlightRender(about, (render) => this.#render(render)));
   }
 
@@ -53,7 +53,7 @@ export class MetatileRenders {
     const renders: InFlightRender[] = [];
     const ended = this.#renderBatch(renders, orders, progress);
     for (const [i, order] of orders.entries()) {
-      const about = { order, beganMs: this.#parts.now(), progress, user: undefined, isOfBatch: true };
+      const about = { order, beganMs: this.#parts.clock.now(), progress, user: undefined, isOfBatch: true };
       const render = new InFlightRender(about, () => ended.then((results) => results[i] ?? CANCELLED));
       // A fault reaches the job by the end of the batch, and each joined request by its wait.
       render.ended.catch(() => undefined);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { formatNamed, layerNamed } from "../../../test/support/layer.ts";
 import type { TileIndex } from "../../grid/grid-set.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type Leave, NO_SIZE } from "../admission.ts";
 import type { RenderOrder } from "../render-order.ts";
 import type { BatchClient, RenderClient, RendererResult, Renderers } from "../renderers.ts";
@@ -73,10 +74,10 @@ function rendersWith(
       lost: () => void events.push("lost"),
     },
     memory: { clear() {}, remove() {}, expireBefore() {} },
-    upstreamLimits: new UpstreamLimits(),
+    upstreamLimits: new UpstreamLimits(machineClock),
     meter: new UpstreamMeter(),
-    throttle: new RenderThrottle({ share: () => 1, usersActive: () => false, now: () => performance.now() }),
-    now: Date.now,
+    throttle: new RenderThrottle({ share: () => 1, usersActive: () => false, clock: machineClock }),
+    clock: machineClock,
   });
   renders.configure(layers);
   return { renders, events };

@@ -1,6 +1,7 @@
 import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { Question } from "../../source/source.ts";
 import type { MemoryTiles } from "../memory-tiles.ts";
 import type { RenderControl } from "../render-control.ts";
@@ -28,8 +29,7 @@ export interface RenderDispatcherParts {
   readonly meter: UpstreamMeter;
   readonly throttle: RenderThrottle;
   readonly failedForUser: RenderReportsParts["failedForUser"];
-  /** ms since 1970. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 const measuredSources = (layers: readonly Layer[]): readonly MeasuredSource[] =>
@@ -42,7 +42,7 @@ const measuredSources = (layers: readonly Layer[]): readonly MeasuredSource[] =>
  */
 export class RenderDispatcher implements RenderControl, UserRenders {
   readonly #parts: RenderDispatcherParts;
-  readonly #layers = new LayerStates();
+  readonly #layers: LayerStates;
   readonly #inFlight = new InFlightRenders();
   readonly #forUsers: UserDispatcher;
   readonly #forJobs: JobDispatcher;
@@ -51,6 +51,7 @@ export class RenderDispatcher implements RenderControl, UserRenders {
   constructor(parts: RenderDispatcherParts) {
     const { renderers, upstreamLimits, throttle } = parts;
     this.#parts = parts;
+    this.#layers = new LayerStates(parts.clock);
     const permits = new ConnectionPermits(upstreamLimits, throttle, this.#layers);
     const reports = new RenderReports({ ...parts, layers: this.#layers });
     const shared = { ...parts, layers: this.#layers, permits, reports, inFlight: this.#inFlight };
@@ -182,7 +183,7 @@ export class RenderDispatcher implements RenderControl, UserRenders {
   }
 
   truncated(layer: LayerName): void {
-    this.#layers.truncated(layer, this.#parts.now());
+    this.#layers.truncated(layer, this.#parts.clock.now());
   }
 
   async clearLayer(layer: LayerName): Promise<void> {

@@ -1,4 +1,5 @@
 import { FairLine, SharedTurn } from "../../lib/process/fair-line.ts";
+import type { Clock, Timer } from "../../lib/time/clock.ts";
 
 /** The weight of the latest render in the moving average, which covers about the last ten renders. */
 const WEIGHT_OF_LATEST = 0.1;
@@ -19,8 +20,7 @@ export interface RenderThrottleParts {
   readonly share: () => number;
   /** Returns whether users are reading tiles. */
   readonly usersActive: () => boolean;
-  /** Returns the monotonic time in ms. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /**
@@ -33,7 +33,7 @@ export class RenderThrottle {
   #renderMs = FIRST_GUESS_MS;
   /** Until this time the share is used up by renders that have already begun. */
   #paidUntilMs = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   constructor(parts: RenderThrottleParts) {
     this.#parts = parts;
@@ -68,9 +68,9 @@ export class RenderThrottle {
   }
 
   #mayBegin(): boolean {
-    const { share, usersActive, now } = this.#parts;
+    const { share, usersActive, clock } = this.#parts;
     if (!usersActive()) return true;
-    const nowMs = now();
+    const nowMs = clock.monotonicNow();
     if (this.#paidUntilMs - nowMs >= SHORTEST_WAIT_MS) return false;
     this.#paidUntilMs = Math.max(this.#paidUntilMs, nowMs) + this.#renderMs / share();
     return true;
@@ -78,14 +78,11 @@ export class RenderThrottle {
 
   #wait(): void {
     if (this.#timer !== undefined || this.#line.length === 0) return;
-    const waitMs = Math.max(SHORTEST_WAIT_MS, this.#paidUntilMs - this.#parts.now());
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        while (this.#line.length > 0 && this.#mayBegin()) this.#line.answerFirst();
-        this.#wait();
-      },
-      Math.min(waitMs, LONGEST_WAIT_MS),
-    );
+    const waitMs = Math.max(SHORTEST_WAIT_MS, this.#paidUntilMs - this.#parts.clock.monotonicNow());
+    this.#timer = this.#parts.clock.after(Math.min(waitMs, LONGEST_WAIT_MS), () => {
+      this.#timer = undefined;
+      while (this.#line.length > 0 && this.#mayBegin()) this.#line.answerFirst();
+      this.#wait();
+    });
   }
 }

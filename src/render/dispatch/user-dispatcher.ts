@@ -1,5 +1,6 @@
 import type { TileIndex } from "../../grid/grid-set.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";
 import type { RenderOutcome } from "../render-order.ts";
 import { BATCH_MS, isWanted, type RenderOrder } from "../render-order.ts";
@@ -18,8 +19,7 @@ export interface UserDispatcherParts {
   readonly permits: ConnectionPermits;
   readonly inFlight: InFlightRenders;
   readonly metatiles: MetatileRenders;
-  /** ms since 1970. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /** A user who missed a tile. */
@@ -57,13 +57,13 @@ export class UserDispatcher {
 
   /** See `UserRenders.renderStatus`. */
   status(layer: LayerName, metatile: MetatileAddress | undefined): RenderStatus {
-    const { layers, inFlight, now } = this.#parts;
+    const { layers, inFlight, clock } = this.#parts;
     const key = metatile === undefined ? undefined : layers.keyOf(metatile);
     const failing = key === undefined ? undefined : layers.failures.find(layer, key);
     return {
       drawing: key !== undefined && inFlight.find(key) !== undefined,
       failing:
-        failing === undefined ? undefined : { message: failing.failure.message, untilMs: now() + failing.leftMs },
+        failing === undefined ? undefined : { message: failing.failure.message, untilMs: clock.now() + failing.leftMs },
       truncatedMs: layers.truncatedMs(layer),
     };
   }
@@ -112,7 +112,7 @@ export class UserDispatcher {
       render.progress.continueForUser();
     }
     render.addUser(missed, gone);
-    const ended = render.isOfBatch ? endOfBatch(render) : render.ended;
+    const ended = render.isOfBatch ? endOfBatch(this.#parts.clock, render) : render.ended;
     const early = render.order.tileSet.format === format ? await render.early.of(missed, ended) : undefined;
     if (early !== undefined) return early;
     const result = await ended;
@@ -149,11 +149,11 @@ const rememberedAnswer = (
  * Waits for the result of a render in a batch, and aborts the batch after `BATCH_MS`: with a slow upstream the user's
  * metatile may be the last of the batch.
  */
-async function endOfBatch({ ended, progress }: InFlightRender): Promise<RendererResult | Refused> {
-  const timer = setTimeout(() => progress.abort("a user waits"), BATCH_MS);
+async function endOfBatch(clock: Clock, { ended, progress }: InFlightRender): Promise<RendererResult | Refused> {
+  const timer = clock.after(BATCH_MS, () => progress.abort("a user waits"));
   try {
     return await ended;
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
   }
 }

@@ -9,6 +9,7 @@ import { encodingOf } from "../../layer/format-modifier.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { defaultValues } from "../../layer/parameter-filter.ts";
 import type { TilesOnDisk } from "../../layer/tiles-on-disk.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { readDiskTile } from "../../source/disk/disk-tiles.ts";
 import { SourceError } from "../../source/source.ts";
 import { tileData } from "../../source/tiles/tile-data.ts";
@@ -78,7 +79,7 @@ function usedSinceMs(
   if (layer.source.type === "none") return 0;
   if (renewed === true) return Number.POSITIVE_INFINITY;
   const ageSeconds = valueAt(layer.expireCacheSeconds, rect.z);
-  return Math.max(expiredBeforeMs, ageSeconds > 0 ? Date.now() - ageSeconds * 1000 : 0);
+  return Math.max(expiredBeforeMs, ageSeconds > 0 ? machineClock.now() - ageSeconds * 1000 : 0);
 }
 
 const extensionOf = ({ extension, format }: TilesOnDisk, { formats }: Layer): string =>

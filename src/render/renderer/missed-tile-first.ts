@@ -1,5 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TileIndex } from "../../grid/grid-set.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { turn } from "../../lib/time/sleep.ts";
 import type { RenderOrder, WrittenTile } from "../render-order.ts";
 import {
   type KeepParts,
@@ -120,7 +121,7 @@ export async function keepMissedFirst(
     try {
       while (ready.length > 0 && !isOver()) {
         // All tiles that become ready until the next turn are stored in one step.
-        await nextTurn();
+        await turn(machineClock);
         await steps.keep(ready.splice(0));
       }
     } catch (error) {
@@ -140,7 +141,7 @@ export async function keepMissedFirst(
   const encoding: Promise<void>[] = [];
   for (const position of positions) {
     if (isMissed(position)) continue;
-    await nextTurn();
+    await turn(machineClock);
     if (isOver()) break;
     encoding.push(encodeAndStore(position));
   }

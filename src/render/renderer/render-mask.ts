@@ -5,6 +5,8 @@ import { pixelAt } from "../../image/raster.ts";
 import { maskStride } from "../../layer/filter-mask.ts";
 import { maskFileName } from "../../layer/request-filter.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
+import { deadline } from "../../lib/time/deadline.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import {
   type FailureClass,
   type MaskRequest,
@@ -50,7 +52,7 @@ async function pictureOf(
       throw failed("exception", `${name} cannot be read: ${fileFault(error)}`, error);
     }
   }
-  const limit = AbortSignal.timeout(filter.timeoutSeconds * 1000);
+  const limit = deadline(machineClock, filter.timeoutSeconds * 1000);
   try {
     const answer = await (await source()).query?.(request, AbortSignal.any([signal, limit]));
     if (answer === undefined) throw new SourceError("exception", "the source of the layer is no WMS");

@@ -2,6 +2,7 @@ import type { Raster } from "../../image/raster.ts";
 import type { ImageFormat, TileFormat } from "../../layer/format.ts";
 import { noTileMark } from "../../layer/no-tile-mark.ts";
 import { withTrace } from "../../lib/http/trace-context.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { Source } from "../../source/source.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import { isWanted, type RenderOrder } from "../render-order.ts";
@@ -36,7 +37,7 @@ export async function renderMetatile(order: RenderOrder, parts: RenderParts, sig
   const { layer, subset, format, beside, source } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
-  const beganMs = performance.now();
+  const beganMs = machineClock.monotonicNow();
   const picture = pictureRequest(parts, frame, rect, order.parameters);
   const found = layer.tilesOnDisk === undefined ? undefined : await findTiles(order, parts);
   const image =
@@ -45,7 +46,7 @@ export async function renderMetatile(order: RenderOrder, parts: RenderParts, sig
       : await withTrace(order.trace, () => source.render(picture, signal));
   const facts = {
     kind: "rendered" as const,
-    upstreamMs: performance.now() - beganMs,
+    upstreamMs: machineClock.monotonicNow() - beganMs,
     ...(image?.kind === "none" && (found?.size ?? 0) === 0 ? ({ hasNoTile: true } as const) : {}),
   };
   const user = parts.user();

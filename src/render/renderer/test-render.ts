@@ -1,5 +1,6 @@
 import type { GridSetName, TileIndex } from "../../grid/grid-set.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type FailureClass, type RenderWatch, type Source, SourceError } from "../../source/source.ts";
 import { asDecoded, cutOf, frameOf, type PictureParts, pictureRequest, tilesOf } from "./metatile-picture.ts";
 
@@ -37,7 +38,7 @@ type TestParts = PictureParts & { readonly source: Source };
  * @throws the signal's reason as a SourceError
  */
 export async function testTile(parts: TestParts, order: TestOrder, signal: AbortSignal): Promise<TestRender> {
-  const beganMs = performance.now();
+  const beganMs = machineClock.monotonicNow();
   let request: string | undefined;
   let answer: TestRender["answer"];
   const watch: RenderWatch = {
@@ -50,7 +51,7 @@ export async function testTile(parts: TestParts, order: TestOrder, signal: Abort
     },
   };
   const ended = (tile: Uint8Array | undefined, error: TestRender["error"]): TestRender => ({
-    ms: performance.now() - beganMs,
+    ms: machineClock.monotonicNow() - beganMs,
     request,
     answer,
     tile,

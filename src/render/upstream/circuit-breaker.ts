@@ -1,4 +1,5 @@
 import { type BackOff, pauseAfterWait } from "../../lib/time/back-off.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { UpstreamAnswering } from "./upstream-health.ts";
 
 /** An upstream counts as down after this many failures in a row, over at least this time. */
@@ -10,8 +11,7 @@ const PROBE_BACK_OFF: BackOff = { firstMs: 1_000, longestMs: 15_000 };
 const LONGEST_PROBE_MS = 60_000;
 
 export interface CircuitBreakerParts {
-  /** Measures durations, ms. */
-  readonly now: () => number;
+  readonly clock: Clock;
   /** Called when the upstream counts as down, and after each failure while it is down. */
   readonly whenDown: () => void;
   /** Called when the upstream has answered for the first time, when it counts as down, and when it answers again. */
@@ -42,18 +42,21 @@ export class CircuitBreaker {
   }
 
   get isDown(): boolean {
-    return this.#failuresInARow >= DOWN_AFTER_FAILURES && this.#parts.now() - this.#firstFailureMs >= DOWN_AFTER_MS;
+    return (
+      this.#failuresInARow >= DOWN_AFTER_FAILURES &&
+      this.#parts.clock.monotonicNow() - this.#firstFailureMs >= DOWN_AFTER_MS
+    );
   }
 
   /** The time until the next probe in ms, while the upstream is down. */
   get retryAfterMs(): number {
-    return Math.min(this.#nextProbeMs - this.#parts.now(), this.#pauseMs);
+    return Math.min(this.#nextProbeMs - this.#parts.clock.monotonicNow(), this.#pauseMs);
   }
 
   /** Returns whether a request may be sent. While the upstream is down, only a probe that is due may be. */
   admits(): boolean {
     if (!this.isDown) return true;
-    const now = this.#parts.now();
+    const now = this.#parts.clock.monotonicNow();
     if (now < this.#nextProbeMs) return false;
     // The next probe must wait until this one fails: while the upstream hangs, one waiting user is enough.
     this.#nextProbeMs = now + LONGEST_PROBE_MS;
@@ -73,7 +76,7 @@ export class CircuitBreaker {
 
   /** Records a failure that may belong to an outage. */
   failed(): void {
-    const now = this.#parts.now();
+    const now = this.#parts.clock.monotonicNow();
     if (this.#failuresInARow === 0) this.#firstFailureMs = now;
     this.#failuresInARow++;
     if (this.isDown) {
@@ -87,7 +90,7 @@ export class CircuitBreaker {
    * allowed after the pause.
    */
   unanswered(): void {
-    this.#nextProbeMs = Math.min(this.#nextProbeMs, this.#parts.now() + this.#pauseMs);
+    this.#nextProbeMs = Math.min(this.#nextProbeMs, this.#parts.clock.monotonicNow() + this.#pauseMs);
   }
 
   /**
@@ -96,9 +99,9 @@ export class CircuitBreaker {
    */
   #openInTime(): void {
     if (this.#failuresInARow < DOWN_AFTER_FAILURES) return;
-    const leftMs = this.#firstFailureMs + DOWN_AFTER_MS - this.#parts.now();
+    const leftMs = this.#firstFailureMs + DOWN_AFTER_MS - this.#parts.clock.monotonicNow();
     if (leftMs <= 0) this.#open();
-    else setTimeout(() => this.#openInTime(), Math.ceil(leftMs)).unref();
+    else this.#parts.clock.after(Math.ceil(leftMs), () => this.#openInTime()).unref();
   }
 
   #open(): void {

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from "../../layer/source-options.ts";
+import type { Clock, Timer } from "../../lib/time/clock.ts";
 import { LatencyLimit } from "./latency-limit.ts";
 
 /** Busy answers within this time after a busy answer do not halve the window again. */
@@ -22,20 +23,17 @@ export class ConnectionShare {
   readonly #latency: LatencyLimit;
   #lastBusyMs = Number.NEGATIVE_INFINITY;
   #cooledMs = 0;
-  #coolDown: NodeJS.Timeout | undefined;
-  readonly #now: () => number;
+  #coolDown: Timer | undefined;
+  readonly #clock: Clock;
   readonly #cooled: () => void;
 
-  /**
-   * @param now measures durations, ms
-   * @param cooled called when the cool-down of jobs is over
-   */
-  constructor({ connections, jobConnections = connections }: ConnectionOptions, now: () => number, cooled: () => void) {
+  /** @param cooled called when the cool-down of jobs is over */
+  constructor({ connections, jobConnections = connections }: ConnectionOptions, clock: Clock, cooled: () => void) {
     this.#configured = connections;
     this.#configuredForJobs = jobConnections;
     this.#window = connections;
     this.#latency = new LatencyLimit(connections);
-    this.#now = now;
+    this.#clock = clock;
     this.#cooled = cooled;
   }
 
@@ -61,7 +59,7 @@ export class ConnectionShare {
 
   /** The remaining time of the cool-down of jobs, ms. */
   get coolDownMs(): number {
-    return Math.max(0, this.#cooledMs - this.#now());
+    return Math.max(0, this.#cooledMs - this.#clock.monotonicNow());
   }
 
   /** Returns whether a user may take a connection when `inUse` connections are in use. */
@@ -90,7 +88,7 @@ export class ConnectionShare {
    * @param retryAfterMs the Retry-After of the upstream
    */
   busy(retryAfterMs: number | undefined): void {
-    const now = this.#now();
+    const now = this.#clock.monotonicNow();
     if (now - this.#lastBusyMs >= ONE_DECREASE_MS) this.#window = Math.max(1, this.#window / 2);
     this.#lastBusyMs = now;
     if (retryAfterMs === undefined) return;
@@ -100,18 +98,18 @@ export class ConnectionShare {
 
   /** Ends the timer of the cool-down. */
   close(): void {
-    clearTimeout(this.#coolDown);
+    this.#coolDown?.cancel();
   }
 
   /** A timer may fire early, so it is set again for the remaining time. */
   #waitForCoolDown(): void {
-    clearTimeout(this.#coolDown);
+    this.#coolDown?.cancel();
     const leftMs = this.coolDownMs;
     if (leftMs === 0) {
       this.#cooled();
       return;
     }
-    this.#coolDown = setTimeout(() => this.#waitForCoolDown(), Math.ceil(leftMs));
+    this.#coolDown = this.#clock.after(Math.ceil(leftMs), () => this.#waitForCoolDown());
     this.#coolDown.unref();
   }
 }

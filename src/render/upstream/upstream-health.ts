@@ -24,7 +24,7 @@ export class UpstreamHealth {
   #next = 0;
 
   /** @param now ms since 1970 */
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number) {
     this.#now = now;
     this.#sinceMs = now();
   }

@@ -1,4 +1,5 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { SharedTurn } from "../../lib/process/fair-line.ts";
 import type { FailureClass } from "../../source/source.ts";
 import { DOWN_AFTER_FAILURES } from "./circuit-breaker.ts";
@@ -8,8 +9,8 @@ const never = new AbortController().signal;
 
 /** An upstream limit with its own clock, and the connections granted so far. */
 function limited(connections: number, more: { readonly jobConnections?: number } = {}) {
-  let now = 0;
-  const upstreamLimit = new UpstreamLimit({ connections, ...more }, () => now);
+  const clock = new ManualClock();
+  const upstreamLimit = new UpstreamLimit({ connections, ...more }, clock);
   const granted: string[] = [];
   const request = (who: "user" | "job", name: string): void => {
     const acquired =
@@ -24,9 +25,7 @@ function limited(connections: number, more: { readonly jobConnections?: number }
     granted,
     ask: request,
     turn,
-    pass(ms: number) {
-      now += ms;
-    },
+    pass: (ms: number) => clock.pass(ms),
   };
 }
 
@@ -204,9 +203,11 @@ test("users who wait when the upstream goes down are refused, except the first, 
 });
 
 test("a user who has waited too long for a connection is refused, and takes no connection later", async () => {
-  const { upstreamLimit, granted, ask, turn } = limited(1);
+  const { upstreamLimit, granted, ask, turn, pass } = limited(1);
   ask("user", "first");
-  expect(await upstreamLimit.acquireForUser(new SharedTurn("client"), 1, never)).toEqual({
+  const late = upstreamLimit.acquireForUser(new SharedTurn("client"), 1, never);
+  pass(1);
+  expect(await late).toEqual({
     retryAfterSeconds: 1,
     why: "queue_slow",
   });
@@ -245,71 +246,55 @@ test.each([...OUTAGES, ...OTHERS])("whether %s, again and again, is an outage", 
 });
 
 test("jobs that an upstream has told to wait continue in time when the wall clock is set back", async () => {
-  vi.useFakeTimers();
-  try {
-    const upstreamLimit = new UpstreamLimit({ connections: 4 });
-    upstreamLimit.failed("busy", 2_000);
-    const begun = upstreamLimit.acquireForJob(never).then(() => "begun");
-    vi.setSystemTime(Date.now() - 3_600_000);
-    await vi.advanceTimersByTimeAsync(2_010);
-    expect(await Promise.race([begun, Promise.resolve("waits")])).toBe("begun");
-  } finally {
-    vi.useRealTimers();
-  }
+  const clock = new ManualClock();
+  const upstreamLimit = new UpstreamLimit({ connections: 4 }, clock);
+  upstreamLimit.failed("busy", 2_000);
+  const begun = upstreamLimit.acquireForJob(never).then(() => "begun");
+  clock.setWallClock(-3_600_000);
+  await clock.passSlowly(2_010, 100);
+  expect(await Promise.race([begun, Promise.resolve("waits")])).toBe("begun");
 });
 
 test("a cool-down that is not over when its timer fires is waited for", async () => {
-  vi.useFakeTimers();
-  try {
-    let now = 1_000;
-    const upstreamLimit = new UpstreamLimit({ connections: 4 }, () => now);
-    upstreamLimit.failed("busy", 2_000);
-    const begun = upstreamLimit.acquireForJob(never).then(() => "begun");
-    // The clock has stopped, or was set back.
-    now -= 500;
-    await vi.advanceTimersByTimeAsync(2_500);
-    expect(await Promise.race([begun, Promise.resolve("waits")])).toBe("waits");
-    now += 3_000;
-    await vi.advanceTimersByTimeAsync(2_600);
-    expect(await Promise.race([begun, Promise.resolve("waits")])).toBe("begun");
-  } finally {
-    vi.useRealTimers();
-  }
+  const clock = new ManualClock();
+  let now = 1_000;
+  const upstreamLimit = new UpstreamLimit({ connections: 4 }, { ...clock, monotonicNow: () => now });
+  upstreamLimit.failed("busy", 2_000);
+  const begun = upstreamLimit.acquireForJob(never).then(() => "begun");
+  // The clock has stopped, or was set back.
+  now -= 500;
+  await clock.passSlowly(2_500, 100);
+  expect(await Promise.race([begun, Promise.resolve("waits")])).toBe("waits");
+  now += 3_000;
+  await clock.passSlowly(2_600, 100);
+  expect(await Promise.race([begun, Promise.resolve("waits")])).toBe("begun");
 });
 
 test("users who wait are refused when the failures have lasted long enough, though the timer fired early", async () => {
-  vi.useFakeTimers();
-  try {
-    let now = 1_000;
-    const upstreamLimit = new UpstreamLimit({ connections: 1 }, () => now);
-    await upstreamLimit.acquireForUser(new SharedTurn("client"), 60_000, never);
-    const stays = upstreamLimit.acquireForUser(new SharedTurn("client"), 60_000, never);
-    const waits = upstreamLimit.acquireForUser(new SharedTurn("client"), 60_000, never);
-    for (let n = 0; n < DOWN_AFTER_FAILURES; n++) upstreamLimit.failed("timeout", undefined);
-    now += 999;
-    await vi.advanceTimersByTimeAsync(1_000);
-    now += 1;
-    await vi.advanceTimersByTimeAsync(1);
-    expect(await waits).toMatchObject({ why: "down" });
-    upstreamLimit.release("user");
-    expect(await stays).toBeUndefined();
-  } finally {
-    vi.useRealTimers();
-  }
+  const clock = new ManualClock();
+  let now = 1_000;
+  const upstreamLimit = new UpstreamLimit({ connections: 1 }, { ...clock, monotonicNow: () => now });
+  await upstreamLimit.acquireForUser(new SharedTurn("client"), 60_000, never);
+  const stays = upstreamLimit.acquireForUser(new SharedTurn("client"), 60_000, never);
+  const waits = upstreamLimit.acquireForUser(new SharedTurn("client"), 60_000, never);
+  for (let n = 0; n < DOWN_AFTER_FAILURES; n++) upstreamLimit.failed("timeout", undefined);
+  now += 999;
+  await clock.passSlowly(1_000, 100);
+  now += 1;
+  await clock.passSlowly(1, 1);
+  expect(await waits).toMatchObject({ why: "down" });
+  upstreamLimit.release("user");
+  expect(await stays).toBeUndefined();
 });
 
 test("a failing upstream is taken for down in time when the time of day is set back", () => {
-  vi.useFakeTimers();
-  try {
-    const upstreamLimit = new UpstreamLimit({ connections: 1 });
-    upstreamLimit.failed("timeout", undefined);
-    vi.advanceTimersByTime(1_100);
-    vi.setSystemTime(Date.now() - 3_600_000);
-    for (let n = 1; n < DOWN_AFTER_FAILURES; n++) upstreamLimit.failed("timeout", undefined);
-    expect(upstreamLimit.state().down).toBe(true);
-  } finally {
-    vi.useRealTimers();
-  }
+  const clock = new ManualClock();
+  const upstreamLimit = new UpstreamLimit({ connections: 1 }, clock);
+  upstreamLimit.failed("timeout", undefined);
+  clock.pass(1_100);
+  clock.setWallClock(-3_600_000);
+  for (let n = 1; n < DOWN_AFTER_FAILURES; n++) upstreamLimit.failed("timeout", undefined);
+  expect(upstreamLimit.state().down).toBe(true);
 });
 
 test("500 users of one client wait, and another client's user is the next but one at most", async () => {

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from "../../layer/source-options.ts";
 import { FairLine, SharedTurn } from "../../lib/process/fair-line.ts";
-import { elapsedMs } from "../../lib/time/elapsed.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";
 import { type FailureClass, isOutage } from "../../source/source.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
@@ -45,27 +45,27 @@ export class UpstreamLimit {
   readonly #jobs = new FairLine<undefined>();
   readonly #share: ConnectionShare;
   readonly #breaker: CircuitBreaker;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #unused: () => void;
   #answeredMs: number | undefined;
-  readonly health = new UpstreamHealth();
+  readonly health: UpstreamHealth;
 
   /**
-   * @param now measures durations, ms
    * @param unused called when the last connection has been released and no request waits for a connection
    * @param changed called when the upstream has answered for the first time, when it counts as down, and when it
    *   answers again
    */
   constructor(
     connections: ConnectionOptions,
-    now: () => number = elapsedMs,
+    clock: Clock,
     unused: () => void = () => {},
     changed: (state: UpstreamAnswering, before: UpstreamAnswering) => void = () => {},
   ) {
-    this.#now = now;
+    this.#clock = clock;
+    this.health = new UpstreamHealth(clock.now);
     this.#unused = unused;
-    this.#share = new ConnectionShare(connections, now, () => this.#serve());
-    this.#breaker = new CircuitBreaker({ now, changed, whenDown: () => this.#refuseWaiting() });
+    this.#share = new ConnectionShare(connections, clock, () => this.#serve());
+    this.#breaker = new CircuitBreaker({ clock, changed, whenDown: () => this.#refuseWaiting() });
   }
 
   /**
@@ -95,7 +95,7 @@ export class UpstreamLimit {
 
   /** The time in ms since the last good answer of the upstream. Undefined if there was no good answer. */
   get answeredMsAgo(): number | undefined {
-    return this.#answeredMs === undefined ? undefined : this.#now() - this.#answeredMs;
+    return this.#answeredMs === undefined ? undefined : this.#clock.monotonicNow() - this.#answeredMs;
   }
 
   /**
@@ -141,7 +141,7 @@ export class UpstreamLimit {
       this.#users.answerInLongestQueue(QUEUE_FULL);
     }
     const waitLimit = new AbortController();
-    const timer = setTimeout(() => waitLimit.abort(), waitLimitMs);
+    const timer = this.#clock.after(waitLimitMs, () => waitLimit.abort());
     try {
       return await this.#users.wait(turn, AbortSignal.any([signal, waitLimit.signal]));
     } catch (error) {
@@ -149,7 +149,7 @@ export class UpstreamLimit {
       if (signal.aborted) throw error;
       return { retryAfterSeconds: 1, why: "queue_slow" };
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
     }
   }
 
@@ -180,7 +180,7 @@ export class UpstreamLimit {
    * @param upstreamMs the time that a picture took; undefined: the answer was not a picture
    */
   succeeded(upstreamMs: number | undefined): void {
-    this.#answeredMs = this.#now();
+    this.#answeredMs = this.#clock.monotonicNow();
     this.#breaker.answered();
     this.#share.succeeded(upstreamMs, this.#inUse);
     this.#serve();

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { layerNamed } from "../../../test/support/layer.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import type { UpstreamOptions } from "../../layer/source-options.ts";
 import { SharedTurn } from "../../lib/process/fair-line.ts";
 import { UpstreamLimits, upstreamOf } from "./upstream-limits.ts";
@@ -34,7 +35,7 @@ const layerOf = (name: string, url: string) =>
 const NEVER = new AbortController().signal;
 
 test("the limit of an upstream without layers is released when no render uses it", async () => {
-  const upstreamLimits = new UpstreamLimits(() => 0);
+  const upstreamLimits = new UpstreamLimits(new ManualClock());
   const known = () => upstreamLimits.states().map(({ upstream }) => upstream);
   const [a, b, c] = ["a", "b", "c"].map((name) => layerOf(name, `http://${name}/`));
   if (a === undefined || b === undefined || c === undefined) throw new Error("three layers");
@@ -52,7 +53,7 @@ test("the limit of an upstream without layers is released when no render uses it
 });
 
 test("an upstream that comes back while its last connection is in use has that one counted", async () => {
-  const upstreamLimits = new UpstreamLimits(() => 0);
+  const upstreamLimits = new UpstreamLimits(new ManualClock());
   const [a, b] = [layerOf("a", "http://a/"), layerOf("b", "http://b/")];
   upstreamLimits.configure([a, b]);
   const used = upstreamLimits.of(a);
@@ -78,7 +79,7 @@ test("layers that are added one after the other have the limits of all layers of
     changed(layerOf("c", "http://c/"), 3, "http://c/"),
     changed(layerOf("d", "http://a/"), 5, ["http://a/", "http://d/"]),
   ];
-  const [whole, grown] = [new UpstreamLimits(() => 0), new UpstreamLimits(() => 0)];
+  const [whole, grown] = [new UpstreamLimits(new ManualClock()), new UpstreamLimits(new ManualClock())];
   whole.configure(layers);
   grown.configure([]);
   for (const [i, layer] of layers.entries()) grown.add(layers.slice(0, i + 1), layer);

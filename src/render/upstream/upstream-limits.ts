@@ -3,7 +3,7 @@ import type { Layer } from "../../layer/layer.ts";
 import type { ConnectionOptions, SourceOptions } from "../../layer/source-options.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { onceEach } from "../../lib/once-each.ts";
-import { elapsedMs } from "../../lib/time/elapsed.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { addressesOf, originOf, serversOf } from "../../source/http/servers.ts";
 import type { UpstreamHealthView, UpstreamView } from "./upstream-documents.ts";
@@ -36,16 +36,15 @@ export class UpstreamLimits {
   readonly #bounds = new Map<string, { connections: number; jobConnections: number }>();
   /** The servers of each upstream whose sources name several addresses. */
   readonly #servers = new Map<string, Set<string>>();
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #changed: UpstreamChanged;
 
   /**
-   * @param now measures durations, ms
    * @param changed called when an upstream has answered for the first time, when it counts as down, and when it answers
    *   again
    */
-  constructor(now: () => number = elapsedMs, changed: UpstreamChanged = () => {}) {
-    this.#now = now;
+  constructor(clock: Clock, changed: UpstreamChanged = () => {}) {
+    this.#clock = clock;
     this.#changed = changed;
   }
 
@@ -100,7 +99,7 @@ export class UpstreamLimits {
   #limit(key: string, connections: ConnectionOptions): UpstreamLimit {
     const limit: UpstreamLimit = new UpstreamLimit(
       connections,
-      this.#now,
+      this.#clock,
       () => this.#dropUnconfigured(key),
       (state, before) => this.#changed({ upstream: key, state, before, health: limit.health.view(state === "down") }),
     );
@@ -140,7 +139,7 @@ export class UpstreamLimits {
           ...upstreamLimit.health.view(down),
           connections: { inUse, allowed, configured },
           waiting: { users: usersWaiting, jobs: jobsWaiting },
-          pausedUntil: coolDownMs > 0 ? isoTime(Date.now() + coolDownMs) : null,
+          pausedUntil: coolDownMs > 0 ? isoTime(this.#clock.now() + coolDownMs) : null,
         },
       ];
     });

@@ -1,4 +1,5 @@
 import { SharedTurn } from "../../lib/process/fair-line.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { reportToLimit } from "../dispatch/render-reports.ts";
 import type { Renderers } from "../renderers.ts";
 import type { UpstreamProbe } from "./upstream-documents.ts";
@@ -12,7 +13,11 @@ const WAIT_MS = 10_000;
  * outage, as every answer does. Undefined if no configured upstream has this id.
  */
 export async function probeUpstream(
-  { renderers, upstreamLimits }: { readonly renderers: Renderers; readonly upstreamLimits: UpstreamLimits },
+  {
+    renderers,
+    upstreamLimits,
+    clock,
+  }: { readonly renderers: Renderers; readonly upstreamLimits: UpstreamLimits; readonly clock: Clock },
   id: string,
   gone: AbortSignal,
 ): Promise<UpstreamProbe | undefined> {
@@ -20,10 +25,10 @@ export async function probeUpstream(
   const layer = found?.layers[0];
   if (found === undefined || layer === undefined) return undefined;
   const { upstreamLimit } = found;
-  const beganMs = performance.now();
+  const beganMs = clock.monotonicNow();
   const ended = (error: UpstreamProbe["error"]): UpstreamProbe | undefined => {
     const upstream = upstreamLimits.views().find((view) => view.id === id);
-    return upstream && { ok: error === null, layer, ms: Math.round(performance.now() - beganMs), error, upstream };
+    return upstream && { ok: error === null, layer, ms: Math.round(clock.monotonicNow() - beganMs), error, upstream };
   };
   const refused = await upstreamLimit.acquireForUser(new SharedTurn("probe"), WAIT_MS, gone);
   if (refused !== undefined)

@@ -30,7 +30,7 @@ export interface TilingScheme extends Pick<ArcgisCacheSourceOptions, "storage" |
   readonly bounds: Extent;
   /** The grid of the cache, without its id. */
   readonly grid: Omit<GridSetOptions, "id">;
-  /** The WKID. GeoWebCache uses it in the id of the grid set. */
+  /** The WKID, the number that ArcGIS has for the CRS. GeoWebCache uses it in the id of the grid set. */
   readonly code: number;
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { isMap } from "../../lib/is-map.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 
 /**
  * The default time limit of one query. An index answers in milliseconds; the limit is enough to read some gigabytes.
@@ -153,7 +154,7 @@ function startReader(): NonNullable<typeof reader> {
     pending.clear();
     if (culprit === undefined) return;
     // The reader answers requests in order, so the oldest pending request took too long.
-    refusedUntil.set(culprit.request.url, performance.now() + REFUSE_MS);
+    refusedUntil.set(culprit.request.url, machineClock.monotonicNow() + REFUSE_MS);
     culprit.reject(tooLong(culprit.request));
     for (const { request, resolve, reject } of others) {
       // The cursor of a `next` request was lost with the process.
@@ -189,7 +190,7 @@ function hold({ child, pending }: NonNullable<typeof reader>): void {
 
 function send(request: Request): Promise<unknown> {
   const until = refusedUntil.get(request.url);
-  if (until !== undefined && performance.now() < until) return Promise.reject(tooLong(request));
+  if (until !== undefined && machineClock.monotonicNow() < until) return Promise.reject(tooLong(request));
   refusedUntil.delete(request.url);
   reader ??= startReader();
   const current = reader;

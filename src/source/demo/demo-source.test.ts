@@ -263,7 +263,7 @@ test("the world has no legend, and other formats than PNG are refused in words",
   const { signal } = new AbortController();
   const question = { kind: "legend", style: "", format: "image/gif", options: {} } as const;
   await expect(of("world").query?.({ ...question, format: "image/png" }, signal)).rejects.toThrow(
-    "legends of the states only",
+    "only have legends of the states",
   );
   await expect(of("states").query?.(question, signal)).rejects.toThrow("FORMAT: expected image/png, got image/gif");
 });

@@ -9,6 +9,7 @@ import { BrokenAnswer, MalformedAnswer, TooLate } from "../../lib/http/http-fail
 import { proxiesOfEnvironment } from "../../lib/http/proxies.ts";
 import { currentTrace } from "../../lib/http/trace-context.ts";
 import { ownVersion } from "../../lib/process/version.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { SourceError } from "../source.ts";
 import { decodedBody } from "./content-coding.ts";
 import { SourceCookies } from "./cookies.ts";
@@ -155,7 +156,7 @@ function followingRedirects(client: HttpClient, { credentials, cookies, configur
   return async ({ url: first, form: firstForm }, accept, signal, met) => {
     // The limit applies to the whole request: a server that sends a byte now and then would never exceed a limit on
     // pauses.
-    const untilMs = performance.now() + options.timeoutMs;
+    const untilMs = machineClock.monotonicNow() + options.timeoutMs;
     let url = first;
     let form = firstForm;
     const send = async (own: Readonly<Record<string, string>>, authorization?: string): Promise<HttpAnswer> => {

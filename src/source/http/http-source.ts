@@ -1,3 +1,4 @@
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import {
   type Question,
   type RenderedImage,
@@ -49,7 +50,7 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
   const mirrors = addressesOf(options);
   const failover = new Failover(
     mirrors,
-    () => performance.now(),
+    () => machineClock.monotonicNow(),
     (address, isUp) => mirrors.length > 1 && report?.(originOf(options, address), isUp),
   );
   const tryAddresses = <T>(

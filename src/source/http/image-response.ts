@@ -1,6 +1,7 @@
 import { pictureKind } from "../../image/picture-kind.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { ProxyRefusal } from "../../lib/http/http-failure.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type FailureClass, SourceError } from "../source.ts";
 import { beginningOf, isPermanentException, ownWords } from "./response-text.ts";
 
@@ -44,7 +45,7 @@ export function checkStatus({ status, contentType, body, retryAfter }: UpstreamA
     return words === "" ? prefix : `${prefix}: ${words}`;
   };
   if (status === 429 || (status === 503 && retryAfter !== undefined)) {
-    const wait = retryAfterMs(retryAfter, Date.now());
+    const wait = retryAfterMs(retryAfter, machineClock.now());
     throw new SourceError("busy", said(`status ${status}`), wait === undefined ? {} : { retryAfterMs: wait });
   }
   if (GOOD_STATUSES.has(status)) return;

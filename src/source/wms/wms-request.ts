@@ -92,7 +92,10 @@ export function questionUrl(address: string, options: WmsSourceOptions, question
   }
 }
 
-/** Returns the GetMap of a raster, with GeoWebCache's parameters. The map server must not blend its pixels. */
+/**
+ * Returns the GetMap request for the raster of a request filter, with GeoWebCache's parameters. Antialiasing is off, so
+ * that each pixel has the exact colour of one shape.
+ */
 function maskUrl(address: string, options: WmsSourceOptions, request: MaskRequest): URL {
   const { filter } = request;
   const { layers = options.layers, styles = [] } = filter.type === "wms" ? filter : {};

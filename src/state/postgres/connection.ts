@@ -1,6 +1,7 @@
-import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage } from "../../lib/error-code.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { sleep } from "../../lib/time/sleep.ts";
 import { newClient, type PostgresClient, runQuery } from "./client.ts";
 import { faultOfConnection, faultOfStatement, isLoss, unavailable } from "./faults.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
@@ -47,7 +48,7 @@ interface Sent {
 export class PostgresConnection {
   readonly #target: PostgresTarget;
   readonly #use: SessionUse;
-  readonly #instance = randomUUID();
+  readonly #instance = machineRandom.uuid();
   #state: State = { kind: "closed" };
   /** The connection of the transaction that a batch has begun. Undefined if no transaction is open. */
   #inTransaction: Open | undefined;
@@ -113,7 +114,7 @@ export class PostgresConnection {
 
   #lost(open: Open, why: string): void {
     if (this.#state !== open) return;
-    this.#become({ kind: "lost", sinceMs: performance.now(), fault: unavailable("", this.#target, why) });
+    this.#become({ kind: "lost", sinceMs: machineClock.monotonicNow(), fault: unavailable("", this.#target, why) });
     if (!this.#isClosing) void this.#connectAgain(open.pid);
   }
 
@@ -125,7 +126,7 @@ export class PostgresConnection {
         return;
       }
       if (opened.kind !== "open" && this.#state.kind === "lost") this.#state.fault = opened;
-      await sleep(PAUSE_MS);
+      await sleep(machineClock, PAUSE_MS);
     }
     for (const notify of [...this.#changed]) notify();
   }
@@ -161,13 +162,13 @@ export class PostgresConnection {
       if (this.#diverged !== undefined) return this.#diverged;
       if (state.kind === "open") return state;
       if (state.kind === "closed") return unavailable("", this.#target, "it is not connected");
-      const leftMs = state.sinceMs + waitMs - performance.now();
+      const leftMs = state.sinceMs + waitMs - machineClock.monotonicNow();
       if (leftMs <= 0) return state.fault;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(done, leftMs);
+        const timer = machineClock.after(leftMs, done);
         const changed = this.#changed;
         function done(): void {
-          clearTimeout(timer);
+          timer.cancel();
           changed.delete(done);
           resolve();
         }
@@ -185,7 +186,7 @@ export class PostgresConnection {
   }
 
   async run(batch: Batch): Promise<BatchResult> {
-    const beganMs = performance.now();
+    const beganMs = machineClock.monotonicNow();
     for (let attempt = 1; ; attempt++) {
       const open = batch.transaction === "continue" ? this.#inTransaction : await this.#opened(RECONNECT_WAIT_MS);
       if (open === undefined || open.kind !== "open")
@@ -198,7 +199,9 @@ export class PostgresConnection {
       if (!sent.isLost) return this.#answered(open, batch, { ...sent, results });
       this.#inTransaction = undefined;
       if (commit !== undefined) {
-        const again = await this.#opened(Math.max(RECONNECT_WAIT_MS, beganMs + DOUBT_WAIT_MS - performance.now()));
+        const again = await this.#opened(
+          Math.max(RECONNECT_WAIT_MS, beganMs + DOUBT_WAIT_MS - machineClock.monotonicNow()),
+        );
         if (again.kind !== "open") return { ok: false, fault: again };
         this.#doubted = undefined;
         if (this.#lastCommit === commit) return { ok: true, results: results.slice(0, batch.queries.length) };
@@ -234,7 +237,7 @@ export class PostgresConnection {
   /** Sends all statements at once. Closes the connection if PostgreSQL neither answers nor works on them. */
   async #send(open: Open, queries: readonly Query[]): Promise<Sent> {
     const { client } = open;
-    const watch = setInterval(() => void this.#lookAt(open), SILENT_MS);
+    const watch = machineClock.every(SILENT_MS, () => void this.#lookAt(open));
     try {
       const settled = await Promise.allSettled(queries.map((query) => runQuery(client, query)));
       const failed = settled.find((one) => one.status === "rejected");
@@ -249,7 +252,7 @@ export class PostgresConnection {
         isLost,
       };
     } finally {
-      clearInterval(watch);
+      watch.cancel();
     }
   }
 
@@ -257,7 +260,7 @@ export class PostgresConnection {
   async #lookAt(open: Open): Promise<void> {
     const other = newClient(this.#target, "nuthatch, looking at a silent connection");
     other.client.on("error", () => {});
-    const late = setTimeout(() => other.destroy(new Error("no answer")), SILENT_MS / 2);
+    const late = machineClock.after(SILENT_MS / 2, () => other.destroy(new Error("no answer")));
     let isWorking = false;
     try {
       await other.client.connect();
@@ -269,7 +272,7 @@ export class PostgresConnection {
     } catch {
       // The second connection does not get an answer either.
     } finally {
-      clearTimeout(late);
+      late.cancel();
       other.destroy(new Error("not used"));
     }
     if (!isWorking) open.destroy(new Error("PostgreSQL does not answer"));
@@ -279,10 +282,10 @@ export class PostgresConnection {
     this.#isClosing = true;
     if (this.#state.kind !== "open") return;
     const { client, destroy } = this.#state;
-    const late = setTimeout(() => destroy(new Error("no answer")), RECONNECT_WAIT_MS);
+    const late = machineClock.after(RECONNECT_WAIT_MS, () => destroy(new Error("no answer")));
     // The last transaction has ended, so a connection that breaks now loses nothing.
     await client.end().catch(() => {});
-    clearTimeout(late);
+    late.cancel();
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { sleep } from "../../lib/time/sleep.ts";
 import { postgresTables } from "../tables.ts";
 import { refused, unavailable } from "./faults.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
@@ -110,7 +111,7 @@ async function takeLock(
   { target, use, lostPid }: SessionOwner,
   keys: readonly [number, number],
 ): Promise<Fault | undefined> {
-  const until = performance.now() + LONGEST_LOCK_MS;
+  const until = machineClock.monotonicNow() + LONGEST_LOCK_MS;
   let first: { readonly pid: number; readonly seen: string } | undefined;
   for (;;) {
     const taken = await client.query<{ taken: number }>("SELECT pg_try_advisory_lock($1, $2)::int AS taken", [...keys]);
@@ -126,9 +127,9 @@ async function takeLock(
       await client.query("SELECT pg_terminate_backend($1)", [holder.pid]);
     // A living server sends a statement each second.
     const isAlive = holder !== undefined && holder.pid === first?.pid && holder.seen !== first.seen;
-    if (isAlive || performance.now() > until) return refused("", target, usedBy("another Nuthatch"));
+    if (isAlive || machineClock.monotonicNow() > until) return refused("", target, usedBy("another Nuthatch"));
     if (holder !== undefined && first?.pid !== holder.pid) first = holder;
-    await sleep(LOCK_LOOK_MS);
+    await sleep(machineClock, LOCK_LOOK_MS);
   }
 }
 

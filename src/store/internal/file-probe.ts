@@ -2,7 +2,9 @@ import { constants } from "node:fs";
 import { access, open, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
+import type { Timer } from "../../lib/time/clock.ts";
 import { LATE, unlessLate } from "../../lib/time/late.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { StoreError } from "../tile-store.ts";
 import { MARKS } from "./store-root.ts";
 
@@ -31,7 +33,7 @@ export class FileProbe {
   /** The beginning of each message about the unavailable store. */
   readonly lost: string;
   #looking: Promise<string | undefined> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #isHanging = false;
   /**
    * Whether a check has found a file that identifies the store. If so, a directory without this file is a different
@@ -48,12 +50,12 @@ export class FileProbe {
 
   /** Checks the store every second from now on. */
   watch(): this {
-    this.#timer ??= setInterval(() => void this.look(), LOOK_MS).unref();
+    this.#timer ??= machineClock.every(LOOK_MS, () => void this.look()).unref();
     return this;
   }
 
   end(): void {
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
   }
 
   /**
@@ -65,7 +67,7 @@ export class FileProbe {
       this.#looking = undefined;
       this.#set(false);
     });
-    const found = await unlessLate(this.#looking, LONGEST_WAIT_MS);
+    const found = await unlessLate(machineClock, this.#looking, LONGEST_WAIT_MS);
     if (found !== LATE) return found;
     this.#set(true);
     return `${this.lost}: ${SILENT}`;
@@ -73,7 +75,7 @@ export class FileProbe {
 
   /** Returns the result of a call of the file system. @throws StoreError when the call does not return in time */
   async inTime<T>(answer: Promise<T>): Promise<T> {
-    const found = await unlessLate(answer, LONGEST_WAIT_MS);
+    const found = await unlessLate(machineClock, answer, LONGEST_WAIT_MS);
     if (found !== LATE) return found;
     // The next check that is answered ends this state.
     this.#set(true);
@@ -116,7 +118,7 @@ export class FileProbe {
       if (file === undefined) continue;
       await file.close();
       // Only the first file's time has no meaning and may be set.
-      if (writes && name === MARKS[0]) await utimes(path, new Date(), new Date());
+      if (writes && name === MARKS[0]) await utimes(path, new Date(machineClock.now()), new Date(machineClock.now()));
       return true;
     }
     return false;

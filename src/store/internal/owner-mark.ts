@@ -1,6 +1,7 @@
 import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { InventoryStore } from "../inventory-store.ts";
 import { statOf } from "./directories.ts";
 import { storeError } from "./faults.ts";
@@ -15,7 +16,7 @@ export function ownerMarkIn(root: string): Pick<InventoryStore, "noteAlive" | "l
   const path = join(root, ALIVE);
   return {
     async noteAlive() {
-      const now = new Date();
+      const now = new Date(machineClock.now());
       try {
         await utimes(path, now, now).catch((error: unknown) => {
           if (codeOf(error) !== "ENOENT") throw error;
@@ -29,7 +30,7 @@ export function ownerMarkIn(root: string): Pick<InventoryStore, "noteAlive" | "l
     lastAliveMs() {
       const ms = statOf(path, "the store cannot be read")?.ctimeMs;
       // A time in the future means that the clock was set back, so changes since then cannot be found by their times.
-      return ms === undefined || ms > Date.now() + CLOCK_STEP_MS ? undefined : ms;
+      return ms === undefined || ms > machineClock.now() + CLOCK_STEP_MS ? undefined : ms;
     },
   };
 }

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { StoreError } from "../tile-store.ts";
 
 /** The file in a store's directory that contains the identity of the store. */
@@ -106,7 +106,7 @@ export function prepareRoot(root: string, known: KnownRoots | undefined): void {
  */
 function writeMark(root: string, isThere: boolean): void {
   try {
-    writeFileSync(join(root, MARK), `${randomUUID()}\n`, { mode: 0o600 });
+    writeFileSync(join(root, MARK), `${machineRandom.uuid()}\n`, { mode: 0o600 });
   } catch (error) {
     if (!isThere) throw error;
   }

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { defined } from "../../lib/defined.ts";
 import { pagesOf } from "../../lib/pages.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { type BackOff, jittered, pauseAfter } from "../../lib/time/back-off.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { sleep } from "../../lib/time/sleep.ts";
 import {
   errorOf,
   mayPass,
@@ -181,7 +183,8 @@ export class S3Client implements AsyncDisposable {
         const isLast = tries === DELETE_TRIES;
         for (const [key, error] of failed) if (isLast || !mayPass(error)) failures.set(key, error);
         left = isLast ? [] : left.filter((key) => failed.has(key) && !failures.has(key));
-        if (left.length > 0) await sleep(jittered(pauseAfter(tries, DELETE_PAUSES), Math.random()));
+        if (left.length > 0)
+          await sleep(machineClock, jittered(pauseAfter(tries, DELETE_PAUSES), machineRandom.fraction()));
       }
     }
     return failures;

@@ -1,5 +1,6 @@
 import { asTileRect } from "../../grid/grid-set.ts";
 import { CELL_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { InventoryStore, LevelChanges } from "../inventory-store.ts";
 import type { Store } from "../store.ts";
 import { type DiskSpace, ifAvailable, type StoreError, type TileStatus } from "../tile-store.ts";
@@ -163,7 +164,7 @@ function inventoryOf(bridge: SyncBridge<Owned>, inventory: S3Inventory): Invento
     regions: (pyramid, z, after) => inventory.regions(pyramid, z, after),
     noteAlive: async () => undefined,
     // A bucket does not record changes by other programs, so a restarted server looks for none.
-    lastAliveMs: () => Date.now(),
+    lastAliveMs: () => machineClock.now(),
     changes: (pyramid, z, sinceMs): LevelChanges => ({
       hasLost: sinceMs === 0,
       holds: async () => false,
@@ -182,13 +183,13 @@ function cellTimes(bridge: SyncBridge<Owned>): (at: TileAddress) => TileStatus |
   return ({ tileSet, x, y, z }) => {
     const [minX, minY] = [x - (x % CELL_SIDE), y - (y % CELL_SIDE)];
     const key = `${tileSetKey(tileSet)}\n${z}/${minX}/${minY}`;
-    if (cell?.key !== key || performance.now() > cell.untilMs) {
+    if (cell?.key !== key || machineClock.monotonicNow() > cell.untilMs) {
       const rect = { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
       const found = bridge.call("recount", tileSet, asTileRect(rect));
       const tiles = new Map(
         found.map((tile) => [`${tile.x}/${tile.y}`, { ...tile, confirmedMs: tile.modifiedMs }] as const),
       );
-      cell = { key, untilMs: performance.now() + TIMES_MS, tiles };
+      cell = { key, untilMs: machineClock.monotonicNow() + TIMES_MS, tiles };
     }
     return cell.tiles.get(`${x}/${y}`);
   };

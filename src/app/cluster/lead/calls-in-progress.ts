@@ -1,10 +1,17 @@
+import type { Clock, Timer } from "../../../lib/time/clock.ts";
+import { turn } from "../../../lib/time/sleep.ts";
 import { LEAD_CLOSING } from "../link/node-methods.ts";
 
 /** The calls of nodes that the lead is working on. */
 export class CallsInProgress {
+  readonly #clock: Clock;
   #count = 0;
   #end: (() => void) | undefined;
   #isClosing = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Returns the method with a count of its running calls. After `refuse`, it rejects new calls. */
   counted(method: (...args: unknown[]) => unknown): (...args: unknown[]) => Promise<unknown> {
@@ -26,13 +33,13 @@ export class CallsInProgress {
   /** Waits until no call is in progress, at most for `graceMs`. */
   async ended(graceMs: number): Promise<void> {
     if (this.#count === 0) return;
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Timer | undefined;
     await new Promise<void>((resolve) => {
       this.#end = resolve;
-      timer = setTimeout(resolve, graceMs);
+      timer = this.#clock.after(graceMs, resolve);
     });
-    clearTimeout(timer);
+    timer?.cancel();
     // The response to the last call is sent in this turn.
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn(this.#clock);
   }
 }

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeView } from "../../../http/api/nodes/node-documents.ts";
 import type { NodeRemoval } from "../../../http/api/nodes/node-view.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
+import { pause } from "../../../lib/time/sleep.ts";
 import type { KnownNode, LeadTable } from "../link/lead-table.ts";
 
 /**
@@ -16,7 +17,7 @@ export interface KnownNodesParts {
   /** The epoch of the lead. */
   readonly epoch: number;
   /** ms since 1970. */
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -70,7 +71,7 @@ export class KnownNodes {
     const known = this.#known.get(node.name);
     // The node was drained, has left, or has restarted.
     if (known?.kind !== "here" || known.instance !== node.instance) return;
-    this.#put({ ...known, kind: "lost", lostMs: this.#parts.now() });
+    this.#put({ ...known, kind: "lost", lostMs: this.#parts.clock.now() });
     const lost = this.#lost;
     if (lost.length > MOST_LOST) this.left(lost.reduce((a, b) => (a.lostMs <= b.lostMs ? a : b)));
   }
@@ -119,7 +120,7 @@ export class KnownNodes {
       lead: false,
       state: "lost",
       since: isoTime(lostMs),
-      lag: Math.max(0, this.#parts.now() - lostMs),
+      lag: Math.max(0, this.#parts.clock.now() - lostMs),
       lease: 0,
       version,
       work: { tiles: 0, renders: 0, metatiles: 0 },
@@ -150,7 +151,7 @@ export class KnownNodes {
         change.kind === "left"
           ? await table.forgetNode(change)
           : await table.keepNode(epoch, { ...change, lostMs: change.kind === "lost" ? change.lostMs : null });
-      if (!written.ok) await sleep(WRITE_AGAIN_MS, undefined, { ref: false });
+      if (!written.ok) await pause(this.#parts.clock, WRITE_AGAIN_MS);
       else if (this.#unwritten.get(change.name) === change) this.#unwritten.delete(change.name);
     }
   }

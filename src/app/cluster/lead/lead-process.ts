@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type HostPort, hostPortText } from "../../../configuration/cluster-options.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
 import { Channel, portOfProcess } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import { machineMs } from "../../../lib/process/machine-clock.ts";
-import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { sleep } from "../../../lib/time/sleep.ts";
 import type { StoreNews, TellStores } from "../../../store/store-news.ts";
 import { followParent } from "../../process/child-process.ts";
 import { createLogger } from "../../process/logger.ts";
@@ -40,15 +41,17 @@ class LeadProcess {
   #lead: Lead | undefined;
   #renderers: { storesUntil(ms: number): void } | undefined;
   #isClosing = false;
+  readonly #clock: Clock;
 
-  constructor(data: LeadData, { refused, storeNews }: LeadParentMethods) {
+  constructor(data: LeadData, { refused, storeNews }: LeadParentMethods, clock: Clock) {
     const { cluster, target, instance } = data;
     this.#data = data;
+    this.#clock = clock;
     this.#refused = refused;
     this.#foundStores = storeNews;
     this.#log = createLogger();
-    this.#lease = new Lease(cluster.leadLeaseMs, elapsedMs);
-    this.#table = new LeadTable(target, { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs });
+    this.#lease = new Lease(cluster.leadLeaseMs, clock.monotonicNow);
+    this.#table = new LeadTable(target, { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs, clock });
   }
 
   /** Records news about a remote store from another process of the node. */
@@ -71,6 +74,8 @@ class LeadProcess {
         return new NodePool({
           configuration,
           cluster,
+          clock: this.#clock,
+          random: machineRandom,
           instance,
           epoch,
           lease: this.#lease,
@@ -103,11 +108,11 @@ class LeadProcess {
 
   async #renew(address: HostPort): Promise<void> {
     const { epoch } = this.#data;
-    const sentMs = elapsedMs();
+    const sentMs = this.#clock.monotonicNow();
     const renewed = await this.#table.renew(epoch, address);
     if (renewed.ok && renewed.value) {
       this.#lease.granted(sentMs);
-      this.#renderers?.storesUntil(machineMs() + this.#lease.leftMs);
+      this.#renderers?.storesUntil(this.#clock.machineNow() + this.#lease.leftMs);
     } else if (renewed.ok) await this.#lost("another node has taken the lease");
     else if (!this.#lease.isValid) await this.#lost(renewed.error.message);
   }
@@ -115,7 +120,7 @@ class LeadProcess {
   async #renewAlways(address: HostPort): Promise<void> {
     const pauseMs = Math.min(LONGEST_RENEWAL_MS, this.#data.cluster.leadLeaseMs / RENEWALS_PER_LEASE);
     for (;;) {
-      await sleep(pauseMs);
+      await sleep(this.#clock, pauseMs);
       // If the process was suspended for longer than the lease, it ends here at the latest.
       if (!this.#lease.isValid) await this.#lost("it was not renewed in time");
       await this.#renew(address);
@@ -143,7 +148,7 @@ class LeadProcess {
   }
 
   async #end(code: number): Promise<never> {
-    await sleep(LOG_MS);
+    await sleep(this.#clock, LOG_MS);
     process.exit(code);
   }
 }
@@ -156,10 +161,14 @@ function startLeadProcess(): void {
   };
   const channel = new Channel<LeadProcessMethods, LeadParentMethods>(portOfProcess(process), {
     begin(data) {
-      lead = new LeadProcess(data, {
-        refused: (refusal) => channel.note("refused", [refusal]),
-        storeNews: (news) => channel.note("storeNews", [news]),
-      });
+      lead = new LeadProcess(
+        data,
+        {
+          refused: (refusal) => channel.note("refused", [refusal]),
+          storeNews: (news) => channel.note("storeNews", [news]),
+        },
+        machineClock,
+      );
       void lead.start().catch(failed);
     },
     storeNews: (news) => lead?.tellStores(news),

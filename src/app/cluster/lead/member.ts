@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { NodeView } from "../../../http/api/nodes/node-documents.ts";
 import { servedTiles } from "../../../http/api/nodes/node-view.ts";
 import type { Channel } from "../../../lib/process/channel.ts";
-import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { RendererHosts } from "../../server/renderers/renderer-pool.ts";
 import type { GrantedLeases } from "../link/lease.ts";
@@ -27,16 +27,20 @@ export interface Member {
 }
 
 /** Returns the member of a node that is joining. */
-export const newMember = (joining: Pick<Member, "hello" | "channel" | "socket" | "renderers" | "checked">): Member => ({
+export const newMember = (
+  joining: Pick<Member, "hello" | "channel" | "socket" | "renderers" | "checked">,
+  clock: Clock,
+): Member => ({
   ...joining,
   isDraining: joining.hello.isDraining,
   isLeaving: joining.hello.isLeaving ?? false,
-  sinceMs: Date.now(),
-  lastHeardMs: elapsedMs(),
+  sinceMs: clock.now(),
+  lastHeardMs: clock.monotonicNow(),
 });
 
 /** Facts that the row of a node needs in addition to its member. */
 export interface ViewParts {
+  readonly clock: Clock;
   readonly hosts: Pick<RendererHosts, "workOf">;
   readonly leases: Pick<GrantedLeases, "leftMs">;
   /** Whether the lead runs beside this node. */
@@ -52,7 +56,7 @@ export async function nodeViews(members: Iterable<Member>, parts: ViewParts): Pr
 export const byName = (a: NodeView, b: NodeView): number => (a.name < b.name ? -1 : 1);
 
 /** Returns the row of a node in the list. Requests the number of tiles that the node has served. */
-export async function nodeView(member: Member, { hosts, leases, isOwn }: ViewParts): Promise<NodeView> {
+export async function nodeView(member: Member, { clock, hosts, leases, isOwn }: ViewParts): Promise<NodeView> {
   const { hello, channel, renderers, sinceMs, lastHeardMs, isDraining, isLeaving } = member;
   const lead = isOwn(hello);
   const lease = leases.leftMs(hello.instance);
@@ -64,7 +68,7 @@ export async function nodeView(member: Member, { hosts, leases, isOwn }: ViewPar
     lead,
     state: metrics === undefined ? "lost" : isDraining || isLeaving ? "draining" : "ready",
     since: isoTime(sinceMs),
-    lag: Math.max(0, Math.round(elapsedMs() - lastHeardMs)),
+    lag: Math.max(0, Math.round(clock.monotonicNow() - lastHeardMs)),
     lease: lease === null ? null : Math.round(lease),
     version: hello.program,
     work: { ...work, tiles: metrics === undefined ? 0 : servedTiles(metrics.tiles) },

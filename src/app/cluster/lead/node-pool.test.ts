@@ -6,7 +6,9 @@ import { loadConfiguration } from "../../../configuration/load.ts";
 import { storeLocationsById } from "../../../configuration/store-locations.ts";
 import { TileTimes } from "../../../http/tiles/tile-times.ts";
 import { Channel, localMethods } from "../../../lib/process/channel.ts";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { ok } from "../../../lib/result.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { SERVING_PROCESSES, type ServingProcesses } from "../../process/process-methods.ts";
 import { servingProcessesConformance } from "../../process/serving-processes.conformance.ts";
 import type { RendererHost } from "../../server/renderers/renderer-host.ts";
@@ -49,6 +51,8 @@ async function startPool(nodeLeaseMs = LONG_MS) {
       nodeLeaseMs,
       leadLeaseMs: LONG_MS,
     },
+    clock: machineClock,
+    random: machineRandom,
     instance: OWN,
     epoch: 1,
     lease: { isValid: true, leftMs: LONG_MS },
@@ -58,7 +62,7 @@ async function startPool(nodeLeaseMs = LONG_MS) {
       forgetNode: async () => ok(null),
     },
     // No test calls the core of the server.
-    core: new LeadLink(silentLog).core(),
+    core: new LeadLink(machineClock, silentLog).core(),
     hosts: {
       add: (host) => void hosts.add(host),
       remove: async (host) => void hosts.delete(host),

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import type { Server, Socket } from "node:net";
 import type { Accounts } from "../../../account/account-service.ts";
@@ -14,8 +13,10 @@ import { codeOf, errorMessage } from "../../../lib/error-code.ts";
 import { aroundMethods, Channel, MALFORMED, UNKNOWN_METHOD } from "../../../lib/process/channel.ts";
 import { listenOn } from "../../../lib/process/listen-on.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import type { Random } from "../../../lib/random/random.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
-import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import type { Clock, Timer } from "../../../lib/time/clock.ts";
+import { deadline } from "../../../lib/time/deadline.ts";
 import { waitOut } from "../../../lib/time/wait-out.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import type { ServingProcesses } from "../../process/process-methods.ts";
@@ -40,6 +41,8 @@ import { NodeRenderers } from "./node-renderers.ts";
 export interface NodePoolParts {
   readonly configuration: Configuration;
   readonly cluster: ClusterOptions;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly instance: string;
   readonly epoch: number;
   /** The lease of this lead. The lead grants leases to nodes only while it is valid. */
@@ -64,15 +67,15 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   /** Emits `joined` for each node that joins. */
   readonly #joins = new EventEmitter();
   readonly #sockets = new Set<Socket>();
-  readonly #calls = new CallsInProgress();
+  readonly #calls: CallsInProgress;
   readonly #methods: ReturnType<typeof methodsForMembers>;
   readonly #server: Server;
   readonly #names: StoreNames;
   readonly #known: KnownNodes;
-  readonly #timer: NodeJS.Timeout;
-  readonly #sinceMs = Date.now();
+  readonly #timer: Timer;
+  readonly #sinceMs: number;
   /** Fires when the leases of the previous lead have ended. */
-  #absentTimer: NodeJS.Timeout | undefined;
+  #absentTimer: Timer | undefined;
   /** Whether connections end because this lead is closing. */
   #isClosing = false;
   /** The number of nodes whose connection ended unannounced. */
@@ -83,10 +86,12 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   #closedTo: string | undefined = "the lead is starting";
 
   constructor(parts: NodePoolParts) {
-    const { configuration, cluster, core } = parts;
+    const { configuration, cluster, clock, core } = parts;
     super(sharedConfiguration(configuration, configuration.stores), parts.log);
     this.#parts = parts;
-    this.#leases = new GrantedLeases(cluster.nodeLeaseMs, elapsedMs);
+    this.#sinceMs = clock.now();
+    this.#calls = new CallsInProgress(clock);
+    this.#leases = new GrantedLeases(cluster.nodeLeaseMs, clock.monotonicNow);
     const methods = methodsForMembers(core, () => this.#allApplied());
     this.#methods = aroundMethods(
       {
@@ -106,9 +111,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       (method) => this.#calls.counted(method),
     );
     this.#names = new StoreNames(configuration);
-    this.#known = new KnownNodes({ ...parts, now: Date.now });
+    this.#known = new KnownNodes(parts);
     this.#server = acceptNodes(cluster.secret, (socket) => this.#accept(socket));
-    this.#timer = setInterval(() => this.#endOverdue(), cluster.nodeLeaseMs / LOOKS_PER_LEASE);
+    this.#timer = clock.every(cluster.nodeLeaseMs / LOOKS_PER_LEASE, () => this.#endOverdue());
     this.#timer.unref();
   }
 
@@ -158,13 +163,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     const welcome = (hello: NodeHello): Welcome => {
       const ofFile = this.#parts.configuration.stores;
       const renderers = new NodeRenderers(hello, channel, (stores) => storeChanges(stores, ofFile));
-      member = newMember({ hello, channel, socket, renderers, checked });
+      member = newMember({ hello, channel, socket, renderers, checked }, this.#parts.clock);
       this.#begin(member);
       return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs };
     };
     const beat = (): number => {
       if (member === undefined || hasLeft || !lease.isValid) return 0;
-      member.lastHeardMs = elapsedMs();
+      member.lastHeardMs = this.#parts.clock.monotonicNow();
       this.#leases.grant(member.hello.instance);
       return lease.leftMs;
     };
@@ -232,12 +237,12 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   #begin(member: Member): void {
     const { channel, hello, renderers } = member;
     if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
-    channel.note("begin", [this.state, randomUUID()]);
+    channel.note("begin", [this.state, this.#parts.random.uuid()]);
     this.#members.add(member);
     this.addMember(channel, () => void member.socket.destroy());
     this.#know(member);
     this.#leases.grant(hello.instance);
-    // The lead's host already has the renderers of its own machine.
+    // The renderers of the lead's machine are already in the pool.
     if (!this.#isOwn(hello) && !hello.isDraining && hello.renderers > 0) this.#parts.hosts.add(renderers);
     this.#parts.log.info("a node has joined", { node: hello.name });
     this.#joins.emit("joined");
@@ -282,12 +287,17 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     const absentMs = Math.ceil(this.#leases.absentMs());
     if (absentMs === 0) return false;
     // Rejects only if no node has joined in the time. The caller then decides without that node.
-    await once(this.#joins, "joined", { signal: AbortSignal.timeout(absentMs) }).catch(() => undefined);
+    await once(this.#joins, "joined", { signal: deadline(this.#parts.clock, absentMs) }).catch(() => undefined);
     return true;
   }
 
   get #viewParts(): ViewParts {
-    return { hosts: this.#parts.hosts, leases: this.#leases, isOwn: (hello) => this.#isOwn(hello) };
+    return {
+      clock: this.#parts.clock,
+      hosts: this.#parts.hosts,
+      leases: this.#leases,
+      isOwn: (hello) => this.#isOwn(hello),
+    };
   }
 
   /** Ends the connections of silent nodes, because a stopped process would delay every change. */
@@ -324,7 +334,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   }
 
   async #unaware(): Promise<void> {
-    await waitOut(() => this.#leases.unawareMs());
+    await waitOut(this.#parts.clock, () => this.#leases.unawareMs());
   }
 
   override async storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
@@ -399,9 +409,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   #openToNodes(): void {
     this.#closedTo = undefined;
     if (this.#isClosing || this.#absentTimer !== undefined) return;
-    this.#absentTimer = setTimeout(
-      () => void this.#known.absentAreLost(this.#sinceMs),
+    this.#absentTimer = this.#parts.clock.after(
       this.#parts.cluster.nodeLeaseMs,
+      () => void this.#known.absentAreLost(this.#sinceMs),
     );
     this.#absentTimer.unref();
   }
@@ -428,9 +438,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     await Promise.all([...this.#members].map(({ channel }) => channel.call("closing").catch(() => undefined)));
     await this.#calls.ended(graceMs);
     // Waits for the jobs' renders in progress on nodes.
-    await atMost(graceMs, Promise.all([...this.#members].map((one) => this.#parts.hosts.remove(one.renderers))));
-    clearInterval(this.#timer);
-    clearTimeout(this.#absentTimer);
+    await atMost(
+      this.#parts.clock,
+      graceMs,
+      Promise.all([...this.#members].map((one) => this.#parts.hosts.remove(one.renderers))),
+    );
+    this.#timer.cancel();
+    this.#absentTimer?.cancel();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroySoon();
     await closed;

@@ -2,6 +2,7 @@ import { hkdfSync } from "node:crypto";
 import { connect as connectPlain, createServer, type Server, type Socket } from "node:net";
 import { connect as connectTls, createServer as createTlsServer, type TlsOptions } from "node:tls";
 import type { HostPort } from "../../../configuration/cluster-options.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 
 /**
  * TLS 1.2 with a pre-shared key (RFC 4279, RFC 8442). The key authenticates both sides without certificates. An
@@ -34,13 +35,13 @@ export function acceptNodes(secret: string | undefined, accepted: (socket: Socke
 export function connectToNode({ host, port }: HostPort, secret: string | undefined): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const connected = (): void => {
-      clearTimeout(late);
+      late.cancel();
       socket.off("error", failed);
       prepare(socket);
       resolve(socket);
     };
     const failed = (error: Error): void => {
-      clearTimeout(late);
+      late.cancel();
       reject(error);
     };
     const socket: Socket =
@@ -58,7 +59,7 @@ export function connectToNode({ host, port }: HostPort, secret: string | undefin
             connected,
           );
     socket.once("error", failed);
-    const late = setTimeout(() => socket.destroy(new Error("no answer")), CONNECT_MS);
+    const late = machineClock.after(CONNECT_MS, () => socket.destroy(new Error("no answer")));
   });
 }
 

@@ -2,6 +2,7 @@ import type { Client } from "pg";
 import { type HostPort, hostPortText, parseHostPort } from "../../../configuration/cluster-options.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { newClient, type PostgresClient } from "../../../state/postgres/client.ts";
 import { faultOfConnection, faultOfStatement, isLoss } from "../../../state/postgres/faults.ts";
 import type { PostgresTarget } from "../../../state/postgres/postgres-url.ts";
@@ -38,6 +39,7 @@ export interface Candidate {
   readonly instance: string;
   readonly name: string;
   readonly leaseMs: number;
+  readonly clock: Clock;
 }
 
 /** The name of a node's connection to PostgreSQL, by which other nodes see whether the node is connected. */
@@ -172,9 +174,8 @@ export class LeadTable {
     if (!connected.ok) return connected;
     const open = connected.value;
     const { destroy } = open;
-    const late = setTimeout(
-      () => destroy(new Error("PostgreSQL does not answer")),
-      this.#candidate.leaseMs / ANSWERS_PER_LEASE,
+    const late = this.#candidate.clock.after(this.#candidate.leaseMs / ANSWERS_PER_LEASE, () =>
+      destroy(new Error("PostgreSQL does not answer")),
     );
     try {
       return ok(await work(open.client));
@@ -182,7 +183,7 @@ export class LeadTable {
       if (isLoss(error)) this.close();
       return refuse(faultOfStatement(error, this.#target));
     } finally {
-      clearTimeout(late);
+      late.cancel();
     }
   }
 

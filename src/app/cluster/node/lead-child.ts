@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Channel, portOfProcess } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { StartRefusal } from "../../process/process-methods.ts";
 import type { StoreNewsExchange } from "../../process/store-news-exchange.ts";
 import type { LeadData, LeadParentMethods, LeadProcessMethods } from "../link/lead-methods.ts";
@@ -48,8 +49,8 @@ export class LeadChild {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#channel.note("close", []);
-    const late = setTimeout(() => this.#process.kill("SIGKILL"), CLOSE_MS);
+    const late = machineClock.after(CLOSE_MS, () => this.#process.kill("SIGKILL"));
     await this.#ended;
-    clearTimeout(late);
+    late.cancel();
   }
 }

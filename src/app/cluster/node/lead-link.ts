@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { codeOf } from "../../../lib/error-code.ts";
 import { Channel, remoteMethods } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { SERVING_CALLS, USER_RENDERS } from "../../process/process-methods.ts";
 import type { Core } from "../../serving/serving.ts";
 import { FramedPort } from "../link/framed-port.ts";
@@ -22,12 +23,14 @@ const unavailable = (message: string): Error => Object.assign(new Error(message)
  * and has to check.
  */
 export class LeadLink {
+  readonly #clock: Clock;
   readonly #log: Logger;
   #channel: LeadChannel | undefined;
   #why = "no lead has been found yet";
   readonly #waiting = new Set<() => void>();
 
-  constructor(log: Logger) {
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
     this.#log = log;
   }
 
@@ -60,17 +63,17 @@ export class LeadLink {
   }
 
   async #connected(): Promise<LeadChannel> {
-    const until = performance.now() + WAIT_MS;
+    const until = this.#clock.monotonicNow() + WAIT_MS;
     while (this.#channel === undefined) {
-      const left = until - performance.now();
+      const left = until - this.#clock.monotonicNow();
       if (left <= 0) throw unavailable(`this node has no lead: ${this.#why}`);
       await new Promise<void>((resolve) => {
         const resume = (): void => {
-          clearTimeout(timer);
+          timer.cancel();
           this.#waiting.delete(resume);
           resolve();
         };
-        const timer = setTimeout(resume, left);
+        const timer = this.#clock.after(left, resume);
         this.#waiting.add(resume);
       });
     }

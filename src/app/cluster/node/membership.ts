@@ -1,11 +1,10 @@
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type ClusterOptions, hostPortText } from "../../../configuration/cluster-options.ts";
 import { codeOf, errorMessage } from "../../../lib/error-code.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import { machineMs } from "../../../lib/process/machine-clock.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
-import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { sleep } from "../../../lib/time/sleep.ts";
 import type { PostgresTarget } from "../../../state/postgres/postgres-url.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import type { StartRefusal } from "../../process/process-methods.ts";
@@ -25,6 +24,7 @@ import type { LeadLink } from "./lead-link.ts";
 
 export interface MembershipParts {
   readonly cluster: ClusterOptions;
+  readonly clock: Clock;
   readonly target: PostgresTarget;
   readonly hello: Omit<NodeHello, keyof LinkVersion | "renderers" | "isDraining" | "isLeaving">;
   readonly link: LeadLink;
@@ -83,13 +83,14 @@ export class Membership {
 
   constructor(parts: MembershipParts) {
     this.#parts = parts;
-    const { cluster, target, hello } = parts;
+    const { cluster, clock, target, hello } = parts;
     this.#table = new LeadTable(target, {
       instance: hello.instance,
       name: cluster.node,
       leaseMs: cluster.leadLeaseMs,
+      clock,
     });
-    this.#lease = new Lease(cluster.nodeLeaseMs, elapsedMs);
+    this.#lease = new Lease(cluster.nodeLeaseMs, clock.monotonicNow);
     this.first = new Promise((resolve) => {
       this.#report = resolve;
     });
@@ -112,11 +113,11 @@ export class Membership {
 
   /** Joins, and joins again whenever the connection is lost, until `close`. */
   async run(): Promise<void> {
-    const late = setTimeout(() => this.#report?.({ kind: "waiting" }), FIRST_MS);
-    void this.first.then(() => clearTimeout(late));
+    const late = this.#parts.clock.after(FIRST_MS, () => this.#report?.({ kind: "waiting" }));
+    void this.first.then(() => late.cancel());
     while (!this.#isClosing) {
       const socket = await this.#attempt();
-      if (socket === undefined) await sleep(PAUSE_MS);
+      if (socket === undefined) await sleep(this.#parts.clock, PAUSE_MS);
       else await this.#stay(socket);
     }
   }
@@ -172,8 +173,8 @@ export class Membership {
       hosted.killAll();
       link.lose(channel, lost);
     });
-    const late = setTimeout(() => socket.destroy(), cluster.nodeLeaseMs);
-    const sentMs = elapsedMs();
+    const late = this.#parts.clock.after(cluster.nodeLeaseMs, () => socket.destroy());
+    const sentMs = this.#parts.clock.monotonicNow();
     try {
       const welcome = await channel.call("join", {
         ...hello,
@@ -220,20 +221,20 @@ export class Membership {
       this.#why = `node ${row.name} does not answer: ${String(error)}`;
       return { kind: "waiting" };
     } finally {
-      clearTimeout(late);
+      late.cancel();
     }
   }
 
   /** Renews the lease until the connection is lost. */
   async #beat(channel: ReturnType<LeadLink["open"]>, socket: Socket, end: (why: string) => void): Promise<void> {
     const pauseMs = this.#parts.cluster.nodeLeaseMs / BEATS_PER_LEASE;
-    const silent = setInterval(() => {
+    const silent = this.#parts.clock.every(pauseMs, () => {
       if (!this.#lease.isValid) end("the lead does not answer");
-    }, pauseMs);
+    });
     try {
       while (!socket.destroyed) {
-        await sleep(pauseMs);
-        const sentMs = elapsedMs();
+        await sleep(this.#parts.clock, pauseMs);
+        const sentMs = this.#parts.clock.monotonicNow();
         const leadLeaseMs = await channel.call("beat");
         if (leadLeaseMs > 0) {
           this.#lease.granted(sentMs);
@@ -244,15 +245,15 @@ export class Membership {
       // The "close" event reports a lost connection.
       if (!socket.destroyed) end(`the lead cannot renew the lease: ${errorMessage(error)}`);
     } finally {
-      clearInterval(silent);
+      silent.cancel();
     }
   }
 
   /** Permits renderers of this node to store while both this node's lease and the lead's lease are valid. */
   #mayStore(sentMs: number, leadLeaseMs: number): void {
     const { renderers, cluster } = this.#parts;
-    const leftMs = sentMs + Math.min(leadLeaseMs, cluster.nodeLeaseMs) - elapsedMs();
-    renderers.storesUntil(machineMs() + leftMs);
+    const leftMs = sentMs + Math.min(leadLeaseMs, cluster.nodeLeaseMs) - this.#parts.clock.monotonicNow();
+    renderers.storesUntil(this.#parts.clock.machineNow() + leftMs);
   }
 
   /** Resolves when the connection is lost. */
@@ -299,9 +300,9 @@ export class Membership {
    */
   async #renewAtStart(epoch: number): Promise<void> {
     const { leadLeaseMs } = this.#parts.cluster;
-    const untilMs = elapsedMs() + LEASES_OF_START * leadLeaseMs;
-    for (const lead = this.#lead; elapsedMs() < untilMs; ) {
-      await sleep(leadLeaseMs / RENEWALS_PER_LEASE);
+    const untilMs = this.#parts.clock.monotonicNow() + LEASES_OF_START * leadLeaseMs;
+    for (const lead = this.#lead; this.#parts.clock.monotonicNow() < untilMs; ) {
+      await sleep(this.#parts.clock, leadLeaseMs / RENEWALS_PER_LEASE);
       if (this.#lead !== lead || this.#isClosing) return;
       const renewed = await this.#table.renewAtStart(epoch);
       if (renewed.ok && !renewed.value) return;
@@ -330,7 +331,7 @@ export class Membership {
    */
   async retire(graceMs: number): Promise<void> {
     this.#isLeaving = true;
-    await atMost(graceMs, this.#retire?.() ?? Promise.resolve());
+    await atMost(this.#parts.clock, graceMs, this.#retire?.() ?? Promise.resolve());
   }
 
   /** Gives the lease back: the node no longer serves. Ends the lead in order if this node has it. */
@@ -339,6 +340,7 @@ export class Membership {
     // If no lead acknowledges the leave, the next lead would record this node as lost.
     if ((await this.#leave?.()) !== true)
       await atMost(
+        this.#parts.clock,
         FORGET_MS,
         this.#table.forgetNode({ name: this.#parts.cluster.node, instance: this.#parts.hello.instance }),
       );

@@ -1,9 +1,10 @@
-import { randomUUID } from "node:crypto";
 import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import { storeLocationsById } from "../../../configuration/store-locations.ts";
 import type { Readiness } from "../../../http/readiness.ts";
 import { localMethods } from "../../../lib/process/channel.ts";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { lockTilesDirectory } from "../../coordinator/claimed-state.ts";
 import { StoreWatch } from "../../coordinator/store-watch.ts";
 import { loadDiskTiers } from "../../process/configured-stores.ts";
@@ -43,11 +44,11 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   const log = createLogger();
   makeStoreDirectories(own, log);
   const lock = claim(own);
-  const instance = randomUUID();
+  const instance = machineRandom.uuid();
   logNotices(own, log);
   if (own.state.type !== "postgres") throw new Error("a cluster has its state in PostgreSQL");
   const { target } = own.state;
-  const link = new LeadLink(log);
+  const link = new LeadLink(machineClock, log);
   const storeNews = new StoreNewsExchange();
   const core = link.core();
   const stores = await openStoresToServe(own, instance, storeNews);
@@ -56,7 +57,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     () => {},
     () => {},
   );
-  const looks = setInterval(() => void storeWatch.look(), LOOK_MS).unref();
+  const looks = machineClock.every(LOOK_MS, () => void storeWatch.look()).unref();
   const serving: Serving = new Serving({
     configuration: own,
     eventsId: instance,
@@ -89,6 +90,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   };
   const membership: Membership = new Membership({
     cluster,
+    clock: machineClock,
     target,
     hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
     link,
@@ -122,7 +124,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     async close() {
       if (isClosing) return;
       isClosing = true;
-      clearInterval(looks);
+      looks.cancel();
       await Promise.all([membership.retire(GRACE_MS), serving.close(GRACE_MS)]);
       await membership.close();
       lock.release();

@@ -94,7 +94,7 @@ export class LocalRenderers implements RendererHost {
     for (const port of this.#ports) if (port !== from) noteTo<RendererMethods>(port, "storeNews", [news]);
   }
 
-  /** Stores nothing after this time of `machineMs`. */
+  /** Stores nothing after this time of `Clock.machineNow`. */
   storesUntil(ms: number): void {
     this.#owner = { ...this.#owner, storesUntilMs: ms };
     for (const port of this.#ports) noteTo<RendererMethods>(port, "storesUntil", [ms]);

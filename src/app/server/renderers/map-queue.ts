@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { MapRefused } from "../../../render/renderers.ts";
 
 /** The most waiting maps. Each holds its tiles in memory. */
@@ -31,20 +31,20 @@ export class MapQueue {
   async add<T>(work: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T | MapRefused> {
     const refused: MapRefused = { kind: "refused", retryAfterSeconds: 5 };
     if (this.#queue.size >= MOST_WAITING) return refused;
-    const beganMs = elapsedMs();
+    const beganMs = machineClock.monotonicNow();
     return this.#queue.add(async () => {
       // If the client has disconnected, the turn goes to the next map at once.
       gone.throwIfAborted();
-      if (elapsedMs() - beganMs > this.#waitMs) return refused;
+      if (machineClock.monotonicNow() - beganMs > this.#waitMs) return refused;
       const late = new AbortController();
-      const timer = setTimeout(() => late.abort(new Error("the map takes too long")), this.#workMs);
+      const timer = machineClock.after(this.#workMs, () => late.abort(new Error("the map takes too long")));
       try {
         return await work(AbortSignal.any([gone, late.signal]));
       } catch (error) {
         if (late.signal.aborted && !gone.aborted) return refused;
         throw error;
       } finally {
-        clearTimeout(timer);
+        timer.cancel();
       }
     });
   }

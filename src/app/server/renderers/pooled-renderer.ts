@@ -2,7 +2,8 @@ import type { Layer } from "../../../layer/layer.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import { elapsedMs } from "../../../lib/time/elapsed.ts";
+import type { Timer } from "../../../lib/time/clock.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { EarlyTiles } from "../../../render/renderer/missed-tile-first.ts";
 import type { RendererMethods, RendererNotes } from "../../renderer/renderer-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
@@ -64,7 +65,7 @@ export class PooledRenderer {
   readonly #process: RendererProcess;
   readonly #watch: ProcessWatch;
   readonly #exited: Promise<void>;
-  #idleTimer: NodeJS.Timeout | undefined;
+  #idleTimer: Timer | undefined;
   /** Whether the renderer gets no further work. */
   #isRetiring = false;
   #isClosing = false;
@@ -83,7 +84,7 @@ export class PooledRenderer {
     this.#process = host.start(NICE[who], (end) => {
       this.#hasEnded = true;
       this.#watch.end();
-      clearTimeout(this.#idleTimer);
+      this.#idleTimer?.cancel();
       this.channel.close(new Error("the renderer has ended"));
       parts.ended(this, end);
       for (const report of this.#lost.keys()) report();
@@ -112,7 +113,7 @@ export class PooledRenderer {
           renders: this.renders,
         });
         this.#process.kill();
-        setTimeout(giveUp, GIVE_UP_MS).unref();
+        machineClock.after(GIVE_UP_MS, giveUp).unref();
       },
       pingMs: PING_MS,
     });
@@ -120,7 +121,7 @@ export class PooledRenderer {
     void this.channel
       .call("alive")
       .then(() => {
-        this.#loadedMs = elapsedMs();
+        this.#loadedMs = machineClock.monotonicNow();
       })
       // `ended` reports the end of the process.
       .catch(() => undefined);
@@ -139,7 +140,7 @@ export class PooledRenderer {
 
   /** Whether the process is still loading its code, or V8 has not compiled it. */
   get isNew(): boolean {
-    return this.#loadedMs === undefined || elapsedMs() - this.#loadedMs < NEW_MS[this.who];
+    return this.#loadedMs === undefined || machineClock.monotonicNow() - this.#loadedMs < NEW_MS[this.who];
   }
 
   /** Whether the renderer gets no further work, because it ends. */
@@ -180,7 +181,7 @@ export class PooledRenderer {
    * work stores; absent if it stores none.
    */
   async work<T>(work: (renderer: this, died: Promise<void>) => Promise<T>, layer?: LayerName): Promise<T> {
-    clearTimeout(this.#idleTimer);
+    this.#idleTimer?.cancel();
     let report = () => {};
     const died = new Promise<void>((resolve) => {
       report = resolve;
@@ -194,7 +195,7 @@ export class PooledRenderer {
       if (this.#lost.size === 0 && !this.#hasEnded) {
         this.#watch.end();
         if (this.#isRetiring) void this.close();
-        this.#idleTimer = setTimeout(() => void this.close(), IDLE_MS);
+        this.#idleTimer = machineClock.after(IDLE_MS, () => void this.close());
         this.#idleTimer.unref();
       }
     }
@@ -212,10 +213,10 @@ export class PooledRenderer {
     this.#isRetiring = true;
     if (!this.#isClosing) {
       this.#isClosing = true;
-      clearTimeout(this.#idleTimer);
+      this.#idleTimer?.cancel();
       this.channel.note("close", []);
-      const timer = setTimeout(() => this.#process.kill(), CLOSE_MS);
-      void this.#exited.then(() => clearTimeout(timer));
+      const timer = machineClock.after(CLOSE_MS, () => this.#process.kill());
+      void this.#exited.then(() => timer.cancel());
     }
     await this.#exited;
   }

@@ -1,3 +1,6 @@
+import type { Timer } from "../../../lib/time/clock.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+
 /**
  * A process counts as hung after this time. It responds in a millisecond, or in seconds while it processes the largest
  * picture.
@@ -19,8 +22,8 @@ export interface ProcessWatchParts {
  */
 export class ProcessWatch {
   readonly #parts: ProcessWatchParts;
-  #timer: NodeJS.Timeout | undefined;
-  #deadline: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
+  #deadline: Timer | undefined;
   #pingedMs: number | undefined;
 
   constructor(parts: ProcessWatchParts) {
@@ -29,20 +32,20 @@ export class ProcessWatch {
 
   /** How long the process has not responded, ms. */
   get silentMs(): number {
-    return this.#pingedMs === undefined ? 0 : performance.now() - this.#pingedMs;
+    return this.#pingedMs === undefined ? 0 : machineClock.monotonicNow() - this.#pingedMs;
   }
 
   /** Starts to watch the process because it has work. Does nothing if the process is already watched. */
   begin(): void {
     if (this.#timer !== undefined || this.#deadline !== undefined) return;
-    this.#timer = setTimeout(() => this.#sendPing(), this.#parts.pingMs ?? PING_MS);
+    this.#timer = machineClock.after(this.#parts.pingMs ?? PING_MS, () => this.#sendPing());
     this.#timer.unref();
   }
 
   /** Stops watching the process because it has no work or has ended. */
   end(): void {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#deadline);
+    this.#timer?.cancel();
+    this.#deadline?.cancel();
     this.#timer = undefined;
     this.#deadline = undefined;
     this.#pingedMs = undefined;
@@ -51,10 +54,10 @@ export class ProcessWatch {
   #sendPing(): void {
     this.#timer = undefined;
     const { ping, hung, deadlineMs = DEADLINE_MS } = this.#parts;
-    const deadline = setTimeout(() => hung(deadlineMs), deadlineMs);
+    const deadline = machineClock.after(deadlineMs, () => hung(deadlineMs));
     deadline.unref();
     this.#deadline = deadline;
-    this.#pingedMs = performance.now();
+    this.#pingedMs = machineClock.monotonicNow();
     const answered = (): void => {
       if (this.#deadline !== deadline) return;
       this.end();

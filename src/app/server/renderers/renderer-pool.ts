@@ -2,6 +2,8 @@ import type { Composed, Composition } from "../../../image/compose.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { turn } from "../../../lib/time/sleep.ts";
 import { waitOut } from "../../../lib/time/wait-out.ts";
 import type { Reserve } from "../../../render/admission.ts";
 import type { RenderOrder } from "../../../render/render-order.ts";
@@ -52,7 +54,7 @@ export interface RendererHosts {
   add(host: RendererHost): void;
   /** Gives the host no further work. Resolves when its renderers have ended. */
   remove(host: RendererHost): Promise<void>;
-  /** Returns the work of a host. Absent for the machine of this process. */
+  /** Returns the work of the renderers on a host. Without `host`, returns the work on the machine of this process. */
   workOf(host?: RendererHost): RenderWork;
 }
 
@@ -155,7 +157,7 @@ export class RendererPool implements Renderers, RendererHosts {
           log.error("a renderer ended unexpectedly", { ...renderer.place, code: end.code, signal: end.signal });
         break;
       case "unreachable":
-        this.#unreachableUntilMs = Math.max(this.#unreachableUntilMs, performance.now() + end.mayStoreMs);
+        this.#unreachableUntilMs = Math.max(this.#unreachableUntilMs, machineClock.monotonicNow() + end.mayStoreMs);
         lostWriter(end.mayStoreMs);
     }
     if (this.#renderers.size === 0) atRest();
@@ -314,10 +316,10 @@ export class RendererPool implements Renderers, RendererHosts {
     };
     await Promise.all(atWork.map(raise));
     // After the responses, because a renderer may have become unreachable during the calls.
-    await waitOut(() => this.#unreachableUntilMs - performance.now());
+    await waitOut(machineClock, () => this.#unreachableUntilMs - machineClock.monotonicNow());
     if (atWork.length === 0) return;
     // The results of renders arrived before these responses. Wait one turn, so that they have been handled.
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn(machineClock);
   }
 
   /** Returns whether a renderer has found one of several servers of a source down. */

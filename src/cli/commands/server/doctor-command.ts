@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Layer } from "../../../layer/layer.ts";
 import { unknownLayer } from "../../../lib/text/nearest.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { addConfigurationFlags, type ConfigurationFlags, loadWithWarnings } from "./configuration-flags.ts";
@@ -16,11 +17,11 @@ const findingLine = ({ severity, layers, upstream, message }: Finding): string =
 
 /** Checks the upstreams of these layers, prints the faults, and sets the exit code. */
 export async function printOnlineCheck(layers: readonly Layer[], asJson = false): Promise<void> {
-  const beganMs = performance.now();
+  const beganMs = machineClock.monotonicNow();
   // Loaded here, because other commands do not need it.
   const { askUpstreams } = await import("../../doctor/ask-upstreams.ts");
   const problems = await askUpstreams(layers);
-  const ms = Math.round(performance.now() - beganMs);
+  const ms = Math.round(machineClock.monotonicNow() - beganMs);
   if (asJson) process.stdout.write(`${JSON.stringify({ problems, layers: layers.length, ms })}\n`);
   else {
     process.stdout.write(problems.map(findingLine).join(""));

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { isoTime } from "../../../lib/time/iso-time.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../../client/answer.ts";
 import { retryWhileBusy } from "../../client/retry-wait.ts";
 import { ServerClient, ServerUnreachable } from "../../client/server-client.ts";
@@ -76,7 +77,7 @@ const jsonLine = ({ event, id, data }: GivenEvent): string =>
   `{"event":${JSON.stringify(event)},"id":${JSON.stringify(id)},"data":${data}}`;
 
 function eventLines({ event, data }: GivenEvent): readonly string[] {
-  const now = timeText(isoTime(Date.now()));
+  const now = timeText(isoTime(machineClock.now()));
   switch (event) {
     case "snapshot":
       return parseAnswer<Received<"Jobs">>(data).jobs.map((job) => `${now} ${jobLine(job)}`);

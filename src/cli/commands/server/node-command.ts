@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { sleep } from "../../../lib/time/sleep.ts";
 import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../../client/answer.ts";
 import { retryWhileBusy } from "../../client/retry-wait.ts";
 import { ServerClient } from "../../client/server-client.ts";
@@ -49,15 +50,15 @@ async function drainNode(name: string, flags: DrainFlags): Promise<void> {
 async function drained(client: ServerClient, name: string): Promise<string> {
   const list = () => client.request("GET", "/api/v1/nodes");
   const report = (why: string): void => void process.stderr.write(`${why}\n`);
-  let listedMs = performance.now();
+  let listedMs = machineClock.monotonicNow();
   for (;;) {
     // The answer is 503 while no node leads.
     const { nodes }: Received<"Nodes"> = parseAnswer(await retryWhileBusy(list, report));
     const node = nodes.find((one) => one.name === name);
-    if (node !== undefined) listedMs = performance.now();
-    else if (performance.now() - listedMs > ABSENT_MS)
+    if (node !== undefined) listedMs = machineClock.monotonicNow();
+    else if (machineClock.monotonicNow() - listedMs > ABSENT_MS)
       throw new CommandFailure(`the node ${name} has left the cluster`, EXIT.failure);
     if (node?.lead === false && node.work.renders === 0) return JSON.stringify(node);
-    await sleep(LOOK_MS);
+    await sleep(machineClock, LOOK_MS);
   }
 }

@@ -5,6 +5,7 @@ import type { ServiceManager } from "../../../app/server/service-manager.ts";
 import type { RunningServer } from "../../../app/server/start.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { EXIT } from "../../exit.ts";
 import { greetingText } from "../../output/greeting.ts";
 import { addConfigurationFlags, type ConfigurationFlags, inputOf, loadOrPrint } from "./configuration-flags.ts";
@@ -85,12 +86,12 @@ function obeySignals(starting: Promise<RunningServer>, manager: ServiceManager |
       ending = true;
       void manager?.stopping();
       // Not unref: the process must not end before the state is closed.
-      setTimeout(() => {
+      machineClock.after(LONGEST_CLOSE_MS, () => {
         process.stderr.write(
           `nuthatch: the server has not ended within ${LONGEST_CLOSE_MS / 1000} seconds and is ended\n`,
         );
         endAtOnce(signal, code);
-      }, LONGEST_CLOSE_MS);
+      });
       starting
         .then((server) => server.close())
         .then(

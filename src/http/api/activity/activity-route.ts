@@ -8,7 +8,7 @@ import { page, readingQuery, yesOrNo } from "../query-fields.ts";
 import { activityDocument } from "./activity-document.ts";
 
 const activityQuery = z.object({
-  ...page(1_000, 100, "the id of an entry"),
+  ...page({ most: 1_000, standard: 100, cursor: "the id of an entry" }),
   user: text.exactOptional().meta({ description: "The name of the account; for refused log-ins: the given name" }),
   method: z.enum(["POST", "PUT", "PATCH", "DELETE", "GET", "HEAD"], { error: "a method such as POST" }).exactOptional(),
   refused: yesOrNo.exactOptional().meta({ description: "true: only refused requests; false: only other requests" }),

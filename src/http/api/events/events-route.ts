@@ -6,6 +6,7 @@ import { text } from "../../../lib/document-fields.ts";
 import { onceEach } from "../../../lib/once-each.ts";
 import { refuse } from "../../../lib/result.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
 import { sessionTokenOf } from "../../auth/session-cookie.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
@@ -162,33 +163,33 @@ async function* stream(
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
   let seen = from;
-  let sentMs = performance.now();
+  let sentMs = machineClock.monotonicNow();
   let checkedMs = sentMs;
   while (!signal.aborted && isStillPermitted()) {
-    if (session !== undefined && performance.now() - checkedMs >= SESSION_CHECK_MS) {
-      checkedMs = performance.now();
+    if (session !== undefined && machineClock.monotonicNow() - checkedMs >= SESSION_CHECK_MS) {
+      checkedMs = machineClock.monotonicNow();
       if (!(await operations.isSession(session))) return;
     }
     if (seen === undefined) {
       seen = events.last;
       yield message("snapshot", events.idOf(seen), await snapshot(operations, wanted));
-      sentMs = performance.now();
+      sentMs = machineClock.monotonicNow();
     }
     const changes = take();
     if (changes.length > 0) {
       yield `event: tiles\ndata: ${jsonText({ changes })}\n\n`;
-      sentMs = performance.now();
+      sentMs = machineClock.monotonicNow();
     }
-    const silenceMs = performance.now() - sentMs;
+    const silenceMs = machineClock.monotonicNow() - sentMs;
     const next = events.at(seen + 1);
     if (next === "gone") seen = undefined;
     else if (next !== undefined && isWanted(next.event, wanted)) {
       seen++;
       yield message(next.event.kind, events.idOf(seen), next.data);
-      sentMs = performance.now();
+      sentMs = machineClock.monotonicNow();
     } else if (silenceMs >= HEARTBEAT_MS && !events.closed) {
       yield heartbeat(events.idOf(seen));
-      sentMs = performance.now();
+      sentMs = machineClock.monotonicNow();
     } else if (next !== undefined) seen++;
     else {
       if (events.closed) return;

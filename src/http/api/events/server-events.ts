@@ -1,5 +1,6 @@
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { parseId } from "../../query.ts";
 import { eventData } from "./event-data.ts";
 
@@ -82,12 +83,12 @@ export class ServerEvents {
     if (this.last > number || this.#closed || signal.aborted || timeoutMs <= 0) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
-        clearTimeout(timer);
+        timer.cancel();
         signal.removeEventListener("abort", done);
         this.#waiting.delete(done);
         resolve();
       };
-      const timer = setTimeout(done, timeoutMs);
+      const timer = machineClock.after(timeoutMs, done);
       signal.addEventListener("abort", done, { once: true });
       this.#waiting.add(done);
     });

@@ -1,6 +1,7 @@
 import { MOST_CELLS, MOST_LEVELS, type TileChange } from "../../../coordinator/tile-changes.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
-import { pause } from "../../../lib/time/pause.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { pause } from "../../../lib/time/sleep.ts";
 
 /** The pause before the next request after a failed one. */
 const RETRY_MS = 1_000;
@@ -73,7 +74,7 @@ export class TileChangeFeed {
         changes = await this.#request(signal);
       } catch {
         // The coordinator has not begun yet, or has ended. Listeners learn of it by other events.
-        await pause(RETRY_MS, signal);
+        await pause(machineClock, RETRY_MS, signal);
         continue;
       }
       for (const add of this.#listeners) for (const change of changes) add(change);

@@ -1,6 +1,7 @@
 import { batchOf } from "../../../jobs/view/batch-view.ts";
 import { conflict, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { BatchView, JobView } from "../../../plan/job/job-documents.ts";
 import { operating, type RouteOptions } from "../../resource.ts";
 import { viewAnswer } from "../api-answer.ts";
@@ -25,11 +26,11 @@ export const batchOperations = [
     (parts: Parts, id) =>
       readingQuery(waitQuery, async ({ wait }, { signal }) => {
         const waitMs = wait * 1_000;
-        const deadline = performance.now() + waitMs;
+        const deadline = machineClock.monotonicNow() + waitMs;
         const jobs = await jobsOf(parts, id);
         const unended = waitMs === 0 ? [] : jobs.filter(isLive);
         for (const job of unended) {
-          const leftMs = deadline - performance.now();
+          const leftMs = deadline - machineClock.monotonicNow();
           if (leftMs <= 0 || signal.aborted) break;
           await waitForJob(job.id, leftMs, parts, signal);
         }

@@ -2,6 +2,8 @@ import type { Operations } from "../../../coordinator/operations.ts";
 import { Slices } from "../../../lib/process/slices.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { deadline } from "../../../lib/time/deadline.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
 import { ClientGone } from "../../request.ts";
@@ -54,11 +56,15 @@ async function estimateOf(
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<Result<Documents["Estimate"] | Documents["Estimates"], Refusal>> {
-  const decoded = await new Slices(signal).run(decodeJobBody(bytes));
+  const decoded = await new Slices(machineClock, signal).run(decodeJobBody(bytes));
   if (!decoded.ok) return decoded;
   const requested = decoded.value;
   if ("many" in requested) {
-    const many = await planBatch(requested.many, catalogue, { options: jobOptions(), nowMs: Date.now(), signal });
+    const many = await planBatch(requested.many, catalogue, {
+      options: jobOptions(),
+      nowMs: machineClock.now(),
+      slices: new Slices(machineClock, signal),
+    });
     return many.ok ? operations.estimateAll(many.value.requests, signal) : many;
   }
   const planned = await planRequested(requested, catalogue, jobOptions(), signal);
@@ -74,7 +80,7 @@ async function withinTime<T>(
   longestMs: number,
   work: (signal: AbortSignal) => Promise<Result<T, Refusal>>,
 ): Promise<Result<T, Refusal>> {
-  const late = AbortSignal.timeout(longestMs);
+  const late = deadline(machineClock, longestMs);
   try {
     gone.throwIfAborted();
     return await work(AbortSignal.any([gone, late]));

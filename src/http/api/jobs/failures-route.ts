@@ -18,7 +18,7 @@ import { crsOf, ringOf } from "./job-parts-route.ts";
 const GEOJSON_TYPE = "application/geo+json";
 
 const failuresQuery = z.object({
-  ...page(10_000, 1_000, "what next of the page before says"),
+  ...page({ most: 10_000, standard: 1_000, cursor: "what next of the page before says" }),
   format: z.enum(["json", "geojson"], { error: "json or geojson" }).exactOptional(),
   crs: z
     .enum(["native"], { error: "native (the CRS of the grid set), or none for longitude and latitude" })

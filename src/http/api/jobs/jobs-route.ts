@@ -7,6 +7,7 @@ import { text } from "../../../lib/document-fields.ts";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
 import type { JobOptions } from "../../../plan/job/job-options.ts";
 import {
@@ -52,7 +53,7 @@ const jobsQuery = z.object({
   counts: yesOrNo
     .default(false)
     .meta({ description: "Whether to count all jobs that match the filters other than state, outcome and paused" }),
-  ...page(1_000, 100, "the id of a job"),
+  ...page({ most: 1_000, standard: 100, cursor: "the id of a job" }),
 });
 
 type Parts = Pick<RouteOptions, "operations" | "jobOptions">;
@@ -103,7 +104,7 @@ export const jobOperations = [
       operating(async (exchange) => {
         const body = await exchange.body(ok);
         if (!body.ok) return body;
-        const slices = new Slices();
+        const slices = new Slices(machineClock);
         const requested = await slices.run(decodeJobBody(body.value));
         if (!requested.ok) return requested;
         await slices.next();
@@ -195,7 +196,11 @@ async function submit(
   const options = jobOptions();
   const limited = requested.confirmed ? origin : { ...origin, mostTiles: options.confirmTiles };
   if ("many" in requested) {
-    const many = await planBatch(requested.many, catalogue, { options, nowMs: Date.now() });
+    const many = await planBatch(requested.many, catalogue, {
+      options,
+      nowMs: machineClock.now(),
+      slices: new Slices(machineClock),
+    });
     return many.ok ? operations.submitAll(many.value, limited) : many;
   }
   const planned = await planRequested(requested, catalogue, options);
@@ -214,8 +219,10 @@ export async function planRequested(
 ): Promise<Result<JobRequest, Refusal>> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name, layers));
-  const slices = new Slices(signal);
-  const planned = await slices.run(planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: Date.now() }));
+  const slices = new Slices(machineClock, signal);
+  const planned = await slices.run(
+    planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: machineClock.now() }),
+  );
   // Sending an area of tens of thousands of polygons to the coordinator takes as long as a slice.
   if (planned.ok && planned.value.selection !== undefined) await slices.next();
   return planned;

@@ -1,11 +1,12 @@
 import * as z from "zod";
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { wholeNumber } from "../query-fields.ts";
 
 /** `wait` of a query: the most seconds that the answer may wait. Common proxies close requests that wait longer. */
-export const waitQuery = z.object({ wait: wholeNumber(0, 120, 0, "seconds, ") });
+export const waitQuery = z.object({ wait: wholeNumber({ least: 0, most: 120, standard: 0, unit: "seconds, " }) });
 
 /**
  * Waits until a job has ended, the time is over, the server closes or the client disconnects. Returns the job at that
@@ -17,13 +18,13 @@ export async function waitForJob(
   { operations, events }: Pick<RouteOptions, "operations" | "events">,
   signal: AbortSignal,
 ): Promise<JobView | undefined> {
-  const deadline = performance.now() + waitMs;
+  const deadline = machineClock.monotonicNow() + waitMs;
   // Read before the job, so that no event between the two is missed.
   let seen = events.last;
   const now = await operations.job(id);
   if (now === undefined || now.outcome !== null) return now;
   for (;;) {
-    const leftMs = deadline - performance.now();
+    const leftMs = deadline - machineClock.monotonicNow();
     if (leftMs <= 0 || events.closed || signal.aborted) return operations.job(id);
     await events.next(seen, leftMs, signal);
     for (; seen < events.last; seen++) {

@@ -23,7 +23,7 @@ const MOST_LAYERS = 100_000;
 
 const layersQuery = z.object({
   q: text.exactOptional().meta({ description: "A part of the name or the title, in any case" }),
-  limit: wholeNumber(1, MOST_LAYERS, MOST_LAYERS),
+  limit: wholeNumber({ least: 1, most: MOST_LAYERS, standard: MOST_LAYERS }),
   after: text.exactOptional().meta({ description: "The name of the last layer of the page before" }),
   fields: z.enum(["summary"]).exactOptional(),
 });

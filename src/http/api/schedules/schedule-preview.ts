@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { Slices } from "../../../lib/process/slices.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { openTimes } from "../../../plan/run-window.ts";
 import { parseCron, timesAfter } from "../../../schedule/cron.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
@@ -39,8 +40,8 @@ async function previewOf(
 ): Promise<Reply> {
   const time = parseCron(cron, timeZone);
   if (!time.ok) return time;
-  const nowMs = Date.now();
-  const slices = new Slices(signal);
+  const nowMs = machineClock.now();
+  const slices = new Slices(machineClock, signal);
   const runs = await firstOf(timesAfter(time.value, nowMs), count, slices);
   const open = window === undefined ? [] : await firstOf(openTimes(window, timeZone, nowMs), count, slices);
   return documentAnswer("SchedulePreview", {

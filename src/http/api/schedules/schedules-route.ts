@@ -2,6 +2,7 @@ import * as z from "zod";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer, unknownSchedule } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
@@ -22,7 +23,7 @@ import {
 
 /** The query of schedules. */
 const schedulesQuery = z.object({
-  runs: wholeNumber(0, MOST_RUNS, 0).meta({
+  runs: wholeNumber({ least: 0, most: MOST_RUNS, standard: 0 }).meta({
     description: "The number of last runs of each schedule, with the outcomes of their jobs. 0: as without the field",
   }),
 });
@@ -169,7 +170,7 @@ async function decodedInSteps<T>(
 ): Promise<Result<T, Refusal>> {
   const body = await exchange.body(ok);
   if (!body.ok) return body;
-  const slices = new Slices();
+  const slices = new Slices(machineClock);
   const decoded = await slices.run(decode(body.value));
   // Sending an area of tens of thousands of corners to the coordinator takes as long as a slice.
   if (slices.isOver) await slices.next();

@@ -1,6 +1,7 @@
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { pause } from "../../../lib/time/sleep.ts";
 import type { Installation } from "../../resource.ts";
 import type { Documents } from "../documents/documents.ts";
 
@@ -39,7 +40,7 @@ export class ServerPlaces {
     const over = new AbortController();
     try {
       // Rejects only when the race is over.
-      const waited = sleep(LONGEST_WAIT_MS, late, { signal: over.signal, ref: false }).catch(() => late);
+      const waited = pause(machineClock, LONGEST_WAIT_MS, over.signal).then(() => late);
       return [...configuration, ...(await Promise.race([this.#looking, waited])), ...remote];
     } finally {
       over.abort();

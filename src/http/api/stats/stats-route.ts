@@ -13,7 +13,9 @@ const statsQuery = z.object({
   window: z.enum(TRAFFIC_WINDOWS).default("PT1H").meta({ default: "PT1H" }),
   by: z.enum(["layer"]).exactOptional().meta({ description: "Also the layers, the most requested first" }),
   layer: layer.meta({ description: "Only this layer" }),
-  limit: wholeNumber(1, 1_000, 100).meta({ description: "The largest number of layers in the answer" }),
+  limit: wholeNumber({ least: 1, most: 1_000, standard: 100 }).meta({
+    description: "The largest number of layers in the answer",
+  }),
 });
 
 export const statsOperations = [

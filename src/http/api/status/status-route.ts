@@ -1,4 +1,5 @@
 import { ownVersion } from "../../../lib/process/version.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { unlessDiskFault } from "../../errors.ts";
 import type { Handler, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
@@ -62,7 +63,7 @@ function statusHandler({
         upstreams,
         active: [...running, ...pending],
         ended: [...done, ...aborted],
-        failedSinceMs: Date.now() - FAILED_MS,
+        failedSinceMs: machineClock.now() - FAILED_MS,
         usage,
         schedules,
         quota: quotaNow,

@@ -7,6 +7,7 @@ import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
 import { type Exchange, type Reply, type RouteOptions, reading } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
@@ -82,7 +83,7 @@ async function plan(
   const { after: afterName, mostTiles, ...range } = document;
   const own = decodeBy(tileExportSchema, withoutNulls(document));
   if (!own.ok) return own;
-  const decoded = await new Slices(signal).run(decodeJobs({ ...range, type: "seed" }));
+  const decoded = await new Slices(machineClock, signal).run(decodeJobs({ ...range, type: "seed" }));
   if (!decoded.ok) return decoded;
   if ("many" in decoded.value) return refuse(badField("layer", "the name of one layer", own.value.layer));
   const planned = await planRequested(decoded.value, catalogue, options, signal);

@@ -2,6 +2,7 @@ import { includesRole } from "../../../account/api-token.ts";
 import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { withDetail } from "../../activity-detail.ts";
 import { type Caller, mayDo } from "../../auth/rights.ts";
 import { anybody, type RouteOptions } from "../../resource.ts";
@@ -53,7 +54,7 @@ export const tokenOperations = [
           return refuse({ code: "forbidden", message });
         }
         const expiresMs = expiresAt === undefined ? null : Date.parse(expiresAt);
-        if (expiresMs !== null && expiresMs <= Date.now())
+        if (expiresMs !== null && expiresMs <= machineClock.now())
           return refuse(badField("expiresAt", "a moment in the future", expiresAt));
         const made = await operations.makeApiToken({ name, user, role, expiresMs });
         if (!made.ok) return made;

@@ -15,7 +15,7 @@ import { truncationRequestSchema } from "./truncation-document.ts";
 const truncationsQuery = z.object({
   layer,
   state: z.enum(TRUNCATION_STATES).exactOptional(),
-  ...page(1_000, 100, "the id of a truncation"),
+  ...page({ most: 1_000, standard: 100, cursor: "the id of a truncation" }),
 });
 
 const truncateQuery = z.object({

@@ -10,7 +10,7 @@ import type { ForeignObject } from "../foreign-object.ts";
 import { coverageIn, type ForeignGrid, hasArea, srsCode } from "./mapproxy-grids.ts";
 import { joinedSources, type MapProxySources, type SourceContext, type TranslatedSource } from "./mapproxy-sources.ts";
 
-/** The keys of a layer that are made from its cache. */
+/** A MapProxy cache, translated to keys of a Nuthatch layer. */
 export interface TranslatedCache {
   readonly content: Content;
   readonly from: readonly string[];

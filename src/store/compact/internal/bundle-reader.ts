@@ -1,4 +1,6 @@
 import { closeSync, constants } from "node:fs";
+import type { Timer } from "../../../lib/time/clock.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { storeError } from "../../internal/faults.ts";
 import { openRegular, regularAt } from "../../internal/regular-file.ts";
 
@@ -20,7 +22,7 @@ interface OpenFile {
  */
 export class BundleReader {
   readonly #open = new Map<string, OpenFile>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   /** Reads from a bundle. Undefined if the bundle does not exist. @throws StoreError */
   read<T>(path: string, work: (file: number) => T): T | undefined {
@@ -49,7 +51,7 @@ export class BundleReader {
     const { ino: inode, dev: device } = found.status;
     const opened = { file: found.file, inode, device, isUsed: true };
     this.#open.set(path, opened);
-    this.#timer ??= setInterval(() => this.#closeUnused(), IDLE_MS).unref();
+    this.#timer ??= machineClock.every(IDLE_MS, () => this.#closeUnused()).unref();
     return opened;
   }
 
@@ -59,7 +61,7 @@ export class BundleReader {
       opened.isUsed = false;
     }
     if (this.#open.size > 0) return;
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
   }
 

@@ -1,5 +1,6 @@
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { checkWritable, diskOf, diskSpaceOf } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
@@ -128,7 +129,7 @@ function writesOf({
           if (record === undefined || Buffer.compare(record.tile, bytes) !== 0 || !guard()) return false;
           // A record of another program has no field for times.
           if (record.checksum === undefined) return time === "keep";
-          const now = Date.now();
+          const now = machineClock.now();
           for (const of of time === "renew" ? (["modified", "confirmed"] as const) : (["confirmed"] as const)) {
             const { bytes: written, position } = newTime(entry, of, now);
             writeAll(file, written, position);
@@ -176,7 +177,7 @@ interface Append {
 function append({ bundle, index, bytes, guard, fsync, modifiedMs }: Append): PutOutcome {
   const { file, counts } = bundle;
   const before = readEntry(file, index);
-  const now = Date.now();
+  const now = machineClock.now();
   const record = newRecord(bytes, { modifiedMs: modifiedMs ?? now, confirmedMs: now }, counts.end);
   const end = record.position + record.bytes.byteLength;
   writeAll(file, record.bytes, record.position);

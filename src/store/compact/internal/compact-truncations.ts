@@ -1,9 +1,10 @@
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { rectHolds, type TileRect, type TileX, type TileY } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
 import { pagesOf } from "../../../lib/pages.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { turn } from "../../../lib/time/sleep.ts";
 import { directoryName } from "../../file/file-layout.ts";
 import { namesIn } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
@@ -78,7 +79,7 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
             for (const deleted of removed) listener.onDeleted(deleted);
           }
           if (tiles.length > 0) removeEmptyBundles(parts, level, [bundle]);
-          await nextTurn();
+          await turn(machineClock);
         }
       }
       signal.throwIfAborted();

@@ -10,8 +10,9 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { codeOf } from "../../../lib/error-code.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { turn } from "../../../lib/time/sleep.ts";
 import { storeError } from "../../internal/faults.ts";
 import { openRegular } from "../../internal/regular-file.ts";
 import {
@@ -70,7 +71,7 @@ export async function defragment(writer: BundleWriter, path: string, signal: Abo
     for (let from = 0; from < SIDE * SIDE; from += CHUNK) {
       if (signal.aborted) return;
       copyTiles(bundle, copy, from, from + CHUNK);
-      await nextTurn();
+      await turn(machineClock);
     }
     fdatasyncSync(file);
     const [from, to] = [bundle, file];

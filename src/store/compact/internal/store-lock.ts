@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import Sqlite from "libsql";
 import { codeOf } from "../../../lib/error-code.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { storeError } from "../../internal/faults.ts";
 import { StoreError } from "../../tile-store.ts";
 
@@ -38,10 +39,10 @@ export class StoreLock {
    */
   take(ending: () => void): void {
     if (this.#release !== undefined) return;
-    const untilMs = performance.now() + LONGEST_WAIT_MS;
+    const untilMs = machineClock.monotonicNow() + LONGEST_WAIT_MS;
     let release = this.tryAcquire();
     while (release === undefined) {
-      if (performance.now() > untilMs)
+      if (machineClock.monotonicNow() > untilMs)
         throw new StoreError("unavailable", "another process has locked the store for writing for too long", undefined);
       Atomics.wait(this.#pause, 0, 0, PAUSE_MS);
       release = this.tryAcquire();
@@ -52,7 +53,7 @@ export class StoreLock {
       ending();
       acquired();
     };
-    setImmediate(() => this.#release?.());
+    machineClock.soon(() => this.#release?.());
   }
 
   /**

@@ -18,6 +18,7 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { checkWritable, diskOf, diskSpaceOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
@@ -92,7 +93,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
         const stored = readTile(path, directory);
         if (stored === undefined || Buffer.compare(stored.bytes, bytes) !== 0 || !guard()) return false;
         if (time === "renew") {
-          const now = new Date();
+          const now = new Date(machineClock.now());
           utimesSync(path, now, now);
         } else {
           // Sets only `confirmedMs`: after a crash a job skips the tiles that it has confirmed.

@@ -12,6 +12,7 @@ import {
 } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
 import { BLOCK_SIDE, type FormatName } from "../../../layer/tile-set.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { isAbsent } from "../../internal/faults.ts";
 import type { Region } from "../../inventory-store.ts";
 import { bucketDirectory, bucketOf, parsePair, tileFile } from "../file-layout.ts";
@@ -96,7 +97,7 @@ const CLOCK_STEP_MS = 1_000;
  */
 export async function settledMs(path: string): Promise<number | undefined> {
   const ms = await changedMs(path);
-  return ms <= Date.now() - CLOCK_STEP_MS ? ms : undefined;
+  return ms <= machineClock.now() - CLOCK_STEP_MS ? ms : undefined;
 }
 
 /** Returns the change time of a directory in ms; 0 if the directory does not exist any more. */

@@ -15,6 +15,7 @@ import {
   type ParametersId,
   type TileSet,
 } from "../../../layer/tile-set.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { FoundTile, Region, StoredPyramid } from "../../inventory-store.ts";
 import type { S3Client } from "../s3-client.ts";
 import { columnTiles } from "./columns.ts";
@@ -66,14 +67,14 @@ export class S3Inventory {
     const level = parseLevel(layer, key);
     if (level !== undefined && isReadable(this.#names.nameOf, level)) return true;
     const pyramids = await this.#pyramidsOf(layer);
-    this.#listed = { layer, pyramids, untilMs: performance.now() + LISTED_MS };
+    this.#listed = { layer, pyramids, untilMs: machineClock.monotonicNow() + LISTED_MS };
     return pyramids.length > 0;
   }
 
   async pyramids(layer: LayerName): Promise<readonly StoredPyramid[]> {
     const listed = this.#listed;
     this.#listed = undefined;
-    if (listed?.layer === layer && performance.now() < listed.untilMs) return listed.pyramids;
+    if (listed?.layer === layer && machineClock.monotonicNow() < listed.untilMs) return listed.pyramids;
     return await this.#pyramidsOf(layer);
   }
 

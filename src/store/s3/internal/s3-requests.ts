@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { whenAborted } from "../../../lib/http/when-aborted.ts";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { type BackOff, jittered, pauseAfter } from "../../../lib/time/back-off.ts";
+import type { Timer } from "../../../lib/time/clock.ts";
+import { deadline } from "../../../lib/time/deadline.ts";
 import { LATE, unlessLate } from "../../../lib/time/late.ts";
-import { pause } from "../../../lib/time/pause.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { pause, sleep } from "../../../lib/time/sleep.ts";
 import { S3Error } from "../s3-error.ts";
 import type { S3Credentials, S3Options } from "../s3-options.ts";
 import { credentialsOf } from "./credentials.ts";
@@ -115,7 +118,7 @@ export class S3Requests implements AsyncDisposable {
    */
   #away: S3Error | undefined;
   /** The timer of the checks whether the service is available again. Present while it is unavailable. */
-  #probes: NodeJS.Timeout | undefined;
+  #probes: Timer | undefined;
   /** The number of checks in progress. */
   #asked = 0;
 
@@ -165,7 +168,7 @@ export class S3Requests implements AsyncDisposable {
 
   /** Returns the time by the service's clock, ms since 1970. */
   now(): number {
-    return Date.now() + this.#clockAheadMs;
+    return machineClock.now() + this.#clockAheadMs;
   }
 
   /** Returns a key with the prefix of the options. */
@@ -175,7 +178,7 @@ export class S3Requests implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#probes);
+    this.#probes?.cancel();
     await this.#endDropped();
     await this.#transport[Symbol.asyncDispose]();
   }
@@ -188,7 +191,7 @@ export class S3Requests implements AsyncDisposable {
   async run(operation: Operation): Promise<TriedS3Response> {
     if (this.#away !== undefined) throw this.#away;
     const transport = this.#transport;
-    const suspicion = setTimeout(() => void this.#suspect(), SUSPECT_MS).unref();
+    const suspicion = machineClock.after(SUSPECT_MS, () => void this.#suspect()).unref();
     try {
       return await this.#repeated(operation);
     } catch (error) {
@@ -197,7 +200,7 @@ export class S3Requests implements AsyncDisposable {
       if (transport === this.#transport && operation.signal?.aborted !== true) this.#observe(error);
       throw error;
     } finally {
-      clearTimeout(suspicion);
+      suspicion.cancel();
     }
   }
 
@@ -239,12 +242,12 @@ export class S3Requests implements AsyncDisposable {
     this.#away = error;
     if (error.status === 0) this.#dropConnections();
     if (this.#pending === "fail") void this.#endDropped();
-    this.#probes ??= setInterval(() => void this.#probe(), probeMs).unref();
+    this.#probes ??= machineClock.every(probeMs, () => void this.#probe()).unref();
   }
 
   /** Ends the checks, and sends the unanswered requests again. */
   #isBack(): void {
-    clearInterval(this.#probes);
+    this.#probes?.cancel();
     this.#probes = undefined;
     this.#away = undefined;
     void this.#endDropped();
@@ -288,7 +291,7 @@ export class S3Requests implements AsyncDisposable {
     try {
       const query = { "list-type": "2", "max-keys": "1", prefix: this.keyOf("") };
       const asked = this.#try({ method: "GET", key: undefined, query }, this.now(), over.signal, transport);
-      const answer = await unlessLate(asked, Math.min(QUESTION_MS, this.#options.timeoutMs));
+      const answer = await unlessLate(machineClock, asked, Math.min(QUESTION_MS, this.#options.timeoutMs));
       if (answer === LATE) throw new S3Error(0, NO_ANSWER);
       if (answer.status >= 300) throw errorOf(answer);
     } finally {
@@ -301,26 +304,26 @@ export class S3Requests implements AsyncDisposable {
   /** Runs an operation, and repeats it within the time limit after failures that may pass. @throws S3Error */
   async #repeated(operation: Operation): Promise<TriedS3Response> {
     const { signal } = operation;
-    const timeLimit = AbortSignal.timeout(this.#options.timeoutMs);
+    const timeLimit = deadline(machineClock, this.#options.timeoutMs);
     if (signal === undefined) return await this.#attempts(operation, timeLimit);
     if (signal.aborted) throw new NotSent("ended");
     const lastAnswer = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Timer | undefined;
     const cancel = whenAborted(signal, () => {
-      timer = setTimeout(() => lastAnswer.abort(), LAST_ANSWER_MS).unref();
+      timer = machineClock.after(LAST_ANSWER_MS, () => lastAnswer.abort()).unref();
     });
     try {
       return await this.#attempts(operation, AbortSignal.any([timeLimit, lastAnswer.signal]));
     } finally {
       cancel();
-      clearTimeout(timer);
+      timer?.cancel();
     }
   }
 
   /** @param late ends the attempt in progress */
   async #attempts(operation: Operation, late: AbortSignal): Promise<TriedS3Response> {
     const { expected = [], guard, signal } = operation;
-    const beganMs = performance.now();
+    const beganMs = machineClock.monotonicNow();
     // All attempts of a put expire at the same time: a repetition must not extend it.
     let atMs = this.now();
     let last: S3Error | undefined;
@@ -339,13 +342,13 @@ export class S3Requests implements AsyncDisposable {
       }
       const isSkewed = SKEWED.has(failure.code) && tries === 1;
       if (isSkewed) atMs = this.now();
-      const pauseMs = isSkewed ? 0 : jittered(pauseAfter(tries, PAUSES), Math.random());
-      const leftMs = this.#options.timeoutMs - (performance.now() - beganMs);
+      const pauseMs = isSkewed ? 0 : jittered(pauseAfter(tries, PAUSES), machineRandom.fraction());
+      const leftMs = this.#options.timeoutMs - (machineClock.monotonicNow() - beganMs);
       const isGivenUp = this.#pending === "fail" && this.#away !== undefined;
       if (!(isSkewed || mayPass(failure)) || tries === TRIES || pauseMs >= leftMs || isGivenUp) throw failure;
       last = failure;
-      if (signal === undefined) await sleep(pauseMs);
-      else await pause(pauseMs, signal);
+      if (signal === undefined) await sleep(machineClock, pauseMs);
+      else await pause(machineClock, pauseMs, signal);
     }
   }
 
@@ -370,7 +373,7 @@ export class S3Requests implements AsyncDisposable {
             signing,
           )
         : signAddress(unsigned, seconds, signing);
-    const sentMs = Date.now();
+    const sentMs = machineClock.now();
     const answer = await transport.send(method, signed, body, signal);
     this.#noteClock(answer.headers["date"], sentMs);
     return answer;
@@ -389,7 +392,7 @@ export class S3Requests implements AsyncDisposable {
     const serverMs = Date.parse(date ?? "");
     if (Number.isNaN(serverMs)) return;
     // The Date header names the second of the answer, which lies between the request and now.
-    const aheadMs = Math.round(serverMs + 500 - (sentMs + Date.now()) / 2);
+    const aheadMs = Math.round(serverMs + 500 - (sentMs + machineClock.now()) / 2);
     this.#clockAheadMs = Math.abs(aheadMs) < CLOCK_STEP_MS ? 0 : aheadMs;
   }
 }

@@ -1,5 +1,5 @@
-import { randomInt } from "node:crypto";
 import { asTileX, type TileRect } from "../../../grid/grid-set.ts";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
 import type { Deleted, TruncationScope, TruncationStore } from "../../truncation-store.ts";
 import { MOST_DELETIONS, type S3Client } from "../s3-client.ts";
 import { columnTiles, type ListedTile } from "./columns.ts";
@@ -47,7 +47,8 @@ export class S3Truncations {
 
   truncate(id: string, names: readonly string[], remains: "keep" | "reclaim", nowMs: number): Promise<void> {
     const scopes: readonly Scope[] = names.map(parseScope);
-    const random = randomInt(36 ** 4)
+    const random = machineRandom
+      .below(36 ** 4)
       .toString(36)
       .padStart(4, "0");
     const options = { remains, name: newName(nowMs, random), nowMs };

@@ -1,4 +1,5 @@
 import { BlockingCalls } from "../../../lib/process/blocking-calls.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { S3Away } from "../s3-error.ts";
 import type { S3StoreOptions } from "../s3-options.ts";
@@ -51,7 +52,8 @@ export class SyncBridge<M extends AsyncMethods<M> & Told> {
 
   /** @throws StoreError */
   call<K extends keyof M & string>(method: K, ...args: Parameters<M[K]>): Awaited<ReturnType<M[K]>> {
-    if (this.#lastFault !== undefined && performance.now() < this.#lastFault.untilMs) throw this.#lastFault.error;
+    if (this.#lastFault !== undefined && machineClock.monotonicNow() < this.#lastFault.untilMs)
+      throw this.#lastFault.error;
     this.#calls ??= this.#start();
     const limitMs = this.#options.timeoutMs + GRACE_MS;
     const answer = this.#calls.call<BridgeAnswer<Awaited<ReturnType<M[K]>>>>({ method, args }, limitMs);
@@ -95,7 +97,7 @@ export class SyncBridge<M extends AsyncMethods<M> & Told> {
   }
 
   #rest(error: StoreError): StoreError {
-    const untilMs = performance.now() + REST_MS;
+    const untilMs = machineClock.monotonicNow() + REST_MS;
     if (this.#lastFault === undefined || this.#lastFault.untilMs < untilMs) this.#lastFault = { error, untilMs };
     return error;
   }
