@@ -129,5 +129,5 @@ test.skipIf(!hasPostgres)("the password is found in the password file, which oth
   process.env["PGPASSFILE"] = file("wrong", line("another"));
   expect(connected(root, guarded)).toMatch(/^misconfigured: .*password authentication failed/);
   process.env["PGPASSFILE"] = file("open", line(PASSWORD), 0o644);
-  expect(connected(root, guarded)).toMatch(/^misconfigured: .*asks for a password/);
+  expect(connected(root, guarded)).toMatch(/^misconfigured: .*requires a password/);
 });

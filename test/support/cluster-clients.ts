@@ -56,12 +56,12 @@ export class ClusterClients {
   /** Runs clients until the signal. Their faults fail the test, but an absent node is not a fault. */
   async work(over: AbortSignal): Promise<void> {
     const loops = [
-      this.#loop("operator", over, 300, (client) => this.#operate(client)),
-      this.#loop("operator of ranges", over, 300, (client) => this.#truncateRange(client, over)),
-      this.#loop("observer", over, 100, (client) => this.#observe(client)),
-      ...[1, 2, 3].map((n) => this.#loop(`reader ${n}`, over, 120, (client) => this.#read(client, "a", 4))),
-      this.#loop("reader of ranges", over, 120, (client) => this.#read(client, "r", 4)),
-      this.#loop("reader under the quota", over, 120, (client) => this.#read(client, "b", 6)),
+      this.#loop("operator", over, 500, (client) => this.#operate(client)),
+      this.#loop("operator of ranges", over, 500, (client) => this.#truncateRange(client, over)),
+      this.#loop("observer", over, 300, (client) => this.#observe(client)),
+      ...[1, 2, 3].map((n) => this.#loop(`reader ${n}`, over, 300, (client) => this.#read(client, "a", 4))),
+      this.#loop("reader of ranges", over, 300, (client) => this.#read(client, "r", 4)),
+      this.#loop("reader under the quota", over, 300, (client) => this.#read(client, "b", 6)),
     ];
     await Promise.all(loops);
   }
