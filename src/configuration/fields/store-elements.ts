@@ -121,6 +121,9 @@ const MBTILES = {
 /** The elements of the stores that Nuthatch has, by type. */
 export const STORE_ELEMENTS = { file: FILE, compact: COMPACT, s3: S3 } as const;
 
+/** The root elements of stores that GeoWebCache lacks. */
+export const BEYOND_GEOWEBCACHE: ReadonlySet<string> = new Set(["CompactBlobStore"]);
+
 /** The types of the stores that Nuthatch has, by the name of the root element. */
 export const STORE_TYPES: ReadonlyMap<string, StoreOptions["type"]> = new Map([
   ["FileBlobStore", "file"],
