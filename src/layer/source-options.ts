@@ -185,6 +185,10 @@ export interface NoSourceOptions extends ConnectionOptions {
   readonly type: "none";
 }
 
+/** Returns the absolute path of a source on this machine. Undefined for any other source. */
+export const pathOf = (source: SourceOptions): string | undefined =>
+  "file" in source ? source.file : "path" in source ? source.path : undefined;
+
 /** Returns whether a source offers only single tiles in its grid. Its layers then have no metatiles and no gutter. */
 export function rendersSingleTiles(source: SourceOptions): boolean {
   switch (source.type) {
