@@ -1,5 +1,6 @@
 import type { Layer } from "../layer/layer.ts";
 import { withDigest } from "../layer/layer-digest.ts";
+import { FILE_SOURCES } from "../layer/source-options.ts";
 import { asLayerName } from "../layer/tile-set.ts";
 import { isMap } from "../lib/is-map.ts";
 import { onceEach } from "../lib/once-each.ts";
@@ -95,8 +96,6 @@ function isInFileNow({ geowebcache, layers, objects, overridden }: Configuration
   if (overridden.has(overriddenKey({ kind: "layer", name }))) return true;
   return layers.some((layer) => layer.name === name) && documentOf(objects, "layer", name) === undefined;
 }
-
-const FILE_SOURCES: ReadonlySet<unknown> = new Set(["mbtiles", "pmtiles", "arcgisCache"]);
 
 /** Returns whether the source of a layer is an archive or a cache on the disk, or names certificate files. */
 function needsFiles({ source }: Content): boolean {

@@ -33,15 +33,15 @@ export function layerConfigurationWithSecrets({ vectorLayers: _, digest: __, ...
 }
 
 function sourceConfiguration(source: SourceOptions): LayerKeys["source"] {
-  if (source.type === "demo" || source.type === "none") return { ...source };
-  if (source.type === "mbtiles" || source.type === "pmtiles") {
-    const { stamp: _, ...plain } = source;
-    return plain;
-  }
   if (source.type === "arcgisCache") {
     const { storage: _, tileFormat: __, levels: ___, stamp: ____, ...plain } = source;
     return plain;
   }
+  if ("stamp" in source) {
+    const { stamp: _, ...plain } = source;
+    return plain;
+  }
+  if (!("url" in source)) return { ...source };
   const { timeoutMs, tls, ...plain } = source;
   const { stamp: _, ...files } = tls ?? { stamp: "" };
   return { ...plain, ...files, timeoutSeconds: timeoutMs / 1000 };

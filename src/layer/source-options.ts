@@ -185,6 +185,30 @@ export interface NoSourceOptions extends ConnectionOptions {
   readonly type: "none";
 }
 
+/** Whether a source of each type reads a file of this machine. */
+const READS_FILE: Readonly<Record<SourceOptions["type"], boolean>> = {
+  wms: false,
+  xyz: false,
+  wmts: false,
+  arcgis: false,
+  arcgisCache: true,
+  mbtiles: true,
+  pmtiles: true,
+  demo: false,
+  none: false,
+};
+
+function sourceTypes(): readonly SourceOptions["type"][];
+function sourceTypes(): readonly string[] {
+  return Object.keys(READS_FILE);
+}
+export const SOURCE_TYPES = sourceTypes();
+export const FILE_SOURCES: ReadonlySet<unknown> = new Set(SOURCE_TYPES.filter((type) => READS_FILE[type]));
+
+/** Returns the absolute path of a source on this machine. Undefined for any other source. */
+export const pathOf = (source: SourceOptions): string | undefined =>
+  "file" in source ? source.file : "path" in source ? source.path : undefined;
+
 /** Returns whether a source offers only single tiles in its grid. Its layers then have no metatiles and no gutter. */
 export function rendersSingleTiles(source: SourceOptions): boolean {
   switch (source.type) {

@@ -167,6 +167,18 @@ export function describeHttpSource(kind: string, create: (origins: readonly stri
       expect((await sourceAt(broken, good).render(TILE, never())).kind).toBe("encoded");
     });
 
+    test("reports each answer once, with the bytes that arrived, also if a secret is hidden in its message", async () => {
+      const answers: number[] = [];
+      const watch = { requested: () => {}, answered: (_: number, __: string, bytes: number) => answers.push(bytes) };
+      let body = "";
+      const origin = await serve((request, response) => {
+        body = `bad ${request.headers.host ?? ""}`;
+        response.writeHead(400).end(body);
+      });
+      await expect(sourceAt(origin).render(TILE, never(), watch)).rejects.toThrow("status 400");
+      expect(answers).toEqual([Buffer.byteLength(body)]);
+    });
+
     test("names no server in its messages", async () => {
       const origin = await serve(
         (request, response) => void response.writeHead(400).end(`bad ${request.headers.host ?? ""}`),

@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import type { Layer } from "../../layer/layer.ts";
-import type { WmsSourceOptions } from "../../layer/source-options.ts";
+import { pathOf, type WmsSourceOptions } from "../../layer/source-options.ts";
 import { answerText } from "../../lib/text/answer-text.ts";
 import { deadline } from "../../lib/time/deadline.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
@@ -49,10 +49,8 @@ function withOneServer(layer: Layer): readonly Layer[] {
 }
 
 function upstreamOf({ source }: Layer): string {
-  if (source.type === "demo" || source.type === "none") return source.type;
-  if (source.type === "arcgisCache") return source.path;
-  if (source.type === "mbtiles" || source.type === "pmtiles") return source.file;
-  return originOf(source, addressesOf(source)[0] ?? "");
+  if ("url" in source) return originOf(source, addressesOf(source)[0] ?? "");
+  return pathOf(source) ?? source.type;
 }
 
 async function askUpstream(upstream: string, layers: readonly Layer[], bounds: Bounds): Promise<Finding[]> {

@@ -1,6 +1,7 @@
+import { s3Configuration } from "../../store/store-configuration.ts";
 import type { FileLayout, StoreOptions } from "../../store/store-options.ts";
-import { scalarText } from "../gwc/document-node.ts";
-import { derived, type Elements, type Form, type Keys, kept, keptAll, keysOf } from "../gwc/element.ts";
+import { type MapNode, scalarText } from "../gwc/document-node.ts";
+import { derived, type Elements, type Form, type Keys, kept, keptAll, keysOf, nodeOf } from "../gwc/element.ts";
 import { filled, numberText, text } from "../gwc/forms.ts";
 import { CompactStoreSchema, FileStoreSchema, S3StoreSchema } from "./stores-schema.ts";
 
@@ -117,8 +118,11 @@ const MBTILES = {
   gzipVector: kept("flag", { shown: false }),
 } satisfies Elements<unknown>;
 
-/** The elements of the stores that Nuthatch has, by type. A compact store is one that GeoWebCache lacks. */
+/** The elements of the stores that Nuthatch has, by type. */
 export const STORE_ELEMENTS = { file: FILE, compact: COMPACT, s3: S3 } as const;
+
+/** The root elements of stores that GeoWebCache lacks. */
+export const BEYOND_GEOWEBCACHE: ReadonlySet<string> = new Set(["CompactBlobStore"]);
 
 /** The types of the stores that Nuthatch has, by the name of the root element. */
 export const STORE_TYPES: ReadonlyMap<string, StoreOptions["type"]> = new Map([
@@ -126,6 +130,18 @@ export const STORE_TYPES: ReadonlyMap<string, StoreOptions["type"]> = new Map([
   ["CompactBlobStore", "compact"],
   ["S3BlobStore", "s3"],
 ]);
+
+/** Returns the elements of a store. */
+export function storeNode(store: StoreOptions): MapNode {
+  switch (store.type) {
+    case "file":
+      return nodeOf(FILE, store);
+    case "compact":
+      return nodeOf(COMPACT, store);
+    case "s3":
+      return nodeOf(S3, s3Configuration(store));
+  }
+}
 
 /** The elements of GeoWebCache's blob stores, by the name of the root element. */
 export const BLOB_STORES: Readonly<Record<string, Elements<never>>> = {

@@ -1,9 +1,8 @@
-import { s3Configuration } from "../../store/store-configuration.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
-import { BLOB_STORES, STORE_ELEMENTS, STORE_TYPES } from "../fields/store-elements.ts";
+import { BLOB_STORES, STORE_ELEMENTS, STORE_TYPES, storeNode } from "../fields/store-elements.ts";
 import type { Content } from "./content.ts";
 import { fieldOf, type MapNode, type NamedNode, type RootedDocument, textOf } from "./document-node.ts";
-import { completed, contentOf, nodeOf } from "./element.ts";
+import { completed, contentOf } from "./element.ts";
 import { ownContent } from "./own-document.ts";
 import { type DocumentReader, withoutSecrets } from "./secrets.ts";
 
@@ -37,17 +36,6 @@ export function storeDocument(store: StoreOptions, isDefault: boolean): RootedDo
   const { kind, fields } = storeNode(store);
   const root = [...STORE_TYPES].find(([, type]) => type === store.type)?.[0] ?? "";
   return { root, node: { kind, attributes: { default: String(isDefault) }, fields } };
-}
-
-function storeNode(store: StoreOptions): MapNode {
-  switch (store.type) {
-    case "file":
-      return nodeOf(STORE_ELEMENTS.file, store);
-    case "compact":
-      return nodeOf(STORE_ELEMENTS.compact, store);
-    case "s3":
-      return nodeOf(STORE_ELEMENTS.s3, s3Configuration(store));
-  }
 }
 
 /**

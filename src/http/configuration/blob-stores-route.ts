@@ -1,3 +1,4 @@
+import { BEYOND_GEOWEBCACHE } from "../../configuration/fields/store-elements.ts";
 import { documentOf, fileOf } from "../../configuration/gwc/configured-object.ts";
 import { type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
@@ -130,8 +131,8 @@ async function putStore(parts: StoreParts, exchange: Exchange, name: string): Pr
 const faultIn =
   ({ configured }: StoreParts) =>
   (document: RootedDocument): string | undefined =>
-    configured().geowebcache !== undefined && document.root === "CompactBlobStore"
-      ? "CompactBlobStore: expected a kind of store that GeoWebCache has, because geowebcache.xml must contain it"
+    configured().geowebcache !== undefined && BEYOND_GEOWEBCACHE.has(document.root)
+      ? `${document.root}: expected a kind of store that GeoWebCache has, because geowebcache.xml must contain it`
       : storeFault(document);
 
 async function deleteStore(parts: StoreParts, exchange: Exchange, name: string): Promise<Reply> {

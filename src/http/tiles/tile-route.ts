@@ -17,11 +17,16 @@ import { parseXyz } from "./xyz/xyz-address.ts";
 /** Parses the remaining path and the query. Pure. Never throws, for any input of a client. */
 type Parser = (catalogue: Catalogue, rest: readonly string[], query: Query) => Result<ParsedAddress, ProtocolRefusal>;
 
-const PROTOCOLS = {
+/** The protocols whose addresses begin with their name. */
+const OWN_SEGMENT = {
   xyz: parseXyz,
   quadkey: parseQuadkey,
   tilejson: parseTileJson,
   ogc: parseOgc,
+} satisfies Record<string, Parser>;
+
+const PROTOCOLS = {
+  ...OWN_SEGMENT,
   kml: parseKml,
   tms: parseTms,
   "wmts-rest": parseWmtsRest,
@@ -41,13 +46,14 @@ export interface TileRoute {
 const undecodable = (what: string, raw: string): { readonly ok: false; readonly error: Refusal } =>
   refuse({ code: "malformed", message: `${what} cannot be decoded: ${shown(raw)}` });
 
-/** The first segments that `routeOf` knows. */
-const TILE_SEGMENTS: ReadonlySet<string> = new Set(["service", "xyz", "quadkey", "tilejson", "ogc"]);
+const hasOwnSegment = (name: string | undefined): name is keyof typeof OWN_SEGMENT =>
+  name !== undefined && Object.hasOwn(OWN_SEGMENT, name);
 
 /** Returns whether a raw path belongs to the tile protocols, which may also refuse it. */
 export function isTilePath(path: string): boolean {
   const end = path.indexOf("/", 1);
-  return TILE_SEGMENTS.has(path.slice(1, end < 0 ? undefined : end));
+  const first = path.slice(1, end < 0 ? undefined : end);
+  return first === "service" || hasOwnSegment(first);
 }
 
 /**
@@ -59,9 +65,8 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
   if (!segments.ok) return undecodable("The address", segments.error);
   const [first, second, third] = segments.value;
   const rest = segments.value.slice(1);
-  if ((first === "xyz" || first === "quadkey" || first === "tilejson") && rest.length > 0)
-    return ok({ protocol: first, rest });
-  if (first === "ogc") return ok({ protocol: "ogc", rest });
+  // Only `/ogc` itself has a document.
+  if (hasOwnSegment(first) && (rest.length > 0 || first === "ogc")) return ok({ protocol: first, rest });
   if (first === "service") {
     if (second === "tms") return ok({ protocol: "tms", rest: segments.value.slice(2) });
     if (second === "kml" && third !== undefined) return ok({ protocol: "kml", rest: segments.value.slice(2) });
@@ -70,8 +75,9 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
     const simple = second === "wms" || second === "ve" || second === "gmaps" || second === "mgmaps";
     if (simple && third === undefined) return ok({ protocol: second, rest: [] });
   }
+  const own = Object.keys(OWN_SEGMENT).map((name) => `/${name}`);
   return notFound(
-    "Nothing is at this address. Tiles are under /service/wmts, /service/tms/1.0.0, /service/wms, /service/kml, /xyz, /quadkey, /tilejson and /ogc",
+    `Nothing is at this address. Tiles are under /service/wmts, /service/tms/1.0.0, /service/wms, /service/kml, ${own.slice(0, -1).join(", ")} and ${own.at(-1)}`,
   );
 }
 

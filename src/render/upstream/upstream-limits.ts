@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Layer } from "../../layer/layer.ts";
-import type { ConnectionOptions, SourceOptions } from "../../layer/source-options.ts";
+import { type ConnectionOptions, pathOf, type SourceOptions } from "../../layer/source-options.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -183,19 +183,7 @@ export const shownAddress = ({ origin, pathname }: Pick<URL, "origin" | "pathnam
  * this module for a render.
  */
 export const upstreamOf = onceEach((source: SourceOptions): string => {
-  switch (source.type) {
-    case "demo":
-    case "none":
-      return source.type;
-    case "wms":
-    case "xyz":
-    case "wmts":
-    case "arcgis":
-      return serversOf(source)[0]?.origin ?? source.type;
-    case "arcgisCache":
-      return `file:${source.path}`;
-    case "mbtiles":
-    case "pmtiles":
-      return `file:${source.file}`;
-  }
+  if ("url" in source) return serversOf(source)[0]?.origin ?? source.type;
+  const path = pathOf(source);
+  return path === undefined ? source.type : `file:${path}`;
 });

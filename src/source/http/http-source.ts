@@ -71,13 +71,17 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
   return {
     async render(request, signal, watch) {
       const { format } = request;
+      let isSeen = false;
       const url = (address: string) => {
         const requested = addresses.picture(address, request);
+        isSeen = false;
         watch?.requested(shownRequest(requested, address, options));
         return requested;
       };
       const seen = (answer: UpstreamAnswer): UpstreamAnswer => {
-        watch?.answered(answer.status, answer.contentType, answer.body.byteLength);
+        // An answer that was not understood is looked at again without its secrets, which changes its length.
+        if (!isSeen) watch?.answered(answer.status, answer.contentType, answer.body.byteLength);
+        isSeen = true;
         return answer;
       };
       const understand = (answer: UpstreamAnswer): RenderedImage => {

@@ -1,4 +1,4 @@
-import type { StoreOptions } from "../../../store/store-options.ts";
+import { isShareable, type StoreOptions } from "../../../store/store-options.ts";
 import type { ClusterOptions } from "../../cluster-options.ts";
 import type { Problems } from "../read/problems.ts";
 import type { Document } from "../read/read-document.ts";
@@ -19,8 +19,8 @@ export function buildCluster(document: Document, problems: Problems, warnings: s
   if (stores === undefined)
     problems.add(["cluster"], "a cluster needs stores that all nodes see: expected stores, such as one of type: s3");
   for (const [i, store] of (stores ?? []).entries())
-    if (store?.type === "compact")
-      problems.add(["stores", i, "type"], "a compact store has writers on one machine, so nodes cannot share it");
+    if (store !== undefined && !isShareable(store.type))
+      problems.add(["stores", i, "type"], `a ${store.type} store has writers on one machine, so nodes cannot share it`);
   if (server.workers > 1)
     problems.expected(
       ["server", "workers"],

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
 import { CASE_RULES } from "../../../layer/parameter-filter.ts";
+import { SOURCE_TYPES } from "../../../layer/source-options.ts";
 import { bigint64, numbers4, parameters, text, textOrNull, tileSetKeys, whole } from "../../../lib/document-fields.ts";
 import { EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
 
@@ -57,7 +58,7 @@ export const layers = z.object({
 const summary = {
   name: text,
   title: text,
-  sourceKind: z.enum(["wms", "xyz", "wmts", "arcgis", "arcgisCache", "mbtiles", "pmtiles", "demo", "none"]),
+  sourceKind: z.enum(SOURCE_TYPES),
   upstream: text.meta({ description: "The id of the upstream" }),
   gridSets: z.array(text),
   formats: z.array(text),
