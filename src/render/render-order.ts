@@ -87,19 +87,22 @@ export interface RenderFailure {
 }
 
 /** The outcome of a render for a requester. `Done` are the outcomes of a metatile that was not refused and did not fail. */
-export type RenderOutcome<Done = RenderedForJob> =
+export type RenderOutcome<Done = RenderedForJob> = (
   | Done
   | RenderFailure
   /** A reload has removed the layer since the request arrived. */
   | { readonly kind: "layer_removed" }
   /** The requester's signal was aborted. */
-  | { readonly kind: "cancelled" };
+  | { readonly kind: "cancelled" }
+) &
+  Partial<RenderMeasures>;
 
-/** The values that a renderer measures, and a job counts. */
+/** The values that a renderer measures of each render, and a job counts: also if the render failed or was not stored. */
 export interface RenderMeasures {
   /** The time in ms that the upstream took for the picture. */
   readonly upstreamMs: number;
 }
+export const NO_MEASURES: RenderMeasures = { upstreamMs: 0 };
 export const measuresOf = ({ upstreamMs }: RenderMeasures): RenderMeasures => ({ upstreamMs });
 
 type RenderedForJob =
@@ -108,13 +111,13 @@ type RenderedForJob =
    * `unchanged` lists the tiles that the store already had unchanged. `written` is present if the order was watched.
    * `hasNoTile`: the upstream has answered that it has no tile, and the store contains marks of this answer.
    */
-  | (RenderMeasures & {
+  | {
       readonly kind: "stored";
       readonly bytes: number;
       readonly unchanged: readonly { readonly x: TileX; readonly y: TileY }[];
       readonly written?: readonly WrittenTile[];
       readonly hasNoTile?: true;
-    })
+    }
   /** The layer was truncated during the render, so the tiles were not stored. */
   | { readonly kind: "stale" }
   /** The metatile was rendered, but the store had no space for it. */

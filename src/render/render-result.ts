@@ -1,5 +1,6 @@
 import type { FormatName, TileSet } from "../layer/tile-set.ts";
 import { defined } from "../lib/defined.ts";
+import { SourceError } from "../source/source.ts";
 import {
   type FilledMetatile,
   measuresOf,
@@ -10,7 +11,7 @@ import {
   type WrittenTile,
 } from "./render-order.ts";
 import type { StoredTiles, StoreFailure } from "./renderer/store-tiles.ts";
-import type { RendererResult } from "./renderers.ts";
+import type { FailedRequest, RendererResult } from "./renderers.ts";
 import type { Refused } from "./user-renders.ts";
 
 export const CANCELLED = { kind: "cancelled" } as const;
@@ -38,6 +39,16 @@ export const toFailure = ({
   ...defined({ isPermanent }),
 });
 
+/**
+ * Converts a SourceError to a failed request.
+ * @throws any other error
+ */
+export function failedRequest(error: unknown, upstreamMs: number): FailedRequest {
+  if (!(error instanceof SourceError)) throw error;
+  const { failure, message, retryAfterMs, isPermanent } = error;
+  return { kind: "failed", failure, message, retryAfterMs, upstreamMs, ...(isPermanent ? { isPermanent } : {}) };
+}
+
 /** Returns whether a render of an order fills a format. */
 export const fills = ({ tileSet, beside = [] }: RenderOrder, format: FormatName): boolean =>
   tileSet.format === format || beside.includes(format);
@@ -51,7 +62,12 @@ export const filledMetatile = ({ tileSet, beside, rect }: RenderOrder): FilledMe
  * @param order the job's order
  * @param rendered the order of the render, which the job may have joined
  */
-export function toOutcome(
+export function toOutcome(order: RenderOrder, rendered: RenderOrder, result: RendererResult | Refused): RenderOutcome {
+  const outcome = outcomeOf(order, rendered, result);
+  return result.kind === "rendered" || result.kind === "failed" ? { ...outcome, ...measuresOf(result) } : outcome;
+}
+
+function outcomeOf(
   { watched, tileSet }: RenderOrder,
   rendered: RenderOrder,
   result: RendererResult | Refused,
@@ -65,7 +81,6 @@ export function toOutcome(
       return {
         kind: "stored",
         bytes: written.reduce((sum, tile) => sum + (tile.unchanged === undefined ? tile.bytes : 0), 0),
-        ...measuresOf(result),
         unchanged: written.flatMap(({ unchanged, x, y }) => (unchanged === undefined ? [] : [{ x, y }])),
         ...(watched === true ? { written } : {}),
         ...(result.hasNoTile === true ? { hasNoTile: true } : {}),

@@ -8,6 +8,10 @@ import type { EarlyTiles } from "./renderer/missed-tile-first.ts";
 import type { StoredTiles } from "./renderer/store-tiles.ts";
 import type { TestOrder, TestRender } from "./renderer/test-render.ts";
 
+/** A failed request to an upstream, and how long it took. */
+export type FailedRequest = Omit<RenderFailure, "answeredMsAgo" | keyof RenderMeasures> &
+  Pick<RenderMeasures, "upstreamMs">;
+
 /** The result of a render. */
 export type RendererResult =
   | ({
@@ -18,7 +22,7 @@ export type RendererResult =
       readonly hasNoTile?: true;
     } & RenderMeasures &
       StoredTiles)
-  | (Omit<RenderFailure, "answeredMsAgo"> & { readonly upstreamMs: number })
+  | (FailedRequest & RenderMeasures)
   | { readonly kind: "cancelled" }
   /** The renderer died. It is unknown which tiles it wrote last. */
   | { readonly kind: "lost" };
@@ -103,7 +107,8 @@ export interface MapRefused {
 /** The result of a probe. */
 export type ProbeResult =
   | { readonly kind: "answered"; readonly upstreamMs: number }
-  | Extract<RendererResult, { readonly kind: "failed" | "cancelled" | "lost" }>;
+  | FailedRequest
+  | Extract<RendererResult, { readonly kind: "cancelled" | "lost" }>;
 
 /** The result of a test. */
 export type TestResult =
@@ -113,4 +118,5 @@ export type TestResult =
 /** The answer of a renderer to a question. */
 export type InfoResult =
   | { readonly kind: "info"; readonly info: UpstreamDocument }
-  | Extract<RendererResult, { readonly kind: "failed" | "cancelled" | "lost" }>;
+  | FailedRequest
+  | Extract<RendererResult, { readonly kind: "cancelled" | "lost" }>;

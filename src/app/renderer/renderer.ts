@@ -10,14 +10,15 @@ import { machineClock } from "../../lib/time/machine-clock.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import { Allowance, type Leave } from "../../render/admission.ts";
 import { BATCH_MS, type RenderOrder } from "../../render/render-order.ts";
+import { failedRequest } from "../../render/render-result.ts";
 import { renderMask } from "../../render/renderer/render-mask.ts";
-import { type RenderParts, renderMetatile } from "../../render/renderer/render-metatile.ts";
+import { type RenderParts, tryMetatile } from "../../render/renderer/render-metatile.ts";
 import { type TestOrder, testTile } from "../../render/renderer/test-render.ts";
 import type { StoreDecision } from "../../render/renderer/tile-reservation.ts";
 import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../../render/renderers.ts";
 import { probeRequest } from "../../render/upstream/probe-request.ts";
 import { createSource } from "../../source/create-source.ts";
-import { type Question, type Source, SourceError } from "../../source/source.ts";
+import type { Question, Source } from "../../source/source.ts";
 import { loadStoreKinds, type OpenedStores, openStores } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
@@ -159,7 +160,7 @@ export class Renderer implements RendererMethods {
       return { kind: "info", info };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
-      return failedRender(error, beganMs);
+      return failedRequest(error, machineClock.monotonicNow() - beganMs);
     }
   }
 
@@ -173,7 +174,7 @@ export class Renderer implements RendererMethods {
       return { kind: "answered", upstreamMs: machineClock.monotonicNow() - beganMs };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
-      return failedRender(error, beganMs);
+      return failedRequest(error, machineClock.monotonicNow() - beganMs);
     }
   }
 
@@ -279,12 +280,11 @@ export class Renderer implements RendererMethods {
     const layer = this.#layers.get(order.tileSet.layer);
     const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
     const format = formatOf(order.tileSet.format);
-    const beganMs = machineClock.monotonicNow();
     const store = (await this.#stores)?.store;
     if (store === undefined) throw new Error("the renderer has not begun");
     if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
     try {
-      const rendered = await renderMetatile(
+      const result = await tryMetatile(
         order,
         {
           layer,
@@ -303,10 +303,10 @@ export class Renderer implements RendererMethods {
         },
         signal,
       );
-      return rendered;
+      return result.kind === "failed" && signal.aborted ? { kind: "cancelled" } : result;
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
-      return failedRender(error, beganMs);
+      throw error;
     }
   }
 
@@ -350,17 +350,6 @@ export class Renderer implements RendererMethods {
       return await within(most, growth);
     };
   }
-}
-
-/**
- * Converts a SourceError to a result.
- * @throws any other error
- */
-function failedRender(error: unknown, beganMs: number): Extract<RendererResult, { readonly kind: "failed" }> {
-  if (!(error instanceof SourceError)) throw error;
-  const { failure, message, retryAfterMs, isPermanent } = error;
-  const upstreamMs = machineClock.monotonicNow() - beganMs;
-  return { kind: "failed", failure, message, retryAfterMs, upstreamMs, ...(isPermanent ? { isPermanent } : {}) };
 }
 
 function imageFormatOf(mimeType: string): ImageFormat | undefined {

@@ -20,7 +20,7 @@ export class BatchSize {
   /** Adapts the size to the outcomes of the latest batch. */
   adapt(outcomes: readonly RenderOutcome[]): void {
     let upstreamMs = 0;
-    for (const outcome of outcomes) upstreamMs += outcome.kind === "stored" ? outcome.upstreamMs : BATCH_MS;
+    for (const outcome of outcomes) upstreamMs += outcome.kind === "stored" ? (outcome.upstreamMs ?? 0) : BATCH_MS;
     const inTime = Math.floor((BATCH_MS * outcomes.length) / Math.max(upstreamMs, 1));
     this.#metatiles = Math.max(1, Math.min(MOST_TILES_IN_BATCH, 2 * outcomes.length, inTime));
   }

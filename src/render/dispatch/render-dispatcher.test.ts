@@ -3,7 +3,7 @@ import { formatNamed, layerNamed } from "../../../test/support/layer.ts";
 import type { TileIndex } from "../../grid/grid-set.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type Leave, NO_SIZE } from "../admission.ts";
-import type { RenderOrder } from "../render-order.ts";
+import { NO_MEASURES, type RenderOrder } from "../render-order.ts";
 import type { BatchClient, RenderClient, RendererResult, Renderers } from "../renderers.ts";
 import { UpstreamLimits } from "../upstream/upstream-limits.ts";
 import { UpstreamMeter } from "../upstream/upstream-meter.ts";
@@ -50,7 +50,7 @@ function rendersWith(
         written: [],
         stale: !stored,
         storeFailure: undefined,
-        upstreamMs: 1,
+        ...NO_MEASURES,
       };
     },
     ...(renderMetatile === undefined ? {} : { renderMetatile }),
@@ -256,7 +256,7 @@ function stepwise() {
         written: [],
         stale: false,
         storeFailure: undefined,
-        upstreamMs: 1,
+        ...NO_MEASURES,
         ...result,
       }),
     lose: () => end({ kind: "lost" }),
@@ -335,7 +335,7 @@ test("a user who joins a batch is answered when their tile is stored, before the
   await expect.poll(() => joins).toEqual([[1, 1]]);
   batch?.report(1, { written: [{ x: 1, y: 0, z: 1, bytes: 4, replaced: undefined }], tiles: [] });
   expect(await user).toEqual({ kind: "stored" });
-  const rendered = { kind: "rendered", stale: false, storeFailure: undefined, upstreamMs: 1 } as const;
+  const rendered = { kind: "rendered", stale: false, storeFailure: undefined, ...NO_MEASURES } as const;
   end([
     { ...rendered, written: [{ x: 0, y: 0, z: 1, bytes: 3, replaced: undefined }] },
     { ...rendered, written: [] },
@@ -515,7 +515,7 @@ test("a user of a blocked layer gets the answer of a removed layer as soon as a 
 test.each([
   { kind: "cancelled" },
   { kind: "lost" },
-  { kind: "failed", failure: "timeout", message: "no answer", retryAfterMs: undefined, upstreamMs: 1 },
+  { kind: "failed", failure: "timeout", message: "no answer", retryAfterMs: undefined, ...NO_MEASURES },
 ] as const)(
   "a render that is $kind after its layer was removed answers its users as a removed layer",
   async (result) => {
@@ -583,7 +583,7 @@ test("an aborted render of which a put has no answer is counted from the store, 
       isUncertain: true,
       stale: true,
       storeFailure: undefined,
-      upstreamMs: 1,
+      ...NO_MEASURES,
     };
     return result;
   };

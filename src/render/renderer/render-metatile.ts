@@ -5,8 +5,9 @@ import { withTrace } from "../../lib/http/trace-context.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { Source } from "../../source/source.ts";
 import type { TileStore } from "../../store/tile-store.ts";
-import { isWanted, type RenderOrder } from "../render-order.ts";
-import type { Rendered } from "../renderers.ts";
+import { isWanted, type RenderMeasures, type RenderOrder } from "../render-order.ts";
+import { failedRequest } from "../render-result.ts";
+import type { Rendered, RendererResult } from "../renderers.ts";
 import { areAllFound, findTiles, foundTileAs, positionKey } from "./found-tiles.ts";
 import { asDecoded, cutOf, frameOf, type PictureParts, pictureRequest, tilesOf } from "./metatile-picture.ts";
 import { keepMissedFirst, type WaitingUser } from "./missed-tile-first.ts";
@@ -28,16 +29,41 @@ export interface RenderParts extends PictureParts {
 
 type Position = Omit<PositionedTile, "bytes">;
 
+/** Begins to measure a render. The result returns the measures so far. */
+function startMeter(): () => RenderMeasures {
+  const beganMs = machineClock.monotonicNow();
+  return () => ({ upstreamMs: machineClock.monotonicNow() - beganMs });
+}
+
+/** Renders a metatile as `renderMetatile` does, and returns a failure of the source. */
+export async function tryMetatile(
+  order: RenderOrder,
+  parts: RenderParts,
+  signal: AbortSignal,
+): Promise<Rendered | Extract<RendererResult, { readonly kind: "failed" }>> {
+  const measures = startMeter();
+  try {
+    return await renderMetatile(order, parts, signal, measures);
+  } catch (error) {
+    const measured = measures();
+    return { ...failedRequest(error, measured.upstreamMs), ...measured };
+  }
+}
+
 /**
  * Renders a metatile, cuts it into tiles, and encodes and stores them. For a job, the tiles are stored after the last
  * one is encoded. For a user, the missed tile is stored first, and `written` excludes the tiles that were reported before.
  * @throws SourceError
  */
-export async function renderMetatile(order: RenderOrder, parts: RenderParts, signal: AbortSignal): Promise<Rendered> {
+export async function renderMetatile(
+  order: RenderOrder,
+  parts: RenderParts,
+  signal: AbortSignal,
+  measures = startMeter(),
+): Promise<Rendered> {
   const { layer, subset, format, beside, source } = parts;
   const { rect, wanted } = order;
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
-  const beganMs = machineClock.monotonicNow();
   const picture = pictureRequest(parts, frame, rect, order.parameters);
   const found = layer.tilesOnDisk === undefined ? undefined : await findTiles(order, parts);
   const image =
@@ -46,7 +72,7 @@ export async function renderMetatile(order: RenderOrder, parts: RenderParts, sig
       : await withTrace(order.trace, () => source.render(picture, signal));
   const facts = {
     kind: "rendered" as const,
-    upstreamMs: machineClock.monotonicNow() - beganMs,
+    ...measures(),
     ...(image?.kind === "none" && (found?.size ?? 0) === 0 ? ({ hasNoTile: true } as const) : {}),
   };
   const user = parts.user();
