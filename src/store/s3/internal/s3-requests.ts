@@ -3,7 +3,6 @@ import { whenAborted } from "../../../lib/http/when-aborted.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { type BackOff, jittered, pauseAfter } from "../../../lib/time/back-off.ts";
 import type { Timer } from "../../../lib/time/clock.ts";
-import { deadline } from "../../../lib/time/deadline.ts";
 import { LATE, unlessLate } from "../../../lib/time/late.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { pause, sleep } from "../../../lib/time/sleep.ts";
@@ -304,19 +303,16 @@ export class S3Requests implements AsyncDisposable {
   /** Runs an operation, and repeats it within the time limit after failures that may pass. @throws S3Error */
   async #repeated(operation: Operation): Promise<TriedS3Response> {
     const { signal } = operation;
-    const timeLimit = deadline(machineClock, this.#options.timeoutMs);
-    if (signal === undefined) return await this.#attempts(operation, timeLimit);
-    if (signal.aborted) throw new NotSent("ended");
-    const lastAnswer = new AbortController();
-    let timer: Timer | undefined;
-    const cancel = whenAborted(signal, () => {
-      timer = machineClock.after(LAST_ANSWER_MS, () => lastAnswer.abort()).unref();
-    });
+    if (signal?.aborted === true) throw new NotSent("ended");
+    const late = new AbortController();
+    const abortAfter = (ms: number): Timer => machineClock.after(ms, () => late.abort()).unref();
+    const timers = [abortAfter(this.#options.timeoutMs)];
+    const cancel = signal && whenAborted(signal, () => void timers.push(abortAfter(LAST_ANSWER_MS)));
     try {
-      return await this.#attempts(operation, AbortSignal.any([timeLimit, lastAnswer.signal]));
+      return await this.#attempts(operation, late.signal);
     } finally {
-      cancel();
-      timer?.cancel();
+      cancel?.();
+      for (const timer of timers) timer.cancel();
     }
   }
 
