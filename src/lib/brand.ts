@@ -5,9 +5,9 @@ declare const brand: unique symbol;
 export interface Literals {}
 
 /**
- * A primitive that the compiler rejects where the same primitive without a brand, or with another one, is expected. A
- * brand names the meaning of a value. One function makes it (`layerName`, `tileX`), where the value is read: from the
- * configuration, a request, a row of the database or a path of a store. A brand is a type only.
+ * A primitive with a brand, which names the meaning of the value. Where a brand is expected, the compiler rejects the
+ * primitive without this brand. One function makes each brand (`asLayerName`, `asTileX`), where the value is read: from
+ * the configuration, a request, a row of the database or a path of a store. A brand exists only in types.
  */
 export type Branded<Primitive extends number | bigint | string, Name extends string> = Primitive &
   (keyof Literals extends never ? { readonly [brand]: Name } : { readonly [brand]?: Name });
