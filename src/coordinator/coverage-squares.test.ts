@@ -23,7 +23,7 @@ test("runs are gaps and lengths over the squares, row by row from the lowest", (
   expect(squares.runs()).toEqual({ evicted: [], kept: [1, 2, 2, 2], stale: [], failed: [4, 1], drawing: [] });
 });
 
-test("a run goes on from the end of one row to the begin of the next", () => {
+test("a run goes on from the end of one row to the start of the next", () => {
   const squares = new CoverageSquares(rect(0, 0, 3, 3));
   squares.markAll(rect(0, 0, 3, 3), "kept");
   expect(squares.runs().kept).toEqual([0, 16]);

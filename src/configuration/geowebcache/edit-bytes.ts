@@ -20,7 +20,7 @@ export interface EditedFile {
 
 /** Consecutive layers of a file that do not change and have only white space between them. */
 interface Run {
-  /** The byte offsets of the begin of the first layer and of the end of the last layer. */
+  /** The byte offsets of the start of the first layer and of the end of the last layer. */
   readonly start: number;
   readonly end: number;
   readonly layers: readonly LayerPlace[];

@@ -9,7 +9,7 @@ export const upstream = z.object({
   layers: z.array(text),
   state: z.enum(["up", "down", "unknown"]).meta({ description: "unknown: no request was sent since the start" }),
   /** For `down`, the time of the first failure. */
-  since: moment.meta({ description: "The begin of the state" }),
+  since: moment.meta({ description: "The start of the state" }),
   /** Its message does not contain the address and the credentials of the upstream. */
   lastError: z.object({ at: moment, ...error }).nullable(),
   connections: z.object({

@@ -85,7 +85,7 @@ export class KnownNodes {
 
   /**
    * Records the previous lead's nodes that have not joined this lead as lost. Called when their leases have ended.
-   * @param sinceMs the begin of this lead, ms since 1970
+   * @param sinceMs the start of this lead, ms since 1970
    */
   async absentAreLost(sinceMs: number): Promise<void> {
     // A node that ended in order while there was no lead has removed its own row.
