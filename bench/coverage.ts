@@ -43,7 +43,9 @@ export async function benchCoverage(): Promise<void> {
   rmSync(dataDir, { recursive: true });
 }
 
-/** Returns the query of box number `n`. Boxes lie in the filled square of the level, each at another place if it can. */
+/**
+ * Returns the query of box number `n`. Boxes lie in the filled square of the level, each at another place if it can.
+ */
 function boxQuery({ z, filled }: (typeof LEVELS)[number], side: number, n: number): string {
   const tile = (2 * HALF_WORLD) / 2 ** z;
   const room = Math.max(1, filled - side);

@@ -6,8 +6,8 @@ import { png } from "../test/support/upstream.ts";
 const VARIANTS = 8;
 
 /**
- * Pictures that compress as rendered maps do: filled areas, anti-aliased lines of several widths, names; RGB, rows without
- * filters, as MapServer writes them.
+ * Pictures that compress as rendered maps do: filled areas, anti-aliased lines of several widths, names; RGB, rows
+ * without filters, as MapServer writes them.
  */
 export class MapPictures {
   readonly #made = new Map<string, Promise<Buffer>>();

@@ -20,7 +20,9 @@ const METATILE = 16;
 const Z = 10;
 const tileSet = { layer: "a", gridSet: "EPSG:900913", format: "image/png", parametersId: "" };
 
-/** Compares stores and a disk tier in turns: writes and reads by one process, and the space on the disk (in /var/tmp). */
+/**
+ * Compares stores and a disk tier in turns: writes and reads by one process, and the space on the disk (in /var/tmp).
+ */
 export async function benchStores(length: BenchLength): Promise<void> {
   const rounds = LENGTHS[length];
   for (const size of [1_000, 10_000]) {

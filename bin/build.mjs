@@ -17,11 +17,14 @@ const outdir = "dist";
 const old = fileURLToPath(new URL(`../${outdir}/`, import.meta.url));
 for (const name of existsSync(old) ? readdirSync(old) : [])
   if (name !== "docs" && name !== ".docs-built") rmSync(`${old}${name}`, { recursive: true });
-/** Packages with machine code stay outside of the bundles: the beginning of their names, and the package that needs them. */
+/**
+ * Packages with machine code stay outside of the bundles: the beginning of their names, and the package that needs
+ * them.
+ */
 const MACHINE_CODE = { "@img/sharp-": "sharp", "@libsql/": "libsql" };
 /**
- * Some sources load a package when they need it first, by the `require` of `createRequire`. In a bundle that package is a
- * part which runs at its first use.
+ * Some sources load a package when they need it first, by the `require` of `createRequire`. In a bundle that package is
+ * a part which runs at its first use.
  */
 const REQUIRE = "const load = createRequire(import.meta.url);";
 const bundleRequired = {
@@ -42,7 +45,8 @@ const common = {
   platform: "node",
   target: "node20.19",
   outExtension: { ".js": ".cjs" },
-  // Every process and thread keeps the text of its bundle in memory. Names stay, and lines stay short, for stack traces.
+  // Every process and thread keeps the text of its bundle in memory. Names stay, and lines stay short, for stack
+  // traces.
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 160,
@@ -64,8 +68,8 @@ const builds = await Promise.all([
     // pg-native is never installed.
     external: [...Object.keys(MACHINE_CODE).map((beginning) => `${beginning}*`), "pg-native"],
     plugins: [bundleRequired],
-    // A bundle is a function that the launcher calls. Code that is imported later is required: on Node 20, `import()` fails
-    // in code from V8's code cache.
+    // A bundle is a function that the launcher calls. Code that is imported later is required: on Node 20, `import()`
+    // fails in code from V8's code cache.
     supported: { "dynamic-import": false },
     define: { "import.meta.url": "bundleUrl" },
     banner: { js: "(function (require, bundleUrl) { const exports = {}; const module = { exports };" },

@@ -1,5 +1,6 @@
-// Adds the optional packages of other platforms that the lock file lacks, so that `npm ci` accepts it on every platform.
-// npm leaves them out when its registry does not answer for them. Run it after `npm install` has changed the lock.
+// Adds the optional packages of other platforms that the lock file lacks, so that `npm ci` accepts it on every
+// platform. npm leaves them out when its registry does not answer for them. Run it after `npm install` has changed the
+// lock.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

@@ -192,7 +192,10 @@ export class BlockTable {
     }
   }
 
-  /** Yields the blocks like `BlockRows.tilesInRow`, with their used cells. For blocks in memory the cells are up to date. */
+  /**
+   * Yields the blocks like `BlockRows.tilesInRow`, with their used cells. For blocks in memory the cells are up to
+   * date.
+   */
   useInRow(
     row: BlockRow,
     rect: TileRect,

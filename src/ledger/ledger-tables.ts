@@ -1,10 +1,10 @@
 import type { Tables } from "../state/tables.ts";
 
 /**
- * The tables of the ledger. A row of `tile_set` with a level owns the blocks of that level, once the level has been truncated separately. The row
- * without a level owns the blocks of all other levels. `block.ages` contains, for each cell, two times between which
- * its tiles were written. `ledger_boot.block_bytes` is the size of the disk's blocks in which allocated bytes were
- * counted. Jobs over stored tiles walk the blocks row by row, using the index `block_row`.
+ * The tables of the ledger. A row of `tile_set` with a level owns the blocks of that level, once the level has been
+ * truncated separately. The row without a level owns the blocks of all other levels. `block.ages` contains, for each
+ * cell, two times between which its tiles were written. `ledger_boot.block_bytes` is the size of the disk's blocks in
+ * which allocated bytes were counted. Jobs over stored tiles walk the blocks row by row, using the index `block_row`.
  */
 export const ledgerTables: Tables = `
   CREATE TABLE pyramid (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT, grid_set TEXT,

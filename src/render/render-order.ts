@@ -86,7 +86,9 @@ export interface RenderFailure {
   readonly answeredMsAgo?: number;
 }
 
-/** The outcome of a render for a requester. `Done` are the outcomes of a metatile that was not refused and did not fail. */
+/**
+ * The outcome of a render for a requester. `Done` are the outcomes of a metatile that was not refused and did not fail.
+ */
 export type RenderOutcome<Done = RenderedForJob> = (
   | Done
   | RenderFailure
@@ -97,7 +99,9 @@ export type RenderOutcome<Done = RenderedForJob> = (
 ) &
   Partial<RenderMeasures>;
 
-/** The values that a renderer measures of each render, and a job counts: also if the render failed or was not stored. */
+/**
+ * The values that a renderer measures of each render, and a job counts: also if the render failed or was not stored.
+ */
 export interface RenderMeasures {
   /** The time in ms that the upstream took for the picture. */
   readonly upstreamMs: number;

@@ -3,10 +3,10 @@ import type { S3StoreOptions } from "./s3/s3-options.ts";
 /**
  * One store of the configuration. It is plain data, because it is sent to the processes that open the store. A new kind
  * of store needs a member here, a folder in `store/`, a case in `open-store.ts`, a schema in
- * `configuration/fields/stores-schema.ts` and the elements of its GeoWebCache document in `store-elements.ts` beside it.
- * A store without a `path` needs a builder in `configuration/internal/build/build-stores.ts`. The compiler finds the
- * switches over `type`. A remote store also needs what `grep '"s3"'` finds in `app/` and `configuration/`: checks and
- * credentials.
+ * `configuration/fields/stores-schema.ts` and the elements of its GeoWebCache document in `store-elements.ts` beside
+ * it. A store without a `path` needs a builder in `configuration/internal/build/build-stores.ts`. The compiler finds
+ * the switches over `type`. A remote store also needs what `grep '"s3"'` finds in `app/` and `configuration/`: checks
+ * and credentials.
  */
 export type StoreOptions = FileStoreConfiguration | CompactStoreConfiguration | S3StoreConfiguration;
 

@@ -22,7 +22,9 @@ export interface BucketScan {
   readonly unreadable: readonly string[];
 }
 
-/** Counts the tiles of a store in S3, or of one layer, by listing the bucket. The reported usage must equal the counts. */
+/**
+ * Counts the tiles of a store in S3, or of one layer, by listing the bucket. The reported usage must equal the counts.
+ */
 export async function scanBucket(options: S3Options, layer?: string): Promise<BucketScan> {
   await using client = new S3Client(options);
   const document = await client.get(NAMES_KEY);

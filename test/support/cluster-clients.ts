@@ -66,7 +66,9 @@ export class ClusterClients {
     await Promise.all(loops);
   }
 
-  /** Calls again and again. @param pauseMs the longest pause: without one the clients would take most of the processors */
+  /**
+   * Calls again and again. @param pauseMs the longest pause: without one the clients would take most of the processors
+   */
   async #loop(
     client: string,
     over: AbortSignal,

@@ -8,7 +8,9 @@ export interface Owner {
   readonly isLead: boolean;
 }
 
-/** `refuse`: connections end, and new ones at once. `silence`: nothing arrives until it is mended, and then all of it. */
+/**
+ * `refuse`: connections end, and new ones at once. `silence`: nothing arrives until it is mended, and then all of it.
+ */
 export type Cut = "refuse" | "silence";
 
 /** A proxy between the processes of nodes and a server. It can cut some processes off. */
@@ -120,7 +122,9 @@ const listen = (server: Server, port: number): Promise<void> =>
     });
   });
 
-/** Returns a function that finds the node whose process has a port of the loopback address. `nodes`: their processes. */
+/**
+ * Returns a function that finds the node whose process has a port of the loopback address. `nodes`: their processes.
+ */
 export function ownersAmong(nodes: () => Iterable<readonly [node: string, pid: number]>) {
   return (port: number): Owner | undefined => {
     const inode = inodeOf(port);

@@ -1,6 +1,7 @@
 /*
- * The jobs of a server as a plain machine of states (`docs/reference/wire-format.md`, Task list), for tests that hold the server against it. The upstream
- * of such a test answers nothing unless it is let, and there are places for all tasks: so a job that may run is running.
+ * The jobs of a server as a plain machine of states (`docs/reference/wire-format.md`, Task list), for tests that hold
+ * the server against it. The upstream of such a test answers nothing unless it is let, and there are places for all
+ * tasks: so a job that may run is running.
  */
 
 export interface ModelJob {

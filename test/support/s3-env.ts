@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 
 /**
- * The address of a service that all servers of this run have their tiles in (`withStore` of `server.ts`). The setup of a
- * run starts the service when `NUTHATCH_TEST_S3` is `SeaweedFS` or `versitygw`.
+ * The address of a service that all servers of this run have their tiles in (`withStore` of `server.ts`). The setup of
+ * a run starts the service when `NUTHATCH_TEST_S3` is `SeaweedFS` or `versitygw`.
  */
 export const S3_OF_ALL = process.env["NUTHATCH_TEST_S3"];
 

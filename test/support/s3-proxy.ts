@@ -39,7 +39,9 @@ export interface S3Proxy extends AsyncDisposable {
 /** Returns whether a request stores an object or removes some. */
 export const isWrite = ({ method }: S3Request): boolean => method === "PUT" || method === "POST" || method === "DELETE";
 
-/** Starts a proxy before a service of the loopback address. Signatures stay valid: the service sees the proxy's host. */
+/**
+ * Starts a proxy before a service of the loopback address. Signatures stay valid: the service sees the proxy's host.
+ */
 export async function startS3Proxy(to: string): Promise<S3Proxy> {
   let decide: (request: S3Request) => S3Fault = () => "pass";
   let requests: S3Request[] = [];

@@ -5,7 +5,10 @@ const LONGEST_PAUSE_MS = 250;
 /** A pause takes this share of the time that has passed: who waits long takes little from the server it waits for. */
 const SHARE = 0.1;
 
-/** Polls until `look` returns a value, at growing intervals. The deadline only ends a hopeless wait, whose error says `what`. */
+/**
+ * Polls until `look` returns a value, at growing intervals. The deadline only ends a hopeless wait, whose error says
+ * `what`.
+ */
 export async function until<T>(
   what: string | (() => string),
   look: () => Promise<T | undefined>,

@@ -60,7 +60,8 @@ export interface RendererMethods extends Pick<Renderers, "raiseGeneration" | "qu
   /** Replaces the stores. They are opened by the next `configure`. */
   configureStores(stores: readonly StoreOptions[]): void;
   /**
-   * Stores nothing after this time of `Clock.machineNow`: the lead's lease then ends, and the lead may hang and not renew it.
+   * Stores nothing after this time of `Clock.machineNow`: the lead's lease then ends, and the lead may hang and not
+   * renew it.
    */
   storesUntil(ms: number): void;
   /** Records news about a remote store from another process. */

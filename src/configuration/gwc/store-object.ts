@@ -31,7 +31,9 @@ export function storeContent(document: RootedDocument): Content {
   return "endpoint" in content ? { ...content, pathStyle: true } : content;
 }
 
-/** Returns a store of the configuration as a document, with its secrets. `isDefault`: layers that name no store use it. */
+/**
+ * Returns a store of the configuration as a document, with its secrets. `isDefault`: layers that name no store use it.
+ */
 export function storeDocument(store: StoreOptions, isDefault: boolean): RootedDocument {
   const { kind, fields } = storeNode(store);
   const root = [...STORE_TYPES].find(([, type]) => type === store.type)?.[0] ?? "";

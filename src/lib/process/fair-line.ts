@@ -46,7 +46,8 @@ export class FairLine<T> {
   }
 
   /**
-   * Adds an entry, and waits for `answerFirst`, `answerOthers` or `answerInLongestQueue`. Returns the value given there.
+   * Adds an entry, and waits for `answerFirst`, `answerOthers` or `answerInLongestQueue`. Returns the value given
+   * there.
    * @throws the signal's reason if it fires before the answer
    */
   wait(turn: SharedTurn, signal: AbortSignal): Promise<T> {

@@ -11,7 +11,9 @@ export interface Timer {
  * is `machineClock`; tests move a `ManualClock` by hand.
  */
 export interface Clock {
-  /** Returns the time by the wall clock, ms since 1970, for points in time. An operator or NTP may set the wall clock. */
+  /**
+   * Returns the time by the wall clock, ms since 1970, for points in time. An operator or NTP may set the wall clock.
+   */
   readonly now: () => number;
   /**
    * Returns ms by a clock that starts with the process at the time of the wall clock and never steps, for durations and

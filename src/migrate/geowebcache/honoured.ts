@@ -74,7 +74,9 @@ function reportsOf(
   });
 }
 
-/** Returns whether an element whose use differs means the same as in GeoWebCache here: a single address has no order. */
+/**
+ * Returns whether an element whose use differs means the same as in GeoWebCache here: a single address has no order.
+ */
 const isPlain = (path: string, { node }: RootedDocument): boolean => {
   const value = path === "wmsUrl" ? node.fields.find(([name]) => name === path)?.[1] : undefined;
   return typeof value === "object" && value.kind === "list" && value.items.length < 2;

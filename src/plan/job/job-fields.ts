@@ -59,8 +59,8 @@ interface JobField {
     absent?(request: Values): unknown;
   };
   /**
-   * The field in the document of a job. Absent: as in the job, with the description of the request's field. "never": the
-   * document lacks the field.
+   * The field in the document of a job. Absent: as in the job, with the description of the request's field. "never":
+   * the document lacks the field.
    */
   readonly shown?:
     | "never"

@@ -52,7 +52,8 @@ export async function tryMetatile(
 
 /**
  * Renders a metatile, cuts it into tiles, and encodes and stores them. For a job, the tiles are stored after the last
- * one is encoded. For a user, the missed tile is stored first, and `written` excludes the tiles that were reported before.
+ * one is encoded. For a user, the missed tile is stored first, and `written` excludes the tiles that were reported
+ * before.
  * @throws SourceError
  */
 export async function renderMetatile(

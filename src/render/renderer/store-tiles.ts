@@ -35,8 +35,8 @@ export interface StoredTiles {
   /** The written tiles of each format of the order's `beside`. Absent if the order has no such formats. */
   readonly writtenBeside?: readonly (readonly WrittenTile[])[];
   /**
-   * Whether some tiles were not stored, because a newer generation has begun, the tiles may not be stored, or the render
-   * was aborted.
+   * Whether some tiles were not stored, because a newer generation has begun, the tiles may not be stored, or the
+   * render was aborted.
    */
   readonly stale: boolean;
   /** Set if a remote store may have stored a tile of which it has not answered the put. */

@@ -13,7 +13,10 @@ import { stateAttributes } from "./states-table.ts";
 
 const LINE = 'stroke="#6d5a50" stroke-width="0.8"';
 const TINTS = ["#f5edd9", "#e7ecd3", "#f6e3d0", "#ece4ea", "#f3e9bd", "#dde9e0"];
-/** The scheme OrRd of ColorBrewer (Cynthia Brewer, Apache License 2.0), and the persons below which a state has a colour. */
+/**
+ * The scheme OrRd of ColorBrewer (Cynthia Brewer, Apache License 2.0), and the persons below which a state has a
+ * colour.
+ */
 const FILLS = ["#fbeed2", "#f6cf94", "#ec9a61", "#cf5f45", "#94303a"];
 const PERSONS = [1_500_000, 4_000_000, 8_000_000, 14_000_000, Number.POSITIVE_INFINITY];
 

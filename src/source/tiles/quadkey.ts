@@ -1,8 +1,8 @@
 import type { TileX, Zoom } from "../../grid/grid-set.ts";
 
 /**
- * Returns a quadkey, with one digit per level: the bits of the column and of the row from the top, interleaved (Bing Maps tile
- * system). The quadkey of level 0 is empty. Uses division, because bit operations end at level 31.
+ * Returns a quadkey, with one digit per level: the bits of the column and of the row from the top, interleaved (Bing
+ * Maps tile system). The quadkey of level 0 is empty. Uses division, because bit operations end at level 31.
  */
 export function quadkey(x: TileX, fromTop: number, z: Zoom): string {
   let key = "";

@@ -2,8 +2,8 @@ import { ownVersion } from "../../../lib/process/version.ts";
 
 /**
  * The version of the messages between nodes. Raise it if a method of `NodeMethods` or `LeadMethods`, or one of its
- * parameters, changes so that another program would misread a message, and with `SCHEMA_VERSION`. All nodes of a cluster need the
- * same version.
+ * parameters, changes so that another program would misread a message, and with `SCHEMA_VERSION`. All nodes of a
+ * cluster need the same version.
  */
 export const LINK_VERSION = 6;
 

@@ -295,8 +295,9 @@ export class Membership {
   }
 
   /**
-   * Renews the lease until the lead's process beside this node renews it. On a busy machine, or with much to load, that process starts more slowly than the lease lasts. Without the renewal the nodes would take the lead from each
-   * other for ever.
+   * Renews the lease until the lead's process beside this node renews it. On a busy machine, or with much to load, that
+   * process starts more slowly than the lease lasts. Without the renewal the nodes would take the lead from each other
+   * for ever.
    */
   async #renewAtStart(epoch: number): Promise<void> {
     const { leadLeaseMs } = this.#parts.cluster;

@@ -9,8 +9,9 @@ import { geographicBox } from "../geographic-box.ts";
 import { offeredRange } from "../tile-parts.ts";
 
 /*
- * The documents of OGC API - Tiles - Part 1 (OGC 20-057), and the parts of Common (19-072) that it needs. Every function
- * returns JSON with absolute links under `base`, which ends in `/ogc`. Members that are undefined are not written.
+ * The documents of OGC API - Tiles - Part 1 (OGC 20-057), and the parts of Common (19-072) that it needs. Every
+ * function returns JSON with absolute links under `base`, which ends in `/ogc`. Members that are undefined are not
+ * written.
  */
 
 /** The type of the description at `/ogc/api`. */

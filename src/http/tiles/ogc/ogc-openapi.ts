@@ -3,7 +3,8 @@ import { ownVersion } from "../../../lib/process/version.ts";
 import { allGrids, formatsOf, KINDS, layersOf, OPENAPI_TYPE, TILES_PATHS, type TilesKind } from "./ogc-documents.ts";
 
 /*
- * The description of `/ogc` as OpenAPI 3.0: the routes that exist with the layers of the catalogue. The ends of the operation ids follow OGC API - Tiles (OGC 20-057, clause 11).
+ * The description of `/ogc` as OpenAPI 3.0: the routes that exist with the layers of the catalogue. The ends of the
+ * operation ids follow OGC API - Tiles (OGC 20-057, clause 11).
  */
 
 type Document = Readonly<Record<string, unknown>>;
