@@ -19,6 +19,7 @@ import {
   type ObjectEffect,
 } from "./gwc/configured-object.ts";
 import { layerContent } from "./gwc/layer-object.ts";
+import { objectText } from "./gwc/object-origin.ts";
 import { type Checked, type LayerUpdate, withLayer } from "./layer-update.ts";
 import { mergeReloaded } from "./merge-reloaded.ts";
 import { type ConfigurationProblem, problemText } from "./problem.ts";
@@ -71,11 +72,10 @@ const NOT_PREPARED: Refusal = {
   message: `The stores of the configuration do not answer within ${PREPARE_MS / 1000} seconds, and nothing was changed.`,
 };
 
-const CHANGED: Refusal = {
+const changedByAnother = (change: ObjectChange): Refusal => ({
   code: "precondition_failed",
-  message:
-    "Another request has changed or created it since you read it: read it again, and repeat the change if you still want it.",
-};
+  message: `Another request has changed or created ${objectText(change)} since you read it: read it again, and repeat your change if you still want it.`,
+});
 
 /**
  * The configuration of a running server, and the queue of its changes. They run one after the other, in the order of
@@ -156,7 +156,8 @@ export class ConfigurationInForce {
   }
 
   async #check(change: ObjectChange): Promise<Result<Checked<Configuration | LayerUpdate>, Refusal>> {
-    if (change.expected !== undefined && change.expected !== this.#tagOf(change)) return refuse(CHANGED);
+    if (change.expected !== undefined && change.expected !== this.#tagOf(change))
+      return refuse(changedByAnother(change));
     const { kind, name } = change;
     const { objects, warnings } = this.#current;
     const layer = this.#mayMove(change) ? undefined : await this.#parts.changeLayer(this.#current, change);

@@ -14,7 +14,7 @@ export interface ConfiguredParts {
   readonly log: Logger;
 }
 
-/** Returns the processes of a server to which its configuration in force is told. */
+/** Returns the processes of a server that get its configuration in force. */
 export function configuredProcesses(parts: ConfiguredParts): ConfiguredProcesses {
   const { coordinator, rendering, serving, log } = parts;
   const configureServing = async (next: Configuration): Promise<void> => {

@@ -14,15 +14,19 @@ const OBJECT = new RegExp(
   "s",
 );
 
+/** Returns an object with its kind, for messages. */
+export const objectText = ({ kind, name }: Pick<ConfiguredObject, "kind" | "name">): string =>
+  `the ${KIND_NAMES[kind]} ${JSON.stringify(name)}`;
+
 /**
  * Returns where an object is configured, for messages.
  * @param file GeoWebCache's file, with the line of the object if it has one; undefined if the object was made over HTTP
  */
 export function originOfObject(
-  { kind, name }: Pick<ConfiguredObject, "kind" | "name">,
+  configured: Pick<ConfiguredObject, "kind" | "name">,
   file?: { readonly file: string; readonly line: number | undefined },
 ): string {
-  const object = `the ${KIND_NAMES[kind]} ${JSON.stringify(name)}`;
+  const object = objectText(configured);
   if (file === undefined) return `${object}${MADE}`;
   return `${file.file}${file.line === undefined ? "" : `, line ${file.line}`}: ${object}`;
 }
