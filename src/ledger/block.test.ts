@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { machineDisk } from "../lib/file/machine-disk.ts";
 import { bytes, int, text } from "../state/database.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { Block } from "./block.ts";
 
 test("a block without a tile, whose cells are still to be counted, is read back from the database", () => {
-  const db = openDatabase(":memory:");
+  const db = openDatabase(":memory:", machineDisk);
   db.exec("CREATE TABLE block (tiles INTEGER, presence BLOB, cells BLOB, ages BLOB, unknown TEXT, checksum INTEGER)");
   const at = { tileSetId: 1, z: 6, bx: 0, by: 0 };
   const { presence, cells, ages, unknown, checksum } = new Block(at, false).encode();

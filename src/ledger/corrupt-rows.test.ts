@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
 import type { TileSet } from "../layer/tile-set.ts";
+import { machineDisk } from "../lib/file/machine-disk.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import type { SqlValue } from "../state/database.ts";
 import { openDatabase } from "../state/embedded-database.ts";
@@ -16,7 +17,7 @@ const WHOLE = { z, minX: 0, minY: 0, maxX: 511, maxY: 511 };
 /** Tiles in three blocks, flushed. */
 async function storedTiles() {
   const store = createMemoryStore();
-  const db = openDatabase(":memory:");
+  const db = openDatabase(":memory:", machineDisk);
   db.createTables([ledgerTables]);
   const clock = new ManualClock();
   const corrupt: string[] = [];

@@ -7,6 +7,7 @@ import { unconditionally } from "../../test/support/memory-store.ts";
 import { Adoption, adoptionTables } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
+import { machineDisk } from "../lib/file/machine-disk.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
@@ -29,7 +30,7 @@ const cell = { z: 5, minX: 0, minY: 0, maxX: 15, maxY: 15 };
  * @param first the location of the default store
  */
 function start(location: "default" | "second", first = "default") {
-  const db = openDatabase(join(directory, "state.db"));
+  const db = openDatabase(join(directory, "state.db"), machineDisk);
   db.createTables([ledgerTables, adoptionTables, truncationTables, layerStoreTables]);
   const open = (name: string) => createFileStore({ root: join(directory, name), fsync: false, instance: "test" });
   const store = new StoreRouter(["default", "second"].map((id) => ({ id, store: open(id) })));
