@@ -4,6 +4,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { type Database, int, intOrNull, type Row, text } from "../state/database.ts";
+import { insert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 import type { ApiTokenView } from "./account-documents.ts";
 import { type ApiToken, digestOfToken, newTokenText } from "./api-token.ts";
@@ -126,9 +127,7 @@ export class AccountService {
     if (before !== undefined)
       return refuse(conflict(`The user ${JSON.stringify(user.name)} already exists, in ${placeText(before.keptIn)}.`));
     const { name, passwordHash, roles } = user;
-    this.#change(() =>
-      db.prepare('INSERT INTO "user" VALUES (?, ?, ?)').run(name, passwordHash, JSON.stringify(roles)),
-    );
+    this.#change(() => insert(db, "user", { name, password_hash: passwordHash, roles: JSON.stringify(roles) }));
     return ok(null);
   }
 
@@ -214,9 +213,8 @@ export class AccountService {
     const tokenText = newTokenText(random);
     this.#change(() => {
       db.prepare("DELETE FROM api_token WHERE expires_ms < ?").run(nowMs - EXPIRED_LISTED_MS);
-      db.prepare(
-        'INSERT INTO api_token (digest, name, "user", role, made_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?)',
-      ).run(digestOfToken(tokenText), name, user, role, nowMs, expiresMs);
+      const digest = digestOfToken(tokenText);
+      insert(db, "api_token", { digest, name, user, role, made_ms: nowMs, expires_ms: expiresMs });
     });
     const row = db.prepare("SELECT * FROM api_token WHERE digest = ?").get(digestOfToken(tokenText));
     if (row === undefined) throw new Error("a token that was made is not there");

@@ -1,8 +1,9 @@
 import { pagesOf } from "../lib/pages.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { Clock, Timer } from "../lib/time/clock.ts";
-import { type Database, int, type Row, type SqlValue, text } from "../state/database.ts";
+import { type Database, int, intOrNull, type Row, type SqlValue, text, textOrNull } from "../state/database.ts";
 import type { Dialect } from "../state/dialect.ts";
+import { insertWithIds } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 
 export const activityTables: Tables = `
@@ -132,7 +133,10 @@ export class ActivityService {
 
   #write(entries: readonly ActivityEntry[]): readonly ActivityRow[] {
     const rows: ActivityRow[] = [];
-    for (const some of pagesOf(entries, INSERTED_AT_ONCE)) rows.push(...this.#insert(some));
+    for (const some of pagesOf(entries, INSERTED_AT_ONCE)) {
+      const ids = insertWithIds(this.#db, "activity", some.map(rowOf));
+      rows.push(...some.map((entry, n) => ({ ...entry, id: ids[n] ?? 0 })));
+    }
     // Trims by the number of rows, not by ids: after a restore of the database the next id is far above the last one.
     this.#db
       .prepare(
@@ -142,28 +146,14 @@ export class ActivityService {
       .run(this.#clock.now() - LONGEST_MS);
     return rows;
   }
-
-  /** Inserts entries with one statement, as a database on another machine takes a round trip for each. */
-  #insert(entries: readonly ActivityEntry[]): readonly ActivityRow[] {
-    const row = `(${COLUMNS.split(",")
-      .map(() => "?")
-      .join(", ")})`;
-    const ids = this.#db
-      .prepare(`INSERT INTO activity (${COLUMNS}) VALUES ${entries.map(() => row).join(", ")} RETURNING id`)
-      .all(...entries.flatMap(valuesOf))
-      .map((added) => int(added, "id"))
-      .sort((a, b) => a - b);
-    return entries.map((entry, n) => ({ ...entry, id: ids[n] ?? 0 }));
-  }
 }
 
-/** The columns of an entry, in the order of the values that `valuesOf` returns. */
-const COLUMNS = 'time_ms, "user", address, method, path, status, reason, job_id, detail, request_id';
-
-const valuesOf = (entry: ActivityEntry): SqlValue[] => {
-  const { timeMs, user, address, method, path, status, reason, jobId, detail, requestId } = entry;
-  return [timeMs, user, address, method, path, status, reason, jobId, detail, requestId];
-};
+const rowOf = ({ timeMs, jobId, requestId, ...entry }: ActivityEntry): Row => ({
+  ...entry,
+  time_ms: timeMs,
+  job_id: jobId,
+  request_id: requestId,
+});
 
 /** Returns the SQL conditions of a filter, each with its values. */
 function conditionsOf(
@@ -182,18 +172,16 @@ function conditionsOf(
 /** Returns a text in lower case as the database's `lower` does: only ASCII letters change. */
 const lowerAscii = (part: string): string => part.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-const textOrNull = (value: SqlValue | undefined): string | null => (typeof value === "string" ? value : null);
-
 const entryOf = (row: Row): ActivityRow => ({
-  id: Number(row["id"]),
-  timeMs: Number(row["time_ms"]),
-  user: textOrNull(row["user"]),
+  id: int(row, "id"),
+  timeMs: int(row, "time_ms"),
+  user: textOrNull(row, "user"),
   address: text(row, "address"),
   method: text(row, "method"),
   path: text(row, "path"),
-  status: Number(row["status"]),
-  reason: textOrNull(row["reason"]),
-  jobId: row["job_id"] === null ? null : Number(row["job_id"]),
-  detail: textOrNull(row["detail"]),
+  status: int(row, "status"),
+  reason: textOrNull(row, "reason"),
+  jobId: intOrNull(row, "job_id"),
+  detail: textOrNull(row, "detail"),
   requestId: text(row, "request_id"),
 });

@@ -4,8 +4,9 @@ import { pagesOf } from "../lib/pages.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Timer } from "../lib/time/clock.ts";
 import { type Database, int, text } from "../state/database.ts";
-import { POSITIONS_AT_ONCE, replacing } from "../state/dialect.ts";
+import { POSITIONS_AT_ONCE } from "../state/dialect.ts";
 import { isStateAway, StateWait } from "../state/state-wait.ts";
+import { upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 import type { InventoryStore, LevelChanges, StoredPyramid } from "../store/inventory-store.ts";
 import { StoreError } from "../store/tile-store.ts";
@@ -371,9 +372,7 @@ export class Adoption {
   #remember({ layer, gridSet, parametersId }: StoredPyramid, z: Zoom, after: string): void {
     this.#db.transaction(() => {
       this.#ledger.writeAll();
-      this.#db
-        .prepare(`INSERT INTO adoption VALUES (?, ?, ?, ?, ?) ${replacing(PYRAMID, ["z", "after"])}`)
-        .run(layer, gridSet, parametersId, z, after);
+      upsert(this.#db, "adoption", PYRAMID, { layer, grid_set: gridSet, parameters_id: parametersId, z, after });
     });
   }
 

@@ -1,7 +1,8 @@
 import { asZoom, type TileRect, type Zoom } from "../grid/grid-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
 import { bytes, type Database, int, type Row, type Statement, text } from "../state/database.ts";
-import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../state/dialect.ts";
+import { inPositions, POSITIONS_AT_ONCE, positionValues } from "../state/dialect.ts";
+import { replacing } from "../state/statements.ts";
 import { Block, type BlockAddress, blockKey, blockOf, type CellOrder } from "./block.ts";
 
 /** A block in the order of eviction. No cell of the block is evicted before cells with a lower key than `key`. */

@@ -5,6 +5,7 @@ import type { TileSelection } from "../grid/tile-selection.ts";
 import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { int, text } from "../state/database.ts";
+import { insert } from "../state/statements.ts";
 import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
 import { cellOf } from "./block.ts";
 import type { ZoomAddress } from "./block-rows.ts";
@@ -64,7 +65,7 @@ export class Ledger {
     this.#hasOtherBlocks = counted !== this.#blockBytes;
     db.transaction(() => {
       db.exec("DELETE FROM ledger_boot");
-      db.prepare("INSERT INTO ledger_boot (boot, block_bytes) VALUES (?, ?)").run(boot ?? "", counted);
+      insert(db, "ledger_boot", { boot: boot ?? "", block_bytes: counted });
     });
   }
 

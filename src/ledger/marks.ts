@@ -2,7 +2,8 @@ import { asZoom } from "../grid/grid-set.ts";
 import { pagesOf } from "../lib/pages.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { type Database, int, type Row, type Statement, text } from "../state/database.ts";
-import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../state/dialect.ts";
+import { inPositions, POSITIONS_AT_ONCE, positionValues } from "../state/dialect.ts";
+import { replacing } from "../state/statements.ts";
 import { type Block, type BlockAddress, blockAddressOfRow, blockKey, CELLS, maskCells, maskText } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 

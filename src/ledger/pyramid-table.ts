@@ -1,6 +1,6 @@
 import type { LayerName } from "../layer/tile-set.ts";
 import { type Database, int, type Row } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
+import { upsert } from "../state/statements.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import { pyramidKey, pyramidOfRow, type TileSetScope } from "./tile-set-record.ts";
 
@@ -34,10 +34,8 @@ export class PyramidTable {
   }
 
   setComplete({ layer, gridSet, parametersId }: StoredPyramid, complete: boolean): void {
-    this.#db
-      .prepare(`INSERT INTO pyramid (layer, grid_set, parameters_id, complete) VALUES (?, ?, ?, ?)
-         ${replacing(["layer", "grid_set", "parameters_id"], ["complete"])}`)
-      .run(layer, gridSet, parametersId, complete ? 1 : 0);
+    const row = { layer, grid_set: gridSet, parameters_id: parametersId, complete: Number(complete) };
+    upsert(this.#db, "pyramid", ["layer", "grid_set", "parameters_id"], row);
   }
 
   /** Deletes the records of pyramids. Runs inside the caller's transaction. */

@@ -1,7 +1,7 @@
 import { asZoom, type GridSetName, type Zoom } from "../grid/grid-set.ts";
 import { type LayerName, type ParametersId, type TileSet, tileSetKey } from "../layer/tile-set.ts";
-import { bigInt, type Database, int, newId, type Row } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
+import { bigInt, type Database, int, type Row } from "../state/database.ts";
+import { insertWithId, replacing } from "../state/statements.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import { ifAvailable } from "../store/tile-store.ts";
 import { PyramidTable } from "./pyramid-table.ts";
@@ -151,10 +151,7 @@ export class TileSetTable {
     if (found !== undefined) return found;
     const { id, complete } = this.#db.transaction(() => {
       const isComplete = this.pyramids.isComplete(tileSet) ?? this.#begin(tileSet);
-      const added = this.#db
-        .prepare("INSERT INTO tile_set (layer, grid_set, format, parameters_id) VALUES (?, ?, ?, ?) RETURNING id")
-        .get(tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId);
-      return { id: newId(added), complete: isComplete };
+      return { id: insertWithId(this.#db, "tile_set", rowOf(tileSet)), complete: isComplete };
     });
     // Runs after the commit: a record without a row would lose its tiles at the next start.
     return this.#adopt(id, tileSet, complete);
@@ -235,15 +232,11 @@ export class TileSetTable {
     const ids = this.#db.transaction(() => {
       const deleteSum = this.#db.prepare("DELETE FROM zoom_sum WHERE tile_set = ? AND z = ?");
       const truncate = this.#db.prepare("UPDATE tile_set SET dead = ? WHERE id = ?");
-      const add = this.#db.prepare(
-        "INSERT INTO tile_set (layer, grid_set, format, parameters_id, level) VALUES (?, ?, ?, ?, ?) RETURNING id",
-      );
       const added = levels.map(({ record: { id, tileSet, levelIds }, z }) => {
         deleteSum.run(id, z);
         const old = levelIds.get(z);
         if (old !== undefined) truncate.run(GONE, old);
-        const { layer, gridSet, format, parametersId } = tileSet;
-        return newId(add.get(layer, gridSet, format, parametersId, z));
+        return insertWithId(this.#db, "tile_set", { ...rowOf(tileSet), level: z });
       });
       also(added);
       return added;
@@ -381,6 +374,13 @@ export class TileSetTable {
     }
   }
 }
+
+const rowOf = ({ layer, gridSet, format, parametersId }: TileSet): Row => ({
+  layer,
+  grid_set: gridSet,
+  format,
+  parameters_id: parametersId,
+});
 
 /** Returns the stored levels of pyramids of a layer. Undefined if the layer's part of the store is unavailable. */
 export const levelsIn = (

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Database, int, type Row, text, textOrNull } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
+import { upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
 
@@ -67,11 +67,8 @@ export class QuotaStore {
 
   /** Saves the configuration of a PUT. It is persisted when this method returns. */
   save(configuration: QuotaConfiguration, { sinceMs, by }: QuotaOrigin): QuotaConfiguration {
-    this.#db
-      .prepare(
-        `INSERT INTO quota_configuration (one, document, set_ms, set_by) VALUES (1, ?, ?, ?) ${replacing(["one"], ["document", "set_ms", "set_by"])}`,
-      )
-      .run(JSON.stringify(configuration), sinceMs, by);
+    const row = { one: 1, document: JSON.stringify(configuration), set_ms: sinceMs, set_by: by };
+    upsert(this.#db, "quota_configuration", ["one"], row);
     this.#persisted = { configuration, sinceMs, by };
     if (this.#ofFile !== undefined) this.#ofFile = configuration;
     return configuration;

@@ -295,7 +295,7 @@ export class MassTruncationService {
       },
       closing,
     );
-    return refused === undefined ? ok(this.#view(id)) : refuse(refused);
+    return refused === undefined ? ok(this.#parts.truncations.get(id)) : refuse(refused);
   }
 
   /** Logs a finished undo, and returns its truncation. */
@@ -310,7 +310,7 @@ export class MassTruncationService {
   #planUndo(id: number, layer: LayerName): Result<UndoPlan, Refusal> {
     const refused = this.#whyNot(id, layer);
     if (refused !== undefined) return refuse(refused);
-    const { type } = this.#view(id);
+    const { type } = this.#parts.truncations.get(id);
     const aside = this.#parts.truncations.aside(id);
     if (aside === undefined) throw new Error(`truncation ${id} has set nothing aside`);
     if (type === "truncateLayer") return ok({ aside, discarded: [{ kind: "layer", layer }] });
@@ -322,7 +322,7 @@ export class MassTruncationService {
   /** Returns why a truncation cannot be undone now. Undefined if it can. */
   #whyNot(id: number, layer: LayerName): Refusal | undefined {
     const { truncations, ledger } = this.#parts;
-    const found = this.#view(id);
+    const found = this.#parts.truncations.get(id);
     if ((this.#undoable.get(id)?.untilMs ?? 0) === 0) return gone(found);
     const later = truncations.standingAfter(id, layer);
     if (later !== undefined)
@@ -342,7 +342,7 @@ export class MassTruncationService {
     if (found.state === "undoing") return refuse(conflict(`Truncation ${id} is being undone.`));
     if (found.state !== "kept") return refuse(gone(found));
     this.#reclaim([id], by);
-    return ok(this.#view(id));
+    return ok(this.#parts.truncations.get(id));
   }
 
   /** Writes the records, then discards the files. After a kill in between, the next start discards the files. */
@@ -397,15 +397,9 @@ export class MassTruncationService {
 
   /** Reports the change of a truncation, and returns it. */
   #reported(id: number): MassTruncationView {
-    const view = this.#view(id);
+    const view = this.#parts.truncations.get(id);
     this.#parts.changed(view);
     return view;
-  }
-
-  #view(id: number): MassTruncationView {
-    const found = this.#parts.truncations.find(id);
-    if (found === undefined) throw new Error(`truncation ${id} is not in the database`);
-    return found;
   }
 }
 

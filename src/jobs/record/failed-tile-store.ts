@@ -1,5 +1,6 @@
 import { pagesOf } from "../../lib/pages.ts";
 import { type Database, int } from "../../state/database.ts";
+import { insert } from "../../state/statements.ts";
 import { type FailedTile, type FailedTilePage, type FailedTileSlice, failedTileOf } from "./failed-tile.ts";
 import type { JobSizes } from "./job-sizes.ts";
 
@@ -40,12 +41,8 @@ export class FailedTileStore {
   }
 
   add(job: number, tiles: readonly FailedTile[]): void {
-    for (const some of pagesOf(tiles, TILES_AT_ONCE)) {
-      const rows = some.map(() => "(?, ?, ?, ?, ?, ?, ?)").join(", ");
-      this.#db
-        .prepare(`INSERT INTO failed_tile (job, z, x, y, combination, class, message) VALUES ${rows}`)
-        .run(...some.flatMap((tile) => [job, tile.z, tile.x, tile.y, tile.combination, tile.class, tile.message]));
-    }
+    for (const some of pagesOf(tiles, TILES_AT_ONCE))
+      insert(this.#db, "failed_tile", ...some.map((tile) => ({ job, ...tile })));
     const size = tiles.reduce((sum, tile) => sum + ROW_BYTES + tile.class.length + tile.message.length, 0);
     this.#sizes.growJob(job, size);
   }

@@ -8,7 +8,8 @@ import {
 } from "../../plan/job/job-request.ts";
 import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { conditionsOf } from "../../state/conditions.ts";
-import { bytes, type Database, int, newId, type Row, text, wordOf } from "../../state/database.ts";
+import { bytes, type Database, int, type Row, text, wordOf } from "../../state/database.ts";
+import { insert, insertWithId } from "../../state/statements.ts";
 import { BatchStore } from "./batch-store.ts";
 import { FailedTileStore } from "./failed-tile-store.ts";
 import { JobSizes } from "./job-sizes.ts";
@@ -75,31 +76,24 @@ export class JobStore {
     const { selection, hot, terms, ...request } = whole;
     const text = JSON.stringify(request);
     const search = [request.layer, schedule, by].map((one) => one?.toLowerCase() ?? "").join("\n");
-    const added = this.#db
-      .prepare(
-        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused, terms, search)
-         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-      )
-      .get(
-        request.layer,
-        request.type,
-        text,
-        encodeProgress(progress),
-        nowMs,
-        by,
-        retryOf,
-        schedule,
-        hold,
-        paused ? 1 : 0,
-        terms === undefined ? null : JSON.stringify(terms),
-        search,
-      );
-    const id = newId(added);
+    const id = insertWithId(this.#db, "job", {
+      layer: request.layer,
+      type: request.type,
+      state: "pending",
+      request: text,
+      progress: encodeProgress(progress),
+      created_ms: nowMs,
+      created_by: by,
+      retry_of: retryOf,
+      schedule,
+      hold,
+      paused: Number(paused),
+      terms: terms === undefined ? null : JSON.stringify(terms),
+      search,
+    });
     if (selection !== undefined) this.sizes.grow(this.#selections.add(id, selection));
     if (hot !== undefined)
-      this.#db
-        .prepare("INSERT INTO job_hot VALUES (?, ?)")
-        .run(id, new Uint8Array(hot.buffer, hot.byteOffset, hot.byteLength));
+      insert(this.#db, "job_hot", { job: id, numbers: new Uint8Array(hot.buffer, hot.byteOffset, hot.byteLength) });
     if (key !== undefined) this.keys.add(by, key, id);
     const tasks = this.tasks.add(id, request.threadCount);
     if (paused) this.timeline.add(id, { event: "paused", atMs: nowMs, by: null, reason: progress.reason });
