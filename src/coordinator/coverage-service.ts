@@ -2,8 +2,8 @@ import { rectCount, type TileIndex, type TileRect, type TileX, type TileY, type 
 import type { JobStore } from "../jobs/record/job-store.ts";
 import type { StoredJob } from "../jobs/record/stored-job.ts";
 import { valueAt } from "../layer/by-zoom.ts";
-import { coverageAt, type GridSubset } from "../layer/grid-subset.ts";
-import type { Layer } from "../layer/layer.ts";
+import { coverageAt } from "../layer/grid-subset.ts";
+import { findSubset } from "../layer/layer.ts";
 import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { combinationsOf } from "../plan/combination.ts";
@@ -14,7 +14,7 @@ import type { CoverageView, LevelView } from "./coverage-documents.ts";
 import { CoverageSquares } from "./coverage-squares.ts";
 
 export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "clock"> {
-  readonly jobs: Pick<JobStore, "find" | "list" | "failures">;
+  readonly jobs: Pick<JobStore, "list" | "failures">;
   readonly evictedCells: Pick<EvictedCells, "in" | "evictedAt">;
   /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
   readonly softTimes: () => ReadonlyMap<LayerName, number>;
@@ -71,8 +71,9 @@ export class CoverageService {
 
   /** Returns the number of tiles of each state by level. @throws the reason of the signal */
   async coverageLevels(tileSet: TileSet, signal: AbortSignal): Promise<readonly LevelView[]> {
-    const { ledger, store, recounted } = this.#parts;
-    const subset = this.#subsetOf(tileSet);
+    const { ledger, store, recounted, catalogue } = this.#parts;
+    const layer = catalogue().layers.get(tileSet.layer);
+    const subset = layer && findSubset(layer, tileSet.gridSet);
     if (subset === undefined) return [];
     await recounted();
     const slices = new Slices(this.#parts.clock, signal);
@@ -95,18 +96,10 @@ export class CoverageService {
     return levels;
   }
 
-  #subsetOf({ layer, gridSet }: TileSet): GridSubset | undefined {
-    return this.#layer(layer)?.gridSubsets.find((subset) => subset.gridSet.id === gridSet);
-  }
-
-  #layer(name: LayerName): Layer | undefined {
-    return this.#parts.catalogue().layers.get(name);
-  }
-
   /** Returns the time before which tiles of a zoom are stale, ms since 1970. 0 if no tile is stale. */
   #staleBefore(name: LayerName, z: Zoom): number {
-    const { softTimes, clock } = this.#parts;
-    const layer = this.#layer(name);
+    const { softTimes, clock, catalogue } = this.#parts;
+    const layer = catalogue().layers.get(name);
     const seconds = layer === undefined ? 0 : valueAt(layer.expireCacheSeconds, z);
     return Math.max(softTimes().get(name) ?? 0, seconds > 0 ? clock.now() - seconds * 1000 : 0);
   }
@@ -152,14 +145,10 @@ export class CoverageService {
     visit: (tile: { readonly x: TileX; readonly y: TileY; readonly z: Zoom }) => void,
   ): Promise<void> {
     const { jobs, ledger } = this.#parts;
-    const one = job === undefined ? undefined : jobs.find(job);
-    const latest =
-      job === undefined
-        ? jobs.list({ layer: tileSet.layer, limit: JOBS_WITH_FAILURES })
-        : one === undefined
-          ? []
-          : [one];
-    for (const { id, request } of latest) {
+    const selected = jobs.list(
+      job === undefined ? { layer: tileSet.layer, limit: JOBS_WITH_FAILURES } : { ids: [job], limit: 1 },
+    );
+    for (const { id, request } of selected) {
       const numbers = combinationNumbers(request, tileSet);
       if (numbers === undefined) continue;
       for (let after: number | null = 0; after !== null; ) {

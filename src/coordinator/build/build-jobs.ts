@@ -11,7 +11,9 @@ import { StoreWait, waitingForStore } from "../../jobs/wait/store-wait.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
 import type { RenderFailure } from "../../render/render-order.ts";
-import type { Webhooks } from "../../webhook/webhooks.ts";
+import { WebhookOutbox } from "../../webhook/webhook-outbox.ts";
+import { createWebhookPost } from "../../webhook/webhook-post.ts";
+import { Webhooks } from "../../webhook/webhooks.ts";
 import type { BuildContext } from "../coordinator-parts.ts";
 import type { QuotaParts } from "./build-quota.ts";
 import type { TruncationParts } from "./build-truncations.ts";
@@ -23,6 +25,17 @@ export interface JobContext extends BuildContext {
   /** The deliveries to webhooks. */
   readonly deliveries: Webhooks;
 }
+
+/** Builds the deliveries of job events to webhooks. */
+export const buildWebhooks = (context: BuildContext): Webhooks =>
+  new Webhooks({
+    ...context,
+    outbox: new WebhookOutbox(context.db),
+    post: createWebhookPost(context.clock),
+    transaction: (body) => context.db.transaction(body),
+    onRollback: (undo) => context.db.onRollback(undo),
+    fault: (error) => context.state.fault(error),
+  });
 
 export type JobParts = ReturnType<typeof buildJobs>;
 
