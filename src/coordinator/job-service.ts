@@ -1,7 +1,7 @@
 import type { ActiveJob } from "../jobs/active-job.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import { planRetry } from "../jobs/plan-retry.ts";
-import type { FailedTilePage, FailedTileSlice } from "../jobs/record/failed-tile.ts";
+import type { FailedTilePage, FailedTileSlice } from "../jobs/record/failed-tile-store.ts";
 import type { JobStore } from "../jobs/record/job-store.ts";
 import type { NewJob } from "../jobs/record/stored-job.ts";
 import { areaView } from "../jobs/view/job-view.ts";
@@ -128,7 +128,7 @@ export class JobService {
   }
 
   #madeBy(by: string | null, key: IdempotencyKey): Result<SubmittedJob, Refusal> | undefined {
-    const found = this.#parts.jobs.keys.find(by, key);
+    const found = this.#parts.jobs.batches.findKey(by, key);
     if (found === undefined) return undefined;
     if (found.digest !== key.digest)
       return refuse({

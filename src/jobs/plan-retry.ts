@@ -8,7 +8,7 @@ import { JobCounts } from "../plan/job/job-counts.ts";
 import { emptyProgress, type JobProgress } from "../plan/job/job-progress.ts";
 import { type JobWalk, walksOf } from "../plan/job/job-walk.ts";
 import { numbersOf } from "../plan/metatile-numbers.ts";
-import type { FailedTile } from "./record/failed-tile.ts";
+import type { FailedTile } from "./record/failed-tile-store.ts";
 import type { StoredJob } from "./record/stored-job.ts";
 
 /**

@@ -47,7 +47,7 @@ export class HistoryTrimmer {
     const limits = { endedBeforeMs: nowMs - historyDays * DAY_MS, jobs: historyJobs, bytes: historyMiB * MIB };
     let done = { trimmed: { age: 0, number: 0, bytes: 0 }, hasMore: false };
     persist(() => {
-      done = jobs.trimming.trim(limits, TRIMMED_AT_ONCE);
+      done = jobs.trim(limits, TRIMMED_AT_ONCE);
     });
     // Counted only after the transaction has been committed.
     for (const reason of TRIM_REASONS) this.#trimmed[reason] += done.trimmed[reason];

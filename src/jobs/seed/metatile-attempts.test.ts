@@ -10,7 +10,7 @@ import type { Admission } from "../../render/admission.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";
 import type { FailureClass } from "../../source/source.ts";
 import { StoreError } from "../../store/tile-store.ts";
-import type { FailedTile } from "../record/failed-tile.ts";
+import type { FailedTile } from "../record/failed-tile-store.ts";
 import { SpaceWait } from "../wait/space-wait.ts";
 import { StoreWait } from "../wait/store-wait.ts";
 import { UpstreamOutage } from "../wait/upstream-outage.ts";
