@@ -90,7 +90,7 @@ export class Coordinator {
   #recountInSlices(): void {
     const { clock, ledger, closing, state } = this.#parts;
     try {
-      if (ledger.recountSome(16) && !closing.aborted) clock.soon(() => this.#recountInSlices());
+      if (ledger.doubted.countSome(16) && !closing.aborted) clock.soon(() => this.#recountInSlices());
     } catch (error) {
       // A database on another machine may be unavailable for a while. An operation that needs the counts also counts
       // the cells.

@@ -127,7 +127,7 @@ export class QuotaService {
 
   #preview(changed: QuotaConfiguration): QuotaPreview {
     const { ledger, eviction } = this.#parts;
-    const { tiles, bytes, allocated } = wouldEvict(changed, eviction(), ledger.byLayer);
+    const { tiles, bytes, allocated } = wouldEvict(changed, eviction(), ledger.sums.byLayer);
     return { ...changed, wouldEvict: { tiles, bytes, bytesOnDisk: allocated } };
   }
 

@@ -38,7 +38,7 @@ export class UsageService {
       quota: quota(),
       count,
       layers: this.#layerNames(),
-      trend: this.#trend.read(() => trend.view(ledger.total, count, clock.now())),
+      trend: this.#trend.read(() => trend.view(ledger.sums.total, count, clock.now())),
       counts: counts(),
       diskSpace,
     };
@@ -51,7 +51,7 @@ export class UsageService {
     const { layer, sinceMs, stepMs } = history;
     await recounted();
     const nowMs = clock.now();
-    const { tiles, bytes, allocated } = layer === undefined ? ledger.total : ledger.sumOf(layer);
+    const { tiles, bytes, allocated } = layer === undefined ? ledger.sums.total : ledger.sums.of(layer);
     const step = Math.floor(nowMs / stepMs);
     const samples = trend.samples({ layer, sinceMs, stepMs }).filter(({ atMs }) => Math.floor(atMs / stepMs) < step);
     return [...samples, { atMs: nowMs, tiles, bytes, allocated }];

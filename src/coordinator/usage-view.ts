@@ -30,12 +30,12 @@ export function usageView(
   const names = from.layers.filter((name) => options.layer === undefined || name === options.layer);
   const { freeBytes, totalBytes, freeInodes, totalInodes } = from.diskSpace ?? NO_DISK_SPACE;
   const finite = (n: number): number | null => (Number.isFinite(n) ? n : null);
-  const { total } = ledger;
+  const { total } = ledger.sums;
   const limit = quota.enabled ? quotaBytes(quota.globalQuota) : null;
   return {
     total: { tiles: total.tiles, bytes: total.bytes },
     layers: names.map((layer) => {
-      const { tiles, bytes, allocated } = ledger.sumOf(layer);
+      const { tiles, bytes, allocated } = ledger.sums.of(layer);
       const complete = !incomplete.has(layer) && !adoption.concerns(layer);
       return { layer, tiles, bytes, quota: own.get(layer) ?? null, bytesOnDisk: allocated, complete };
     }),

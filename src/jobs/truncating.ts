@@ -78,7 +78,7 @@ export class Truncating implements Work {
     const byListing = await this.#renamed(job, task, levels, slices);
     sweep();
     if (byListing.length > 0) await this.#lateWritesEnded(layer, signal);
-    const watch = ledger.writers.watch(layer);
+    const watch = ledger.writers.watch.begin(layer);
     let open: OpenCells | undefined;
     try {
       for (const { pyramid, rect } of byListing) {
@@ -157,13 +157,13 @@ export class Truncating implements Work {
    * deletion. Renames need no such wait, because the tile gets the old name.
    */
   async #lateWritesEnded(layer: LayerName, signal: AbortSignal): Promise<void> {
-    const ms = this.#parts.ledger.writers.lateMsIn(layer);
+    const ms = this.#parts.ledger.doubted.lateMsIn(layer);
     if (ms > 0) await sleep(this.#parts.clock, ms, signal);
   }
 
   /** Recounts the cells that a kill left marked, so that the ledger contains exactly the stored tiles. */
   async #recounted(signal: AbortSignal): Promise<void> {
-    while (this.#parts.ledger.recountSome(16)) {
+    while (this.#parts.ledger.doubted.countSome(16)) {
       signal.throwIfAborted();
       await turn(this.#parts.clock);
     }

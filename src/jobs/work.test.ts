@@ -140,7 +140,7 @@ async function seeding(around: (work: Work) => Work = (work) => work): Promise<W
   });
   const expectDone = (): void => {
     expect(stored(WEST)).toBe(Number(TILES));
-    expect(ledger.sumOf("a").tiles).toBe(TILES);
+    expect(ledger.sums.of("a").tiles).toBe(TILES);
   };
   return { work: around(work), job: activeJob({ type: "seed", ...request }), tiles: TILES, expectDone, ...scene };
 }
@@ -167,7 +167,7 @@ async function truncating(around: (work: Work) => Work = (work) => work): Promis
   });
   const expectDone = (): void => {
     expect([stored(WEST), stored(level)]).toEqual([0, Number(TILES)]);
-    expect(ledger.sumOf("a").tiles).toBe(TILES);
+    expect(ledger.sums.of("a").tiles).toBe(TILES);
   };
   const job = activeJob({ type: "truncate", format: null, ...request });
   return { work: around(work), job, tiles: TILES, expectDone, ...scene };

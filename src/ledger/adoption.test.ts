@@ -66,7 +66,7 @@ test("on a disk with other blocks all tiles are counted again, over a restart in
   const first = open(4096);
   await adopt(first);
   await first.write(SIZES);
-  expect(first.ledger.total.allocated).toBe(allocatedIn(4096));
+  expect(first.ledger.sums.total.allocated).toBe(allocatedIn(4096));
   expect(first.logged).not.toContain(AGAIN);
   await first.close();
 
@@ -79,11 +79,11 @@ test("on a disk with other blocks all tiles are counted again, over a restart in
   const second = open(1024);
   await adopt(second);
   expect(second.logged).toContain(AGAIN);
-  expect(second.ledger.total).toMatchObject({ tiles: 5n, allocated: allocatedIn(1024) });
+  expect(second.ledger.sums.total).toMatchObject({ tiles: 5n, allocated: allocatedIn(1024) });
   await second.close();
 
   const third = open(1024);
   expect(third.ledger.hasOtherBlocks).toBe(false);
-  expect(third.ledger.total).toMatchObject({ tiles: 5n, allocated: allocatedIn(1024) });
+  expect(third.ledger.sums.total).toMatchObject({ tiles: 5n, allocated: allocatedIn(1024) });
   await third.close();
 });

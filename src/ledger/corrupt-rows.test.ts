@@ -77,11 +77,11 @@ test("a ledger begins over corrupt rows: their blocks are counted from the store
       const ledger = begin();
       for (const block of [0, 1, 2])
         ledger.presence(tileSet, { z, minX: block * 128, minY: 0, maxX: block * 128 + 127, maxY: 127 });
-      while (ledger.recountSome(1_000));
+      while (ledger.doubted.countSome(1_000));
       expect([ledger.corruptBlocks, corrupt.length]).toEqual([1, 1]);
       const stored = store.recount(tileSet, WHOLE, false);
-      expect(ledger.total.bytes).toBe(BigInt(stored.reduce((sum, tile) => sum + tile.bytes, 0)));
-      expect([ledger.total.tiles, atOnce(ledger.countStored(tileSet, WHOLE, undefined))]).toEqual([60n, 60n]);
+      expect(ledger.sums.total.bytes).toBe(BigInt(stored.reduce((sum, tile) => sum + tile.bytes, 0)));
+      expect([ledger.sums.total.tiles, atOnce(ledger.countStored(tileSet, WHOLE, undefined))]).toEqual([60n, 60n]);
       db.close();
     }),
     { numRuns: 200 },
@@ -93,8 +93,8 @@ test("a mark that cannot be read stands for all cells of its block", async () =>
   db.prepare("INSERT OR REPLACE INTO mark SELECT tile_set, z, bx, by, 'zz', '', 0 FROM block WHERE bx = 0").run();
   for (const { x, y } of store.recount(tileSet, { ...WHOLE, maxX: 127 }, false)) store.delete({ tileSet, x, y, z });
   const ledger = begin();
-  while (ledger.recountSome(1_000));
-  expect(Number(ledger.total.tiles)).toBe(store.recount(tileSet, WHOLE, false).length);
+  while (ledger.doubted.countSome(1_000));
+  expect(Number(ledger.sums.total.tiles)).toBe(store.recount(tileSet, WHOLE, false).length);
   db.close();
 });
 

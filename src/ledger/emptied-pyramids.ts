@@ -20,6 +20,7 @@ export class EmptiedPyramids {
     this.#in = internals;
   }
 
+  /** The number of pyramids that `removeSome` must examine. */
   get noted(): number {
     return this.#in.tileSets.emptied.size;
   }
@@ -44,11 +45,10 @@ export class EmptiedPyramids {
    * row, still needs it.
    */
   willRemoveTruncated(id: number, { layer, gridSet, parametersId }: StoredPyramid): void {
-    const { tileSets } = this.#in;
     const pyramid = { layer, gridSet, parametersId };
     // A writer that begins now loses nothing: a directory with a tile is not removed, and a writer writes the
     // description after its tiles.
-    if (!tileSets.hasTruncated(layer, parametersId, id)) this.#removeFromStore(layer, [pyramid]);
+    if (!this.#in.truncatedTileSets.hasTruncated(layer, parametersId, id)) this.#removeFromStore(layer, [pyramid]);
     // The pyramid may have a new, empty record, which could not be removed before this tile set.
     this.#later(pyramid);
   }
@@ -66,13 +66,13 @@ export class EmptiedPyramids {
     const free = pyramids.filter((pyramid) => {
       if (inUse(pyramid)) return this.#later(pyramid);
       // Truncated tile sets still have rows. The pyramid is noted again when they are reclaimed or restored.
-      return !tileSets.hasTruncated(layer, pyramid.parametersId);
+      return !this.#in.truncatedTileSets.hasTruncated(layer, pyramid.parametersId);
     });
     const gone = this.#removeFromStore(layer, free);
     const records = gone.flatMap((pyramid) => tileSets.of(pyramid));
     if (gone.length === 0) return;
     try {
-      db.transaction(() => tileSets.deleteRows(gone));
+      db.transaction(() => this.#in.truncatedTileSets.deleteRows(gone));
     } catch (error) {
       for (const pyramid of gone) this.#later(pyramid);
       throw error;

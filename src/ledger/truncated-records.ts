@@ -13,21 +13,23 @@ import {
   type TileSetScope,
   tileSetOfRow,
 } from "./tile-set-record.ts";
-import { type AsidePyramid, levelsIn } from "./tile-set-table.ts";
+import { levelsIn } from "./tile-set-table.ts";
+import type { AsidePyramid } from "./truncated-tile-sets.ts";
 
 /**
  * Deletes the records of truncated tiles, sets them aside, restores them, and reclaims their rows in the background.
  */
 export class TruncatedRecords {
   readonly #in: LedgerInternals;
-  readonly #emptied: EmptiedPyramids;
+  /** The pyramids that may have no tile. */
+  readonly emptied: EmptiedPyramids;
   /** Writes all changes of the ledger. Runs inside the caller's transaction. */
   readonly writeAll: () => void;
 
   constructor(internals: LedgerInternals, writeAll: () => void) {
     this.#in = internals;
     this.writeAll = writeAll;
-    this.#emptied = new EmptiedPyramids(internals);
+    this.emptied = new EmptiedPyramids(internals);
   }
 
   /**
@@ -49,7 +51,7 @@ export class TruncatedRecords {
         }
         this.writeAll();
       }
-      tileSets.truncate(gone, aside);
+      this.#in.truncatedTileSets.truncate(gone, aside);
       tileSets.pyramids.delete(scope);
       also();
     });
@@ -87,7 +89,7 @@ export class TruncatedRecords {
    * caller's transaction.
    */
   discard(aside: number): void {
-    this.#in.tileSets.discard(aside);
+    this.#in.truncatedTileSets.discard(aside);
   }
 
   /**
@@ -97,7 +99,7 @@ export class TruncatedRecords {
    */
   restore(layer: LayerName, aside: number, pyramids: readonly AsidePyramid[], also: () => void): void {
     const { db, tileSets, blocks, marks, doubted } = this.#in;
-    const restored = tileSets.restore(layer, aside, pyramids, () => {
+    const restored = this.#in.truncatedTileSets.restore(layer, aside, pyramids, () => {
       this.writeAll();
       also();
     });
@@ -140,10 +142,10 @@ export class TruncatedRecords {
    * their cells are counted when they are needed.
    */
   #truncateLevels(levels: readonly TileSetLevel[], also: () => void): void {
-    const { tileSets, blocks, marks } = this.#in;
+    const { truncatedTileSets, blocks, marks } = this.#in;
     const gone = new Map(levels.map(({ record, z }, n) => [`${blocksId(record, z)}/${z}`, { record, n }]));
     const truncatedLevel = ({ tileSetId, z }: BlockAddress) => gone.get(`${tileSetId}/${z}`);
-    tileSets.truncateLevels(levels, (ids) => {
+    truncatedTileSets.truncateLevels(levels, (ids) => {
       // A writer with an open cell continues to write into the emptied level, even if this process is killed now. Its
       // mark moves to the new id.
       for (const block of blocks.inMemory()) {
@@ -159,19 +161,9 @@ export class TruncatedRecords {
     );
   }
 
-  /** The number of pyramids that `removeEmptied` must examine. */
-  get emptied(): number {
-    return this.#emptied.noted;
-  }
-
-  /** Examines up to `limit` pyramids. Removes the rows, directories and descriptions of pyramids without tiles. */
-  removeEmptied(limit: number): void {
-    this.#emptied.removeSome(limit);
-  }
-
   /** Deletes records of truncated tiles, up to `limit` blocks at a time. Returns false if no such records remained. */
   reclaimSome(limit: number): boolean {
-    const level = this.#in.tileSets.unreclaimedLevel();
+    const level = this.#in.truncatedTileSets.unreclaimedLevel();
     if (level === undefined) return this.#reclaimTileSet(limit);
     const at = [level.record.id, level.z];
     const isLast = this.#in.db.transaction(() => {
@@ -183,7 +175,7 @@ export class TruncatedRecords {
       if (changes < limit) this.#in.db.prepare("DELETE FROM mark WHERE tile_set = ? AND z = ?").run(...at);
       return changes < limit;
     });
-    if (isLast) this.#in.tileSets.reclaimed(level);
+    if (isLast) this.#in.truncatedTileSets.reclaimed(level);
     return true;
   }
 
@@ -198,7 +190,7 @@ export class TruncatedRecords {
         )
         .run(id, limit);
       if (changes === limit) return;
-      this.#emptied.willRemoveTruncated(id, tileSetOfRow(dead));
+      this.emptied.willRemoveTruncated(id, tileSetOfRow(dead));
       this.#in.db.prepare("DELETE FROM mark WHERE tile_set = ?").run(id);
       this.#in.db.prepare("DELETE FROM zoom_sum WHERE tile_set = ?").run(id);
       this.#in.db.prepare("DELETE FROM tile_set WHERE id = ?").run(id);

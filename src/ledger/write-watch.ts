@@ -26,6 +26,7 @@ export class WriteWatch {
     for (const { layer, seen } of this.#watches) if (layer === tileSet.layer) note(seen, tileSet, block, cell);
   }
 
+  /** Begins to record the cells of a layer that are written. `end` counts these cells again. */
   begin(layer: LayerName): { end(): void } {
     const seen: Seen = new Map();
     const watch = { layer, seen };
@@ -52,6 +53,7 @@ export class WriteWatch {
     }
   }
 
+  /** Returns whether tiles of a layer are being deleted one by one. */
   isWatched(layer: LayerName): boolean {
     return [...this.#watches].some((watch) => watch.layer === layer);
   }

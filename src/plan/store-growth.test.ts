@@ -10,7 +10,13 @@ const sum = (tiles: number, bytes: number, allocated: number) => ({ tiles: BigIn
  * A store of 10 MiB of content in 100 MiB of blocks, on a disk with 1000 MiB and 5000 files left beyond its reserve.
  */
 const limits = (quotaMiB: number | undefined, more: Partial<GrowthLimits> = {}): GrowthLimits => ({
-  ledger: { total: sum(25_600, 10 * MIB, 100 * MIB), sumOf: () => sum(25_600, 10 * MIB, 100 * MIB) },
+  ledger: {
+    sums: {
+      total: sum(25_600, 10 * MIB, 100 * MIB),
+      byLayer: new Map(),
+      of: () => sum(25_600, 10 * MIB, 100 * MIB),
+    },
+  },
   quota: {
     ...DEFAULT_QUOTA,
     enabled: quotaMiB !== undefined,

@@ -32,7 +32,7 @@ export const addGrowth = (a: Growth, b: Growth): Growth => ({
 
 /** The quotas and the disk space, which limit the growth of the store. */
 export interface GrowthLimits {
-  readonly ledger: Pick<Ledger, "sumOf" | "total">;
+  readonly ledger: Pick<Ledger, "sums">;
   readonly quota: QuotaConfiguration;
   readonly options: Pick<EvictionOptions, "count" | "minFreeMiB" | "minFreeInodes">;
   /** The space on the disk. Undefined if the file system has never answered. */
@@ -70,9 +70,9 @@ function fitsQuotas(growths: ReadonlyMap<string, Growth>, all: Growth, limits: G
     fits(growth, options.count, limit - countedSize(used, options.count), limits);
   const answers = quota.layerQuotas.flatMap(({ layer, quota: own }) => {
     const growth = growths.get(layer);
-    return growth === undefined ? [] : [fitsOne(growth, quotaBytes(own), ledger.sumOf(layer))];
+    return growth === undefined ? [] : [fitsOne(growth, quotaBytes(own), ledger.sums.of(layer))];
   });
-  answers.push(fitsOne(all, quotaBytes(quota.globalQuota), ledger.total));
+  answers.push(fitsOne(all, quotaBytes(quota.globalQuota), ledger.sums.total));
   if (answers.includes(false)) return false;
   return answers.includes(null) ? null : true;
 }

@@ -248,7 +248,7 @@ export class Enforcer {
 
   #used({ layer }: Limit): bigint {
     const { ledger } = this.#parts;
-    return this.#counted(layer === undefined ? ledger.total : ledger.sumOf(layer));
+    return this.#counted(layer === undefined ? ledger.sums.total : ledger.sums.of(layer));
   }
 
   /** Returns the limit, or the disk, that a size would exceed now. Undefined if the size fits. */

@@ -17,7 +17,7 @@ export interface SeedRange extends SubsetRects {
 }
 
 export interface EvictionParts {
-  readonly ledger: Pick<Ledger, "eviction" | "sumOf" | "total" | "clock">;
+  readonly ledger: Pick<Ledger, "eviction" | "sums" | "clock">;
   readonly options: () => EvictionOptions;
   /** Called when the tiles of a cell have been evicted from the store. */
   readonly evicted: (cell: EvictedCell) => void;
@@ -150,7 +150,8 @@ export class Eviction {
     const minimumOf = new Map(floors.map(({ layer, bytes }) => [layer, bytes]));
     return (tileSet, rect, size) => {
       const minimum = minimumOf.get(tileSet.layer);
-      const counted = (): bigint => countedSize(ledger.sumOf(tileSet.layer), count) - BigInt(countedSize(size, count));
+      const counted = (): bigint =>
+        countedSize(ledger.sums.of(tileSet.layer), count) - BigInt(countedSize(size, count));
       if (minimum !== undefined && counted() < minimum) return "all";
       const pinned = covered(tileSet, rect, pins);
       if (pinned === "all" || choice === "any") return pinned;
@@ -165,10 +166,10 @@ export class Eviction {
 
   #evict(cells: readonly ColdCell[]): void {
     if (cells.length === 0) return;
-    const before = this.#parts.ledger.total;
+    const before = this.#parts.ledger.sums.total;
     const [tiles, bytes] = [before.tiles, before.bytes];
     for (const cell of this.#parts.ledger.eviction.evict(cells)) this.#parts.evicted(cell);
-    const after = this.#parts.ledger.total;
+    const after = this.#parts.ledger.sums.total;
     this.tiles += Number(tiles - after.tiles);
     this.bytes += Number(bytes - after.bytes);
   }

@@ -90,7 +90,7 @@ test("a layer that gets another store begins with the tiles there, by a reload o
   expect(await server.move("second")).toEqual(["a"]);
   expect([server.warnings.length, server.given]).toEqual([1, ["a"]]);
   expect(await server.counted()).toEqual([]);
-  expect(server.ledger.total.tiles).toBe(0n);
+  expect(server.ledger.sums.total.tiles).toBe(0n);
   await server.put(2);
   expect(await server.move("second")).toEqual([]);
   await server.end();
@@ -103,7 +103,7 @@ test("a layer that gets another store begins with the tiles there, by a reload o
   server = start("default");
   expect(server.warnings).toHaveLength(1);
   expect(await server.counted()).toEqual([0, 1]);
-  expect(server.ledger.total.tiles).toBe(2n);
+  expect(server.ledger.sums.total.tiles).toBe(2n);
   await server.end();
 });
 

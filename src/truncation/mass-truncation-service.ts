@@ -1,7 +1,7 @@
 import type { GridSetName } from "../grid/grid-set.ts";
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-set-record.ts";
-import type { AsidePyramid } from "../ledger/tile-set-table.ts";
+import type { AsidePyramid } from "../ledger/truncated-tile-sets.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -329,7 +329,7 @@ export class MassTruncationService {
       return conflict(
         `Truncation ${later} of the layer is later than ${id}: undo or reclaim the later truncation first.`,
       );
-    if (ledger.writers.isWatched(layer))
+    if (ledger.writers.watch.isWatched(layer))
       return conflict(`A truncate job of layer ${layer} is running: wait until it has ended.`);
     return undefined;
   }

@@ -2,7 +2,7 @@ import PQueue from "p-queue";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Stretch } from "../ledger/stretch.ts";
-import type { AsidePyramid } from "../ledger/tile-set-table.ts";
+import type { AsidePyramid } from "../ledger/truncated-tile-sets.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Result } from "../lib/result.ts";
 import type { RenderControl } from "../render/render-control.ts";
@@ -254,7 +254,7 @@ export class LedgerTruncations {
       await this.#renders.block(layer);
       try {
         const stretch = new Stretch(this.#ledger.clock, signal);
-        for (const _ of this.#ledger.countDoubted(layer)) {
+        for (const _ of this.#ledger.doubted.countOf(layer)) {
           await stretch.sleep();
           signal.throwIfAborted();
         }

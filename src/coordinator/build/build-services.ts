@@ -95,7 +95,7 @@ function countedTiles({ ledger, adoption, clock }: ServiceContext) {
   return {
     /** Counts all cells that a crash left open. */
     async recounted(): Promise<void> {
-      while (ledger.recountSome(16)) await turn(clock);
+      while (ledger.doubted.countSome(16)) await turn(clock);
     },
     /** Returns whether all tiles of a layer have been counted. */
     isCounted(layer: LayerName): boolean {

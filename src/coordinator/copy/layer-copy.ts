@@ -17,7 +17,7 @@ export interface LayerCopyParts {
   readonly layer: LayerName;
   readonly from: Store;
   readonly to: Store;
-  readonly ledger: Pick<Ledger, "tileSets" | "storedCells" | "writers" | "sumOf">;
+  readonly ledger: Pick<Ledger, "tileSets" | "storedCells" | "writers" | "sums">;
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   /** Returns whether all tiles of the layer have been counted. */
   readonly isCounted: () => boolean;
@@ -83,7 +83,7 @@ export class LayerCopy {
     return {
       state: this.#state,
       reason: this.#reason,
-      total: Number(this.#parts.ledger.sumOf(this.#parts.layer).tiles),
+      total: Number(this.#parts.ledger.sums.of(this.#parts.layer).tiles),
       tiles: this.#tiles,
       bytes: this.#bytes,
       copied: this.#copied,

@@ -258,7 +258,7 @@ export class StoreCopies {
       from,
       to,
       renames: () => stores.renames,
-      isCounted: () => !this.#parts.ledger.recountSome(16) && this.#parts.isCounted(layer),
+      isCounted: () => !this.#parts.ledger.doubted.countSome(16) && this.#parts.isCounted(layer),
       hasSpace: () => this.#hasSpace(to),
       retryMs: RETRY_MS,
       ...(resumedFromMs === undefined ? {} : { resumedFromMs }),

@@ -59,7 +59,7 @@ export class Cells {
   add(record: TileSetRecord, block: Block, cell: number, by: SumChange): void {
     block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + by.bytes;
     block.cellAllocated[cell] = (block.cellAllocated[cell] ?? 0) + by.allocated;
-    this.#parts.tileSets.add(record, block.at.z, by);
+    this.#parts.tileSets.sums.add(record, block.at.z, by);
     this.#parts.blocks.changed(block);
   }
 }
