@@ -10,11 +10,11 @@ import { createMemoryStore, unconditionally } from "../../test/support/memory-st
 import { evenRandom } from "../../test/support/random.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
-import { Block } from "../ledger/block.ts";
+import { Block } from "../ledger/blocks/block.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import type { JobRequest } from "../plan/job/job-request.ts";
-import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
+import { DEFAULT_QUOTA } from "../quota/configuration/quota-configuration.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import { type Database, int, text } from "../state/database.ts";
 import type { Store } from "../store/store.ts";

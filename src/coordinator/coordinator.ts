@@ -1,7 +1,7 @@
 import type { Feeds } from "../feed/feeds.ts";
 import { type Catalogue, type LayerGridSet, layerNames } from "../layer/catalogue.ts";
-import { Adoption } from "../ledger/adoption.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
+import { Adoption } from "../ledger/counting/adoption.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Timer } from "../lib/time/clock.ts";
 import { ClockRecord } from "../state/clock-record.ts";

@@ -1,6 +1,6 @@
 import type { Timer } from "../lib/time/clock.ts";
 import { turn } from "../lib/time/sleep.ts";
-import { DiskFullLog } from "../quota/nearly-full.ts";
+import { DiskFullLog } from "../quota/disk/nearly-full.ts";
 import { FreeSpace } from "../state/free-space.ts";
 import type { ServiceContext } from "./build/build-services.ts";
 

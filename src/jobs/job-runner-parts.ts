@@ -4,7 +4,7 @@ import type { Logger } from "../lib/process/logger.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
-import type { StoredMetatilesOf } from "../plan/job/job-walk.ts";
+import type { StoredMetatilesOf } from "../plan/order/job-walk.ts";
 import type { JobMoment } from "./job-event.ts";
 import type { JobStore } from "./record/job-store.ts";
 import type { Work } from "./work.ts";

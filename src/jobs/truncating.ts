@@ -7,15 +7,15 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { sleep, turn } from "../lib/time/sleep.ts";
-import { combinationsOf } from "../plan/combination.ts";
-import { coversLevel, selectsStored } from "../plan/truncate-scope.ts";
+import { combinationsOf } from "../plan/parameters/combination.ts";
+import { coversLevel, selectsStored } from "../plan/parameters/truncate-scope.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import type { TruncationTarget } from "../truncation/recorded-truncation.ts";
 import type { LedgerTruncations } from "../truncation/truncations.ts";
-import type { ActiveJob } from "./active-job.ts";
-import type { Task } from "./task.ts";
+import type { ActiveJob } from "./active/active-job.ts";
+import type { Task } from "./active/task.ts";
 import type { Work } from "./work.ts";
 
 export interface TruncatingParts {

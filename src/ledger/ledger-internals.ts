@@ -4,15 +4,15 @@ import type { Clock } from "../lib/time/clock.ts";
 import type { Database } from "../state/database.ts";
 import type { InventoryStore } from "../store/inventory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
-import { type Block, type BlockAddress, blockRect } from "./block.ts";
-import { BLOCKS_IN_MEMORY, BlockTable } from "./block-table.ts";
+import { type Block, type BlockAddress, blockRect } from "./blocks/block.ts";
+import { BLOCKS_IN_MEMORY, BlockTable } from "./blocks/block-table.ts";
 import { Cells } from "./cells/cells.ts";
 import { DoubtedCells } from "./cells/doubted-cells.ts";
+import { Marks } from "./cells/marks.ts";
 import type { LostWrites } from "./lost-writes.ts";
-import { Marks } from "./marks.ts";
-import { emptySum } from "./tile-set-record.ts";
-import { TileSetTable } from "./tile-set-table.ts";
-import { TruncatedTileSets } from "./truncated-tile-sets.ts";
+import { emptySum } from "./tile-sets/tile-set-record.ts";
+import { TileSetTable } from "./tile-sets/tile-set-table.ts";
+import { TruncatedTileSets } from "./tile-sets/truncated-tile-sets.ts";
 
 /** The members of the store that the ledger uses. */
 export type LedgerStore = InventoryStore & Pick<TileStore, "allocated" | "deleteAll">;

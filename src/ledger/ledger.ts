@@ -7,20 +7,20 @@ import type { Clock } from "../lib/time/clock.ts";
 import { int, text } from "../state/database.ts";
 import { insert } from "../state/statements.ts";
 import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
-import { cellOf } from "./block.ts";
-import type { ZoomAddress } from "./block-rows.ts";
-import { CacheCounts } from "./cache-counts.ts";
+import { cellOf } from "./blocks/block.ts";
+import type { ZoomAddress } from "./blocks/block-rows.ts";
+import { countStored, StoredMetatiles } from "./blocks/stored-tiles.ts";
 import { CellEviction } from "./cells/cell-eviction.ts";
 import { CellWriters } from "./cells/cell-writers.ts";
 import type { DoubtedCells } from "./cells/doubted-cells.ts";
+import { Marks } from "./cells/marks.ts";
 import { type StoredCell, storedCells, storedCellsFrom, type TilePosition } from "./cells/stored-cells.ts";
 import { type UsedTiles, usedCells } from "./cells/used-cells.ts";
+import { CacheCounts } from "./counting/cache-counts.ts";
 import { buildLedgerInternals, type LedgerInternals, type LedgerParts } from "./ledger-internals.ts";
-import { Marks } from "./marks.ts";
-import { countStored, StoredMetatiles } from "./stored-tiles.ts";
-import { addTo, blocksId, emptySum, type Sum, type TileSetScope } from "./tile-set-record.ts";
-import type { TileSetSums } from "./tile-set-sums.ts";
-import { TruncatedRecords } from "./truncated-records.ts";
+import { addTo, blocksId, emptySum, type Sum, type TileSetScope } from "./tile-sets/tile-set-record.ts";
+import type { TileSetSums } from "./tile-sets/tile-set-sums.ts";
+import { TruncatedRecords } from "./tile-sets/truncated-records.ts";
 
 /** A tile set with a record in the ledger, and its sums by zoom. */
 export interface KnownTileSet {

@@ -8,11 +8,11 @@ import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import { text } from "../state/database.ts";
 import type { OpenCells } from "./cells/cell-writers.ts";
+import { blocksIn } from "./counting/region-blocks.ts";
 import { Ledger } from "./ledger.ts";
 import { buildLedgerInternals } from "./ledger-internals.ts";
 import { ledgerTables } from "./ledger-tables.ts";
-import { blocksIn } from "./region-blocks.ts";
-import { blocksId } from "./tile-set-record.ts";
+import { blocksId } from "./tile-sets/tile-set-record.ts";
 
 /*
  * Writers hold cells open during everything that can happen to a ledger whose block table holds four blocks. After each

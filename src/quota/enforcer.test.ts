@@ -11,13 +11,13 @@ import { machineClock } from "../lib/time/machine-clock.ts";
 import type { StoredSize } from "../render/admission.ts";
 import type { Database } from "../state/database.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
-import { DiskSpaceMonitor } from "./disk-space-monitor.ts";
-import { Disks } from "./disks.ts";
+import type { EvictionOptions } from "./configuration/eviction-options.ts";
+import { DEFAULT_QUOTA, type QuotaConfiguration } from "./configuration/quota-configuration.ts";
+import { countedSize, QUOTA_COUNTS } from "./configuration/quota-count.ts";
+import { DiskSpaceMonitor } from "./disk/disk-space-monitor.ts";
+import { Disks } from "./disk/disks.ts";
 import { Enforcer } from "./enforcer.ts";
 import { Eviction } from "./eviction.ts";
-import type { EvictionOptions } from "./eviction-options.ts";
-import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
-import { countedSize, QUOTA_COUNTS } from "./quota-count.ts";
 import { type Reservation, Reservations } from "./reservations.ts";
 
 let directory = "";

@@ -1,20 +1,20 @@
 import PQueue from "p-queue";
 import type { LayerName } from "../layer/tile-set.ts";
-import { CELLS_IN_HAND } from "../ledger/eviction-order.ts";
+import { CELLS_IN_HAND } from "../ledger/cells/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { turn } from "../lib/time/sleep.ts";
 import type { Admission, SpaceRefusal, StoredSize } from "../render/admission.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
-import type { Disks } from "./disks.ts";
+import type { EvictionOptions } from "./configuration/eviction-options.ts";
+import { type Limit, limitsOf, waterMarks } from "./configuration/limits.ts";
+import type { CleanUpUnit, QuotaConfiguration } from "./configuration/quota-configuration.ts";
+import { countedSize } from "./configuration/quota-count.ts";
+import type { Disks } from "./disk/disks.ts";
+import { spaceOnDisk } from "./disk/space-on-disk.ts";
 import type { Eviction, SeedRange } from "./eviction.ts";
-import type { EvictionOptions } from "./eviction-options.ts";
-import { type Limit, limitsOf, waterMarks } from "./limits.ts";
-import type { CleanUpUnit, QuotaConfiguration } from "./quota-configuration.ts";
-import { countedSize } from "./quota-count.ts";
 import type { Reservation, Reservations, Writer } from "./reservations.ts";
-import { spaceOnDisk } from "./space-on-disk.ts";
 
 export interface EnforcerParts {
   readonly ledger: Ledger;

@@ -5,10 +5,10 @@ import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
 import type { Database } from "../state/database.ts";
+import type { EvictionOptions } from "./configuration/eviction-options.ts";
+import { limitsOf } from "./configuration/limits.ts";
+import { DEFAULT_QUOTA, type LayerQuota } from "./configuration/quota-configuration.ts";
 import { Eviction, type SeedRange } from "./eviction.ts";
-import type { EvictionOptions } from "./eviction-options.ts";
-import { limitsOf } from "./limits.ts";
-import { DEFAULT_QUOTA, type LayerQuota } from "./quota-configuration.ts";
 
 const Z = 14;
 const MOST = 8;

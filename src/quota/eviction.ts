@@ -1,13 +1,13 @@
 import PQueue from "p-queue";
 import type { FormatName, ParametersId } from "../layer/tile-set.ts";
-import { decayedFrequency } from "../ledger/access-frequency.ts";
+import { decayedFrequency } from "../ledger/blocks/access-frequency.ts";
 import type { EvictedCell } from "../ledger/cells/cell-eviction.ts";
-import type { ColdCell, EvictionOrder, Keep } from "../ledger/eviction-order.ts";
+import type { ColdCell, EvictionOrder, Keep } from "../ledger/cells/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/process/slices.ts";
-import { covered, type EvictionOptions, type SubsetRects } from "./eviction-options.ts";
-import type { Limit } from "./limits.ts";
-import { countedSize } from "./quota-count.ts";
+import { covered, type EvictionOptions, type SubsetRects } from "./configuration/eviction-options.ts";
+import type { Limit } from "./configuration/limits.ts";
+import { countedSize } from "./configuration/quota-count.ts";
 import type { Writer } from "./reservations.ts";
 
 /** Tiles that running seeds store or count as stored. They are evicted only if no other tiles can be evicted. */

@@ -2,7 +2,7 @@ import type { LayerName } from "../layer/tile-set.ts";
 import { bigInt, type Database, int } from "../state/database.ts";
 import { upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
-import { countedSize, type QuotaCount } from "./quota-count.ts";
+import { countedSize, type QuotaCount } from "./configuration/quota-count.ts";
 
 /** `usage_sample.layers` is the number of layers that were sampled with the sample; null if no layers were sampled. */
 export const usageTrendTables: Tables = `

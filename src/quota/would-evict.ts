@@ -1,8 +1,8 @@
 import type { LayerName } from "../layer/tile-set.ts";
-import type { EvictionOptions } from "./eviction-options.ts";
-import { type Limit, limitsOf, waterMarks } from "./limits.ts";
-import type { QuotaConfiguration } from "./quota-configuration.ts";
-import { countedSize } from "./quota-count.ts";
+import type { EvictionOptions } from "./configuration/eviction-options.ts";
+import { type Limit, limitsOf, waterMarks } from "./configuration/limits.ts";
+import type { QuotaConfiguration } from "./configuration/quota-configuration.ts";
+import { countedSize } from "./configuration/quota-count.ts";
 
 interface Usage {
   readonly tiles: bigint;

@@ -1,4 +1,4 @@
-import type { ActiveJob } from "../jobs/active-job.ts";
+import type { ActiveJob } from "../jobs/active/active-job.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { NewJob } from "../jobs/record/stored-job.ts";
 import type { Logger } from "../lib/process/logger.ts";

@@ -10,7 +10,7 @@ import { type CountedJobs, countPlanned } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import type { SubmittedJob } from "../plan/job/job-request.ts";
-import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
+import { withMostUsedRanges } from "../plan/order/most-used-ranges.ts";
 import { type BatchRequest, isMany, type PlanContext, type PlannedJobs, planBatch } from "../plan/plan-batch.ts";
 import { nextTime } from "./cron.ts";
 import type { RunWindows } from "./run-windows.ts";

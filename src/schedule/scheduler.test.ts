@@ -8,7 +8,7 @@ import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
-import { JobService } from "../coordinator/job-service.ts";
+import { JobService } from "../coordinator/jobs/job-service.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
 import { JobStore } from "../jobs/record/job-store.ts";
 import { jobTables } from "../jobs/record/job-tables.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleRenders } from "../../test/support/idle-renders.ts";
 import { unconditionally } from "../../test/support/memory-store.ts";
-import { Adoption, adoptionTables } from "../ledger/adoption.ts";
+import { Adoption, adoptionTables } from "../ledger/counting/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
 import { machineDisk } from "../lib/file/machine-disk.ts";

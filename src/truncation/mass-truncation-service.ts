@@ -1,7 +1,7 @@
 import type { GridSetName } from "../grid/grid-set.ts";
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
-import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-set-record.ts";
-import type { AsidePyramid } from "../ledger/truncated-tile-sets.ts";
+import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-sets/tile-set-record.ts";
+import type { AsidePyramid } from "../ledger/tile-sets/truncated-tile-sets.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";

@@ -1,8 +1,8 @@
 import PQueue from "p-queue";
 import type { LayerName } from "../layer/tile-set.ts";
+import { Stretch } from "../ledger/counting/stretch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { Stretch } from "../ledger/stretch.ts";
-import type { AsidePyramid } from "../ledger/truncated-tile-sets.ts";
+import type { AsidePyramid } from "../ledger/tile-sets/truncated-tile-sets.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Result } from "../lib/result.ts";
 import type { RenderControl } from "../render/render-control.ts";

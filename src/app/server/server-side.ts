@@ -8,7 +8,7 @@ import { ownVersion } from "../../lib/process/version.ts";
 import { ok } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
-import { overruledText } from "../../quota/quota-difference.ts";
+import { overruledText } from "../../quota/configuration/quota-difference.ts";
 import type { ServerMethods, ServingProcesses } from "../process/process-methods.ts";
 import type { Telemetry } from "../process/telemetry.ts";
 import type { Core } from "../serving/serving.ts";

@@ -1,4 +1,4 @@
-import type { ActiveJob } from "../../jobs/active-job.ts";
+import type { ActiveJob } from "../../jobs/active/active-job.ts";
 import { JobLog } from "../../jobs/job-log.ts";
 import { JobRunner } from "../../jobs/job-runner.ts";
 import { JobStop } from "../../jobs/job-stop.ts";

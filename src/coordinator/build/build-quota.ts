@@ -1,9 +1,9 @@
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { Disks } from "../../quota/disks.ts";
+import { QuotaStore } from "../../quota/configuration/quota-store.ts";
+import { Disks } from "../../quota/disk/disks.ts";
 import { Enforcer } from "../../quota/enforcer.ts";
 import { EvictedCells } from "../../quota/evicted-cells.ts";
 import { Eviction } from "../../quota/eviction.ts";
-import { QuotaStore } from "../../quota/quota-store.ts";
 import { type Reservation, Reservations } from "../../quota/reservations.ts";
 import { UsageTrend } from "../../quota/usage-trend.ts";
 import type { Admission, StoredSize } from "../../render/admission.ts";

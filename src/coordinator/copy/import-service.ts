@@ -1,14 +1,14 @@
 import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { LayerName, TileSet } from "../../layer/tile-set.ts";
-import { blockOf, cellOf, cellRectOf } from "../../ledger/block.ts";
+import { blockOf, cellOf, cellRectOf } from "../../ledger/blocks/block.ts";
 import type { OpenCells } from "../../ledger/cells/cell-writers.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import { type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { Disks } from "../../quota/disks.ts";
+import type { Disks } from "../../quota/disk/disks.ts";
 import type { Enforcer } from "../../quota/enforcer.ts";
 import type { Reservation, Reservations } from "../../quota/reservations.ts";
 import type { StoredSize } from "../../render/admission.ts";

@@ -1,6 +1,6 @@
 import { asTileRect, type TileRect, type TileX, type TileY, type Zoom } from "../../grid/grid-set.ts";
 import { type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
-import { blockOf, cellOf, cellRectOf } from "../../ledger/block.ts";
+import { blockOf, cellOf, cellRectOf } from "../../ledger/blocks/block.ts";
 import type { CellPosition } from "../../ledger/cells/cells.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { pagesOf } from "../../lib/pages.ts";

@@ -5,7 +5,7 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import { deadline } from "../../lib/time/deadline.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { sleep } from "../../lib/time/sleep.ts";
-import { spaceOnDisk } from "../../quota/space-on-disk.ts";
+import { spaceOnDisk } from "../../quota/disk/space-on-disk.ts";
 import { bigInt, int, text } from "../../state/database.ts";
 import { insert } from "../../state/statements.ts";
 import type { OpenedStores } from "../../store/open-store.ts";

@@ -20,7 +20,7 @@ import { isoTime } from "../../lib/time/iso-time.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";
 import type { JobView } from "../../plan/job/job-documents.ts";
 import type { JobPage } from "../../plan/job/job-request.ts";
-import { chooser, resolveSets } from "../../plan/value-choice.ts";
+import { chooser, resolveSets } from "../../plan/parameters/value-choice.ts";
 import { chosenSetIn } from "../api/jobs/value-choice-codec.ts";
 import type { OutsideTile } from "./tile-parts.ts";
 

@@ -1,10 +1,10 @@
 import { Slices } from "../../lib/process/slices.ts";
-import type { ActiveJob } from "../active-job.ts";
-import type { ActiveJobs } from "../active-jobs.ts";
+import type { ActiveJob } from "../active/active-job.ts";
+import type { ActiveJobs } from "../active/active-jobs.ts";
+import { JobPhases } from "../active/job-phases.ts";
+import type { Task } from "../active/task.ts";
 import type { JobMoment } from "../job-event.ts";
-import { JobPhases } from "../job-phases.ts";
 import type { JobRunnerParts } from "../job-runner-parts.ts";
-import type { Task } from "../task.ts";
 import { listed } from "../view/job-view.ts";
 
 /** The least time between two reports of a job in which only the counts have changed. */

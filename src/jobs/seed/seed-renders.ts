@@ -6,7 +6,7 @@ import type { RenderControl } from "../../render/render-control.ts";
 import { type RenderOrder, type RenderOutcome, tileSetsOf } from "../../render/render-order.ts";
 import { StateError } from "../../state/data-directory.ts";
 import { isStateAway } from "../../state/state-wait.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 import type { JobMetatile, WantedMetatile } from "./seed-metatile.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
 

@@ -1,11 +1,11 @@
 import type { TileX, TileY } from "../../grid/grid-set.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { isWanted, type RenderFailure, type RenderOutcome } from "../../render/render-order.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
+import type { Task } from "../active/task.ts";
 import { failureLimitReason } from "../failure-limits.ts";
 import type { FailedTileStore } from "../record/failed-tile-store.ts";
 import { type FailedTile, MOST_FAILED_TILES } from "../record/failed-tile-store.ts";
-import type { Task } from "../task.ts";
 import { JobAborted } from "../work.ts";
 import type { TakenMetatile, WantedMetatile } from "./seed-metatile.ts";
 

@@ -8,7 +8,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
 import { StoreError } from "../../store/tile-store.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 
 export interface WantedTilesParts {
   readonly ledger: Pick<Ledger, "presence" | "repair">;

@@ -5,7 +5,7 @@ import { turn } from "../../lib/time/sleep.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { Reservation } from "../../quota/reservations.ts";
 import { NO_SIZE, type SpaceRefusal } from "../../render/admission.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 import type { JobStop } from "../job-stop.ts";
 import type { SeedReservations } from "../seed/seed-reservations.ts";
 import { JobAborted } from "../work.ts";

@@ -1,10 +1,10 @@
 import type { TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import type { FormatName, LayerName, TileSet } from "../../layer/tile-set.ts";
 import type { StoredPyramid } from "../../store/inventory-store.ts";
-import { type Block, cellOf } from "../block.ts";
+import { type Block, cellOf } from "../blocks/block.ts";
 import type { LedgerInternals } from "../ledger-internals.ts";
-import { WriteWatch } from "../write-watch.ts";
 import { type CellPosition, cellId, cellPosition } from "./cells.ts";
+import { WriteWatch } from "./write-watch.ts";
 
 /** The cells that one writer has opened and not yet closed. Their blocks stay in memory until then. */
 export interface OpenCells {

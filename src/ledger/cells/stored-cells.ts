@@ -1,7 +1,7 @@
 import { asTileY, intersectRects, type TileRect, type TileX, type TileY } from "../../grid/grid-set.ts";
 import { BLOCK_SIDE, CELL_SIDE } from "../../layer/tile-set.ts";
-import { type BlockAddress, blockOf, blockRect, cellRectOf } from "../block.ts";
-import type { BlockTable } from "../block-table.ts";
+import { type BlockAddress, blockOf, blockRect, cellRectOf } from "../blocks/block.ts";
+import type { BlockTable } from "../blocks/block-table.ts";
 import type { AgedCell, WriteTimes } from "./cell-ages.ts";
 
 /** A cell with stored tiles. Its block is read when a tile is requested for the first time. */

@@ -8,7 +8,7 @@ import { type Refusal, shown, unknownLayer } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
-import { quotaBytes } from "../../../quota/quota-bytes.ts";
+import { quotaBytes } from "../../../quota/configuration/quota-bytes.ts";
 import {
   DEFAULT_QUOTA,
   type ExpirationPolicy,
@@ -17,7 +17,7 @@ import {
   type Quota,
   type QuotaChange,
   type QuotaConfiguration,
-} from "../../../quota/quota-configuration.ts";
+} from "../../../quota/configuration/quota-configuration.ts";
 import {
   CLEAN_UP_UNITS,
   checkQuotaSize,
@@ -27,7 +27,7 @@ import {
   quotaFromFile,
   SHORT_TIMES,
   STORAGE_UNITS,
-} from "../../../quota/quota-validation.ts";
+} from "../../../quota/configuration/quota-validation.ts";
 
 /**
  * The root names of a quota document (`docs/reference/wire-format.md`, Disk quota): the name in the classic interface,
