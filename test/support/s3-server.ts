@@ -160,7 +160,7 @@ async function bucketMade(options: S3Options, child: ChildProcess): Promise<void
   await using client = new S3Client(options);
   const untilMs = performance.now() + 60_000;
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`the service has ended with ${child.exitCode}`);
+    if (hasEnded(child)) throw new Error(`the service has ended with ${child.exitCode ?? child.signalCode}`);
     try {
       await client.makeBucket();
       await client.put("ready", Buffer.from("ready"), { contentType: "text/plain" });
@@ -173,8 +173,10 @@ async function bucketMade(options: S3Options, child: ChildProcess): Promise<void
   }
 }
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+
 async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.pid === undefined) return;
+  if (hasEnded(child) || child.pid === undefined) return;
   const exit = new Promise((resolve) => child.once("exit", resolve));
   process.kill(-child.pid, "SIGKILL");
   await exit;
