@@ -1,18 +1,6 @@
 import { isMap } from "../../lib/is-map.ts";
+import type { ReportedElement } from "../element-report.ts";
 import { Origins, placed } from "./origins.ts";
-
-/** How an element of another program's configuration is used. */
-export interface ReportedElement {
-  /** The title of the object with the element, such as `cache roads`. */
-  readonly title: string;
-  /** The path of the element in its object. */
-  readonly path: string;
-  /** `taken over`: used as in the other program. `differently`: used with a difference. `kept`: without any effect. */
-  readonly outcome: "taken over" | "differently" | "kept";
-  readonly how?: string;
-  /** The file and line of the element, as `FILE:LINE`. */
-  readonly origin?: string;
-}
 
 /** The position of an object: its file and line, and the origins of its members. */
 export interface Place {
