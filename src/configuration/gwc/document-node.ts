@@ -28,7 +28,7 @@ export interface MapNode {
 }
 
 /** A value of a document of GeoWebCache's configuration interface (`docs/reference/configuration-interface.md`). */
-export type DocumentNode = string | number | boolean | Double | ListNode | RepeatedNode | MapNode;
+export type DocumentNode = string | number | bigint | boolean | Double | ListNode | RepeatedNode | MapNode;
 export type NamedNode = readonly [name: string, node: DocumentNode];
 
 export const double = (value: number): Double => ({ kind: "double", value });

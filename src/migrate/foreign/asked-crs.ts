@@ -1,5 +1,5 @@
-import type { Content } from "../../configuration/gwc/content.ts";
 import { canonicalSrs } from "../../grid/grid-set.ts";
+import type { Content } from "../../lib/is-map.ts";
 
 interface AskedGrid {
   readonly srs: number;

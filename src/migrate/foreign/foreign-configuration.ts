@@ -1,4 +1,4 @@
-import type { Content } from "../../configuration/gwc/content.ts";
+import type { Content } from "../../lib/is-map.ts";
 import { commentOf, type ReportedElement } from "../element-report.ts";
 import { literal } from "../literal-text.ts";
 import { writtenYaml } from "../written-yaml.ts";

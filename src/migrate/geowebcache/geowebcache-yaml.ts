@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { withoutUnknown } from "../../configuration/geowebcache/directory.ts";
 import { type ConfiguredObject, isDefaultStore, settingsOf } from "../../configuration/gwc/configured-object.ts";
-import type { Content } from "../../configuration/gwc/content.ts";
 import { effectiveLayer } from "../../configuration/gwc/effective.ts";
 import { gridSetContent } from "../../configuration/gwc/grid-set-object.ts";
 import { isLayerRoot, layerContent } from "../../configuration/gwc/layer-object.ts";
@@ -9,7 +8,7 @@ import { inObject } from "../../configuration/gwc/object-origin.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { serverContent } from "../../configuration/gwc/settings.ts";
 import { isUsable, storeContent } from "../../configuration/gwc/store-object.ts";
-import { isMap } from "../../lib/is-map.ts";
+import { type Content, isMap } from "../../lib/is-map.ts";
 import { MASKED, secretPartAt } from "../../lib/text/masked.ts";
 import { commentOf } from "../element-report.ts";
 import { literal, literalText } from "../literal-text.ts";

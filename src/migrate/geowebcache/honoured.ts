@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { FILE_SETTINGS_ELEMENTS } from "../../configuration/fields/settings-elements.ts";
 import type { ConfiguredObject } from "../../configuration/gwc/configured-object.ts";
-import type { Content } from "../../configuration/gwc/content.ts";
 import {
   type DocumentNode,
   double,
@@ -19,6 +18,7 @@ import { KIND_NAMES } from "../../configuration/gwc/object-origin.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { serverContent } from "../../configuration/gwc/settings.ts";
 import { isUsable } from "../../configuration/gwc/store-object.ts";
+import type { Content } from "../../lib/is-map.ts";
 import type { ReportedElement } from "../element-report.ts";
 
 /** How Nuthatch uses an element of GeoWebCache's configuration. */
@@ -128,7 +128,7 @@ export function* changesOf(node: MapNode, at: string): Generator<readonly [path:
 
 function* valuesOf(value: DocumentNode, path: string): Generator<readonly [path: string, changed: DocumentNode]> {
   if (typeof value === "string") yield [path, another(value)];
-  else if (typeof value === "number") yield [path, value + 1];
+  else if (typeof value === "number" || typeof value === "bigint") yield [path, Number(value) + 1];
   else if (typeof value === "boolean") yield [path, !value];
   else if (value.kind === "double") yield [path, double(value.value + 1)];
   else if (value.kind === "map") {

@@ -1,11 +1,10 @@
 import { basename, dirname, resolve } from "node:path";
 import { xmlContent } from "../../../configuration/gwc/codec/xml-content.ts";
-import type { Content } from "../../../configuration/gwc/content.ts";
 import { MAX_METATILE } from "../../../layer/layer.ts";
 import { defined } from "../../../lib/defined.ts";
 import { fileFault } from "../../../lib/file/file-fault.ts";
 import { readWholeFile } from "../../../lib/file/read-whole-file.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { MigrationError } from "../../migration-error.ts";
 import { crsNamesFor, isWebMercator } from "../asked-crs.ts";
 import type { ForeignConfiguration, ForeignLayer } from "../foreign-configuration.ts";
@@ -105,7 +104,7 @@ async function readMapCache(path: string): Promise<File> {
 const listOf = (value: unknown): readonly unknown[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value];
 
-function objectsOf(kind: Kind, content: Readonly<Record<string, unknown>>, origins: Origins): Named {
+function objectsOf(kind: Kind, content: Content, origins: Origins): Named {
   return new Map(
     listOf(content[kind]).flatMap((item, i, list): [string, ForeignObject][] => {
       if (!isMap(item)) return [];

@@ -1,7 +1,7 @@
-import type { Content } from "../../../configuration/gwc/content.ts";
 import { isNorthFirst } from "../../../grid/axis-order.ts";
 import { builtInGridSet } from "../../../grid/built-in.ts";
 import { HALF_WORLD } from "../../../grid/web-mercator.ts";
+import type { Content } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { ForeignObject } from "../foreign-object.ts";
 import { type ForeignGrid, isWebGrid } from "../mapproxy/mapproxy-grids.ts";

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import type { Content } from "../../../configuration/gwc/content.ts";
+import type { Content } from "../../../lib/is-map.ts";
 import type { ForeignObject } from "../foreign-object.ts";
 import type { ForeignGrid } from "../mapproxy/mapproxy-grids.ts";
 

@@ -1,7 +1,6 @@
-import type { Content } from "../../../configuration/gwc/content.ts";
 import { formatOf } from "../../../layer/format.ts";
 import { defined } from "../../../lib/defined.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { ForeignObject } from "../foreign-object.ts";
 import { placed } from "../origins.ts";
@@ -158,7 +157,7 @@ const textsOf = (value: unknown): readonly string[] =>
   );
 
 /** Returns the values of a dimension. MapCache before 1.6 has them in one text. */
-function valuesOf(item: Readonly<Record<string, unknown>>): readonly string[] {
+function valuesOf(item: Content): readonly string[] {
   const values = textsOf(item["value"]);
   if (values.length > 0) return values;
   return textsOf(item["#"]).flatMap((text) => text.split(",").map((value) => value.trim()));

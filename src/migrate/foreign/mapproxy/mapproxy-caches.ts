@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
-import type { Content } from "../../../configuration/gwc/content.ts";
 import { canonicalSrs, type Extent, extentsOverlap } from "../../../grid/grid-set.ts";
 import { MAX_METATILE } from "../../../layer/layer.ts";
 import { DISK_LAYOUTS } from "../../../layer/tiles-on-disk.ts";
 import { defined } from "../../../lib/defined.ts";
+import type { Content } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { crsNamesFor } from "../asked-crs.ts";
 import type { ForeignObject } from "../foreign-object.ts";

@@ -1,8 +1,8 @@
-import type { Content } from "../../../configuration/gwc/content.ts";
 import { isNorthFirst } from "../../../grid/axis-order.ts";
 import { changesDatum, transformBetween } from "../../../grid/coordinate-systems.ts";
 import { canonicalSrs, type Extent } from "../../../grid/grid-set.ts";
 import { HALF_WORLD } from "../../../grid/web-mercator.ts";
+import type { Content } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { ForeignObject } from "../foreign-object.ts";
 

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
-import type { Content } from "../../../configuration/gwc/content.ts";
 import type { Extent } from "../../../grid/grid-set.ts";
 import { canonicalSrs } from "../../../grid/grid-set.ts";
 import { defined } from "../../../lib/defined.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { ForeignObject } from "../foreign-object.ts";
 import { UpstreamHeaders } from "../upstream-headers.ts";
