@@ -1,3 +1,5 @@
+import type { Extent } from "../../grid/grid-set.ts";
+import { MAX_METATILE } from "../../layer/layer.ts";
 import { isMap } from "../../lib/is-map.ts";
 import type { ReportedElement } from "../element-report.ts";
 import { Origins, placed } from "./origins.ts";
@@ -166,4 +168,20 @@ export class ForeignObject {
     }
     return undefined;
   }
+}
+
+/** Returns the extent that a list of numbers describes. Undefined if the list has not four numbers. */
+export function extentIn(numbers: readonly number[] | undefined): Extent | undefined {
+  const [minX, minY, maxX, maxY, ...more] = numbers ?? [];
+  return minX === undefined || minY === undefined || maxX === undefined || maxY === undefined || more.length > 0
+    ? undefined
+    : { minX, minY, maxX, maxY };
+}
+
+/** Returns the tiles of a metatile, across and up, within the limits of Nuthatch. */
+export function limitedMetatile(object: ForeignObject, key: Key, size: readonly number[]): readonly number[] {
+  const limited = size.map((tiles) => Math.min(MAX_METATILE, Math.max(1, tiles)));
+  if (limited.join() !== size.join())
+    object.differently(key, `metatiles have at most ${MAX_METATILE} tiles in each direction`);
+  return limited;
 }
