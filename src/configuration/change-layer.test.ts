@@ -5,8 +5,8 @@ import { afterAll, expect, test } from "vitest";
 import { changeLayer } from "./change-layer.ts";
 import type { Configuration } from "./configuration.ts";
 import type { ConfiguredObject } from "./gwc/configured-object.ts";
+import { layerOrigin } from "./gwc/object-origin.ts";
 import { ownDocument } from "./gwc/own-document.ts";
-import { layerOrigin } from "./layer-origin.ts";
 import { withLayer } from "./layer-update.ts";
 import { loadConfiguration } from "./load.ts";
 

@@ -1,4 +1,5 @@
 import PQueue from "p-queue";
+import { gridSetTag } from "../grid/grid-set-document.ts";
 import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.ts";
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
@@ -10,7 +11,6 @@ import { machineClock } from "../lib/time/machine-clock.ts";
 import { storeTag } from "../store/store-configuration.ts";
 import type { Configuration } from "./configuration.ts";
 import type { ConfigurationInput, RunningConfiguration } from "./configuration-input.ts";
-import { gridSetTag, layerTag } from "./configuration-tag.ts";
 import {
   type ConfiguredObject,
   changedObjects,
@@ -20,6 +20,7 @@ import {
 } from "./gwc/configured-object.ts";
 import { layerContent } from "./gwc/layer-object.ts";
 import { objectText } from "./gwc/object-origin.ts";
+import { layerTag } from "./layer-configuration.ts";
 import { type Checked, type LayerUpdate, withLayer } from "./layer-update.ts";
 import { mergeReloaded } from "./merge-reloaded.ts";
 import { type ConfigurationProblem, problemText } from "./problem.ts";

@@ -1,4 +1,6 @@
-import type { ConfiguredObject, ObjectKind } from "./configured-object.ts";
+import type { Configuration } from "../configuration.ts";
+import type { Origin } from "../problem.ts";
+import { type ConfiguredObject, documentOf, type ObjectKind } from "./configured-object.ts";
 import { OBJECTS } from "./object-kinds.ts";
 
 /** The word for each kind in messages. */
@@ -56,4 +58,13 @@ export function inObject(
   const element = names === "elements" ? kind.pathOf(inner) : inner;
   const sentence = message.startsWith(path) ? message.slice(path.length) : `: ${message}`;
   return { path: element, message: element === "" ? sentence.replace(/^: /, "") : `${element}${sentence}` };
+}
+
+/** Returns where a layer is configured: a file, or the document of a request. Undefined for a demo layer. */
+export function layerOrigin(
+  { layerOrigins, objects, geowebcache }: Configuration,
+  name: string,
+): Pick<Origin, "file" | "line"> | undefined {
+  if (documentOf(objects, "layer", name) === undefined) return layerOrigins.get(name);
+  return { file: geowebcache?.file ?? originOfObject({ kind: "layer", name }) };
 }

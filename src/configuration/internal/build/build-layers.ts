@@ -15,6 +15,7 @@ import { hasControlCharacter } from "../../fields/fields.ts";
 import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
 import type { LayerDocument } from "../../fields/layer-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
+import { warnOfEscapes } from "./addresses.ts";
 import {
   type CacheReport,
   checkCacheGrids,
@@ -26,9 +27,7 @@ import { type archiveInspector, checkTileSize, tileGridSets, warnOfLevels, withB
 import { extentOf } from "./build-grid-sets.ts";
 import { buildSource, withoutFiles } from "./build-source.ts";
 import { buildUpdateSources } from "./build-update-sources.ts";
-import { warnOfEscapes } from "./check-address.ts";
-import { checkTileLayer, subsetPath } from "./check-tile-layer.ts";
-import { checkTilesOnDisk } from "./check-tiles-on-disk.ts";
+import { checkTileLayer, checkTilesOnDisk, subsetPath } from "./check-tile-layer.ts";
 
 export interface LayerContext {
   readonly gridSets: ReadonlyMap<string, GridSet>;

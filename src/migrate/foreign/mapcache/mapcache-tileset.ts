@@ -4,9 +4,7 @@ import { type Content, isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { ForeignObject } from "../foreign-object.ts";
 import { placed } from "../origins.ts";
-import { UpstreamHeaders } from "../upstream-headers.ts";
-import { upstreamUrl } from "../upstream-url.ts";
-import { WrittenParameters } from "../written-parameters.ts";
+import { UpstreamHeaders, upstreamUrl, WrittenParameters } from "../upstream.ts";
 
 /** Parameters of WMS requests for which the configuration has keys. */
 const OWN_PARAMETERS = ["FORMAT", "LAYERS", "STYLES", "TRANSPARENT", "VERSION", "BGCOLOR"];

@@ -1,14 +1,11 @@
 import { resolve } from "node:path";
-import type { Extent } from "../../../grid/grid-set.ts";
-import { canonicalSrs } from "../../../grid/grid-set.ts";
+import { canonicalSrs, type Extent } from "../../../grid/grid-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import { type Content, isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { ForeignGrid } from "../foreign-grid.ts";
 import { extentIn, type ForeignObject } from "../foreign-object.ts";
-import { UpstreamHeaders } from "../upstream-headers.ts";
-import { upstreamUrl } from "../upstream-url.ts";
-import { WrittenParameters } from "../written-parameters.ts";
+import { UpstreamHeaders, upstreamUrl, WrittenParameters } from "../upstream.ts";
 import { type MapProxyGrids, srsCode, srsNameOf } from "./mapproxy-grids.ts";
 
 /** A source in the form of the configuration file, with keys that belong to the layer. */

@@ -1,8 +1,35 @@
+import querystring from "node:querystring";
+import { defined } from "../../lib/defined.ts";
 import { isMap } from "../../lib/is-map.ts";
 import { isHeaderValue, unfitHeader } from "../../source/http/request-headers.ts";
 import { variableOf } from "../geowebcache/geowebcache-yaml.ts";
 import { literalText } from "../literal-text.ts";
 import type { ForeignObject } from "./foreign-object.ts";
+
+/** The address of an upstream, and its credentials, which are in variables. */
+export interface UpstreamUrl {
+  readonly url: string;
+  readonly username?: string;
+  /** A reference to a variable. */
+  readonly password?: string;
+}
+
+/** Removes the credentials from an address, and adds variables for them. */
+export function upstreamUrl(address: string, source: string, variables: Set<string>): UpstreamUrl {
+  const found = /^(https?:\/\/)([^/?#@]*)@(.*)$/i.exec(address);
+  if (found === null) return { url: address };
+  const [, scheme = "", credentials = "", rest = ""] = found;
+  const [username = "", ...others] = credentials.split(":");
+  const variable = variableOf("password", source);
+  if (others.length > 0) variables.add(variable);
+  return {
+    url: scheme + rest,
+    ...defined({
+      username: querystring.unescape(username),
+      password: others.length > 0 ? `\${${variable}}` : undefined,
+    }),
+  };
+}
 
 /** Headers whose values are not secret. */
 const PUBLIC_HEADERS: ReadonlySet<string> = new Set(["user-agent", "referer", "origin", "accept", "accept-language"]);
@@ -48,5 +75,36 @@ export class UpstreamHeaders {
     this.#known.set(key, variable);
     this.#variables.add(variable);
     return variable;
+  }
+}
+
+/** Parameters of a WMS request in an address for which a source has keys. */
+const OWN = ["LAYERS", "STYLES", "TRANSPARENT", "BGCOLOR"];
+
+/** An address of a WMS from which parameters are removed, so that no request repeats a parameter. */
+export class WrittenParameters {
+  /** The address without these parameters. */
+  readonly url: string;
+  readonly #values = new Map<string, string>();
+
+  constructor(address: string) {
+    const at = address.indexOf("?");
+    const [path, query] = at < 0 ? [address, ""] : [address.slice(0, at), address.slice(at + 1)];
+    const others = query.split("&").filter((part) => {
+      const [key = "", value = ""] = new URLSearchParams(part).entries().next().value ?? [];
+      const name = key.toUpperCase();
+      if (!OWN.includes(name)) return true;
+      if (value !== "") this.#values.set(name, value);
+      return false;
+    });
+    this.url = at < 0 ? address : `${path}?${others.join("&")}`;
+  }
+
+  get(name: string): string | undefined {
+    return this.#values.get(name);
+  }
+
+  list(name: string): readonly string[] | undefined {
+    return this.#values.get(name)?.split(",");
   }
 }
