@@ -1,4 +1,3 @@
-import type { Configuration } from "../configuration.ts";
 import type { Origin } from "../problem.ts";
 import { type ConfiguredObject, documentOf, type ObjectKind } from "./configured-object.ts";
 import { OBJECTS } from "./object-kinds.ts";
@@ -62,7 +61,15 @@ export function inObject(
 
 /** Returns where a layer is configured: a file, or the document of a request. Undefined for a demo layer. */
 export function layerOrigin(
-  { layerOrigins, objects, geowebcache }: Configuration,
+  {
+    layerOrigins,
+    objects,
+    geowebcache,
+  }: {
+    readonly layerOrigins: ReadonlyMap<string, Origin>;
+    readonly objects: readonly ConfiguredObject[];
+    readonly geowebcache?: { readonly file: string };
+  },
   name: string,
 ): Pick<Origin, "file" | "line"> | undefined {
   if (documentOf(objects, "layer", name) === undefined) return layerOrigins.get(name);
