@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
-import { hasPostgres, removeSharedPostgres } from "./support/postgres.ts";
-import { isS3Service, type S3Server, startS3 } from "./support/s3-server.ts";
+import { hasPostgres, removeSharedPostgres } from "./support/postgres/postgres.ts";
+import { isS3Service, type S3Server, startS3 } from "./support/s3/server.ts";
 import { testSeed } from "./support/test-seed.ts";
 
 let s3: S3Server | undefined;
