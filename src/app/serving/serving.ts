@@ -13,7 +13,7 @@ import { queryUpstream } from "../../cache/upstream-question.ts";
 import { UseRecorder } from "../../cache/use-recorder.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
 import { layerOrigin } from "../../configuration/gwc/object-origin.ts";
-import { type LayerUpdate, withLayer } from "../../configuration/layer-update.ts";
+import { type LayerUpdate, withLayer } from "../../configuration/in-force/layer-update.ts";
 import type { Operations } from "../../coordinator/operations.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
 import { ServerEvents } from "../../http/api/events/server-events.ts";

@@ -1,7 +1,7 @@
 import { OGC_PIXEL_METERS } from "../../grid/create-grid-set.ts";
+import { doubtfulUnit } from "../../grid/crs/units.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import { gridSetDocument as gridSetKeys } from "../../grid/grid-set-document.ts";
-import { doubtfulUnit } from "../../grid/units.ts";
 import type { Content } from "../../lib/is-map.ts";
 import { GRID_SET } from "../fields/grid-set-elements.ts";
 import type { RootedDocument } from "./document-node.ts";

@@ -1,5 +1,5 @@
-import { doubleText } from "../../../layer/float-text.ts";
 import { asciiJson, escapeXml } from "../../../lib/text/escape.ts";
+import { doubleText } from "../../../lib/text/float-text.ts";
 import type { DocumentNode } from "../document-node.ts";
 
 export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';

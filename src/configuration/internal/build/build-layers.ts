@@ -1,12 +1,12 @@
 import { builtInGridSet, builtInGridSetIds } from "../../../grid/built-in.ts";
 import { asGridSetName, asZoom, type Extent, extentsOverlap, type GridSet, type Zoom } from "../../../grid/grid-set.ts";
 import { gridSetHint } from "../../../grid/grid-set-hint.ts";
+import { stylesFilter } from "../../../layer/filter/parameter-filter.ts";
+import type { RequestFilter } from "../../../layer/filter/request-filter.ts";
 import { formatNames, formatOf, type TileFormat } from "../../../layer/format.ts";
 import { type GridSubset, gridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { styleName } from "../../../layer/legend.ts";
-import { stylesFilter } from "../../../layer/parameter-filter.ts";
-import type { RequestFilter } from "../../../layer/request-filter.ts";
 import { rendersData, rendersSingleTiles, type SourceOptions } from "../../../layer/source-options.ts";
 import { asFormatName, asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";

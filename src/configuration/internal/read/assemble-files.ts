@@ -1,8 +1,8 @@
 import { type Content, isMap } from "../../../lib/is-map.ts";
 import type { ConfigurationProblem, Origin } from "../../problem.ts";
-import { isDefaulted, withDefaults } from "../build/layer-defaults.ts";
 import type { ConfigurationFile } from "./configuration-file.ts";
 import { valueAt, withValue } from "./document-path.ts";
+import { isDefaulted, withDefaults } from "./layer-defaults.ts";
 import type { Override } from "./overrides.ts";
 import type { Path } from "./problems.ts";
 

@@ -1,5 +1,5 @@
 import { builtInGridSet } from "../../../grid/built-in.ts";
-import { HALF_WORLD } from "../../../grid/web-mercator.ts";
+import { HALF_WORLD } from "../../../grid/crs/web-mercator.ts";
 import { defined } from "../../../lib/defined.ts";
 import type { Content } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";

@@ -1,6 +1,6 @@
-import { changesDatum, transformBetween } from "../../../grid/coordinate-systems.ts";
+import { changesDatum, transformBetween } from "../../../grid/crs/coordinate-systems.ts";
+import { HALF_WORLD } from "../../../grid/crs/web-mercator.ts";
 import { canonicalSrs, type Extent } from "../../../grid/grid-set.ts";
-import { HALF_WORLD } from "../../../grid/web-mercator.ts";
 import type { Content } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { builtInGrid, type ForeignGrid, isWebGrid, ownGrid } from "../foreign-grid.ts";

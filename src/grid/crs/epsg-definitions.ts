@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { dataFile } from "../lib/process/data-file.ts";
+import { dataFile } from "../../lib/process/data-file.ts";
 
 let definitions: string | undefined;
 

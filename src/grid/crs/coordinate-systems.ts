@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
+import { canonicalSrs, sameSrs } from "../grid-set.ts";
 import { epsgDefinition, isDegrees } from "./epsg-definitions.ts";
-import { canonicalSrs, sameSrs } from "./grid-set.ts";
 import { latitudeAt, longitudeAt, mercatorX, mercatorY } from "./web-mercator.ts";
 
 /**

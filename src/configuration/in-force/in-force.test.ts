@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { ok, type Result, refuse } from "../lib/result.ts";
-import type { Configuration } from "./configuration.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { Configuration } from "../configuration.ts";
+import { loadConfiguration } from "../load.ts";
+import type { ConfigurationProblem } from "../problem.ts";
 import { ConfigurationInForce, type ConfiguredProcesses, type InForceParts } from "./in-force.ts";
 import type { Checked, LayerUpdate } from "./layer-update.ts";
-import { loadConfiguration } from "./load.ts";
-import type { ConfigurationProblem } from "./problem.ts";
 
 type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
 

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { ok, type Result, refuse } from "../lib/result.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import { re2FromJava } from "./java-regex.ts";
 
 /** A regular expression of the configuration. It must match the whole value. */

@@ -1,4 +1,4 @@
-import type { Ring } from "./area-parts.ts";
+import type { Ring } from "../area-parts.ts";
 import type { Transform } from "./coordinate-systems.ts";
 
 /** x, y. */

@@ -1,7 +1,7 @@
+import { canonicalSrs, type GridSet } from "../grid-set.ts";
 import { inRanges, rangesOf } from "./code-ranges.ts";
 import { isKnownSystem } from "./coordinate-systems.ts";
 import { METERS_PER_DEGREE, UNITS } from "./epsg-tables.ts";
-import { canonicalSrs, type GridSet } from "./grid-set.ts";
 
 const units = UNITS.map(([metersPerUnit, codes]) => [metersPerUnit, rangesOf(codes)] as const);
 

@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { createGridSet, type Levels, OGC_PIXEL_METERS } from "../create-grid-set.ts";
+import type { GridSet } from "../grid-set.ts";
 import { isNorthFirst } from "./axis-order.ts";
-import { createGridSet, type Levels, OGC_PIXEL_METERS } from "./create-grid-set.ts";
-import type { GridSet } from "./grid-set.ts";
 import { geoWebCacheUnitOf, unitOf } from "./units.ts";
 
 const PROJ_DB = "/usr/share/proj/proj.db";
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const versionOf = (text: string): string | undefined => /EPSG dataset (\S+)/.exec(text)?.[1];
 
 const DEGREE = (6378137 * Math.PI) / 180;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { inFull } from "../../test/support/full.ts";
+import { inFull } from "../../../test/support/full.ts";
 import { describeCrs } from "./crs-description.ts";
 import { epsgDefinition } from "./epsg-definitions.ts";
 

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import type { Configuration } from "../configuration.ts";
+import type { ConfiguredObject } from "../gwc/configured-object.ts";
+import { layerOrigin } from "../gwc/object-origin.ts";
+import { ownDocument } from "../gwc/own-document.ts";
+import { loadConfiguration } from "../load.ts";
 import { changeLayer } from "./change-layer.ts";
-import type { Configuration } from "./configuration.ts";
-import type { ConfiguredObject } from "./gwc/configured-object.ts";
-import { layerOrigin } from "./gwc/object-origin.ts";
-import { ownDocument } from "./gwc/own-document.ts";
 import { withLayer } from "./layer-update.ts";
-import { loadConfiguration } from "./load.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-change-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-import type { GridSetName, Zoom } from "../grid/grid-set.ts";
+import type { GridSetName, Zoom } from "../../grid/grid-set.ts";
 
 /**
  * Answers requests for tiles that are known to be empty with an empty tile, without a render (GeoWebCache's request

@@ -1,6 +1,6 @@
+import { canonicalSrs, type GridSet } from "../grid-set.ts";
 import { inRanges, rangesOf } from "./code-ranges.ts";
 import { NORTH_FIRST } from "./epsg-tables.ts";
-import { canonicalSrs, type GridSet } from "./grid-set.ts";
 
 const northFirst = rangesOf(NORTH_FIRST);
 

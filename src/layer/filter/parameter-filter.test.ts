@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { refusalMessage } from "../lib/refusal.ts";
+import { refusalMessage } from "../../lib/refusal.ts";
 import {
   listedValues,
   type ParameterFilter,

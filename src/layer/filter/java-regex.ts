@@ -1,4 +1,4 @@
-import { ok, type Result, refuse } from "../lib/result.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /** Inclusive ranges of code points. */
 type Ranges = readonly (readonly [first: number, last: number])[];

@@ -1,30 +1,30 @@
 import PQueue from "p-queue";
-import { gridSetTag } from "../grid/grid-set-document.ts";
-import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.ts";
-import { asLayerName, type LayerName } from "../layer/tile-set.ts";
-import { errorMessage } from "../lib/error-code.ts";
-import type { Logger } from "../lib/process/logger.ts";
-import type { Refusal } from "../lib/refusal.ts";
-import { ok, type Result, refuse } from "../lib/result.ts";
-import { LATE, unlessLate } from "../lib/time/late.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
-import { storeTag } from "../store/store-configuration.ts";
-import type { Configuration } from "./configuration.ts";
-import type { ConfigurationInput, RunningConfiguration } from "./configuration-input.ts";
+import { gridSetTag } from "../../grid/grid-set-document.ts";
+import { catalogueOf, changedGridSets, changedLayers } from "../../layer/catalogue.ts";
+import { asLayerName, type LayerName } from "../../layer/tile-set.ts";
+import { errorMessage } from "../../lib/error-code.ts";
+import type { Logger } from "../../lib/process/logger.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { LATE, unlessLate } from "../../lib/time/late.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { storeTag } from "../../store/store-configuration.ts";
+import type { Configuration } from "../configuration.ts";
+import type { ConfigurationInput, RunningConfiguration } from "../configuration-input.ts";
 import {
   type ConfiguredObject,
   changedObjects,
   changesOf,
   type ObjectChange,
   type ObjectEffect,
-} from "./gwc/configured-object.ts";
-import { layerContent } from "./gwc/layer-object.ts";
-import { objectText } from "./gwc/object-origin.ts";
-import { layerTag } from "./layer-configuration.ts";
+} from "../gwc/configured-object.ts";
+import { layerContent } from "../gwc/layer-object.ts";
+import { objectText } from "../gwc/object-origin.ts";
+import { layerTag } from "../layer-configuration.ts";
+import { type ConfigurationProblem, problemText } from "../problem.ts";
+import { relocatedLayers } from "../store-locations.ts";
 import { type Checked, type LayerUpdate, withLayer } from "./layer-update.ts";
 import { mergeReloaded } from "./merge-reloaded.ts";
-import { type ConfigurationProblem, problemText } from "./problem.ts";
-import { relocatedLayers } from "./store-locations.ts";
 
 /** Loads the configuration that will replace the configuration of the running server. */
 export type LoadConfiguration = (

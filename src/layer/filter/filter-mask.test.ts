@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { gridSetNamed } from "../../test/support/layer.ts";
-import type { TileRect } from "../grid/grid-set.ts";
+import { gridSetNamed } from "../../../test/support/layer.ts";
+import type { TileRect } from "../../grid/grid-set.ts";
+import { gridSubset } from "../grid-subset.ts";
 import { decidingPixels, hasData, isInCircle, type Mask, maskSize, maskStride } from "./filter-mask.ts";
-import { gridSubset } from "./grid-subset.ts";
 import type { FileFilter } from "./request-filter.ts";
 
 const world = gridSubset(gridSetNamed("EPSG:900913"), {});

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Layer } from "../layer/layer.ts";
-import type { StoreOptions } from "../store/store-options.ts";
-import type { Configuration } from "./configuration.ts";
+import type { Layer } from "../../layer/layer.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
+import type { Configuration } from "../configuration.ts";
 
 /**
  * Merges a reloaded configuration into the configuration of the running server.

@@ -1,7 +1,7 @@
 import { isMap } from "../../../lib/is-map.ts";
 import { LAYER_DEFAULTS_KEYS } from "../../fields/layer-defaults-schema.ts";
-import { valueAt } from "../read/document-path.ts";
-import type { Path } from "../read/problems.ts";
+import { valueAt } from "./document-path.ts";
+import type { Path } from "./problems.ts";
 
 /** The keys whose maps are merged with the maps of the defaults. A value of any other key replaces the default. */
 const MERGED: ReadonlySet<string> = new Set(["source", "jobs"]);

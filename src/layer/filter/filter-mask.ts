@@ -7,8 +7,8 @@ import {
   type TileRect,
   tileExtent,
   type Zoom,
-} from "../grid/grid-set.ts";
-import { coverageAt, type GridSubset } from "./grid-subset.ts";
+} from "../../grid/grid-set.ts";
+import { coverageAt, type GridSubset } from "../grid-subset.ts";
 import type { RasterFilter } from "./request-filter.ts";
 
 /**

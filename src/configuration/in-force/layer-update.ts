@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { builtInGridSet } from "../grid/built-in.ts";
-import type { GridSet } from "../grid/grid-set.ts";
-import { findSubset, type Layer } from "../layer/layer.ts";
-import type { LayerName } from "../layer/tile-set.ts";
-import type { Configuration } from "./configuration.ts";
-import { changedObjects } from "./gwc/configured-object.ts";
-import type { RootedDocument } from "./gwc/document-node.ts";
+import { builtInGridSet } from "../../grid/built-in.ts";
+import type { GridSet } from "../../grid/grid-set.ts";
+import { findSubset, type Layer } from "../../layer/layer.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
+import type { Configuration } from "../configuration.ts";
+import { changedObjects } from "../gwc/configured-object.ts";
+import type { RootedDocument } from "../gwc/document-node.ts";
 
 /**
  * A change of one layer of the configuration in force. Each process applies it to its own copy of the configuration:

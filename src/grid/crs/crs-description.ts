@@ -1,7 +1,7 @@
+import { canonicalSrs } from "../grid-set.ts";
 import { isNorthFirst } from "./axis-order.ts";
 import { definitionOf } from "./coordinate-systems.ts";
 import { epsgName, isDegrees } from "./epsg-definitions.ts";
-import { canonicalSrs } from "./grid-set.ts";
 import { unitOf } from "./units.ts";
 
 /** The facts about a CRS that its code determines. */

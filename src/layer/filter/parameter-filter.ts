@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { badField, type Refusal } from "../lib/refusal.ts";
-import { ok, type Result, refuse } from "../lib/result.ts";
-import { floatText } from "./float-text.ts";
-import { asParametersId, type ParametersId } from "./tile-set.ts";
+import { badField, type Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { floatText } from "../../lib/text/float-text.ts";
+import { asParametersId, type ParametersId } from "../tile-set.ts";
 import { compilePattern, type ValuePattern } from "./value-pattern.ts";
 
 export const CASE_RULES = ["NONE", "UPPER", "LOWER"] as const;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadConfiguration } from "./load.ts";
+import { loadConfiguration } from "../load.ts";
 import { mergeReloaded } from "./merge-reloaded.ts";
 
 test("stores change at the next start: until then layers keep their stores, and a new one has the first of the present", async () => {

@@ -1,4 +1,4 @@
-import type { Extent } from "./grid-set.ts";
+import type { Extent } from "../grid-set.ts";
 
 /*
  * Web Mercator (EPSG:3857): degrees of longitude and latitude to metres on a sphere, and back.

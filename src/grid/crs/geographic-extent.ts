@@ -1,5 +1,5 @@
+import { canonicalSrs, type Extent } from "../grid-set.ts";
 import { isRolledOut, type Transform, transformBetween } from "./coordinate-systems.ts";
-import { canonicalSrs, type Extent } from "./grid-set.ts";
 import { latitudeAt, longitudeAt } from "./web-mercator.ts";
 
 /** The world in longitude and latitude. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cpuMs } from "../../test/support/cpu-time.ts";
+import { cpuMs } from "../../../test/support/cpu-time.ts";
 import { compilePattern, type PatternCase, type ValuePattern } from "./value-pattern.ts";
 
 function pattern(regex: string, letterCase: PatternCase = "case_matters"): ValuePattern {
