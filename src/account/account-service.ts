@@ -1,7 +1,7 @@
-import type { Random } from "../lib/random/random.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import type { StateWriter } from "../ledger/state-writer.ts";
 import { conflict, type Refusal, unknownToken, unknownUser } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { type Database, int, intOrNull, type Row, text } from "../state/database.ts";
 import { insert } from "../state/statements.ts";
@@ -31,17 +31,13 @@ export interface Accounts {
 
 export const NO_ACCOUNTS: Accounts = { users: [], tokens: [] };
 
-export interface AccountParts {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface AccountParts extends Pick<ServiceParts, "db" | "clock" | "random"> {
+  readonly state: Pick<StateWriter, "fault">;
   readonly sessions: Pick<SessionService, "endSessionsOf">;
   /** Returns the users that the configuration names. They cannot be changed here. */
   readonly configuredUsers: () => readonly KeptUser[];
   /** Called with the accounts after each change, before the change is answered. */
   readonly accountsChanged: (accounts: Accounts) => void;
-  /** Called if the tokens of deleted users could not be deleted. */
-  readonly fault: (error: unknown) => void;
 }
 
 /** The fields of a token that a client requests. */
@@ -70,7 +66,7 @@ export class AccountService {
    * Sends the accounts to all processes, without the tokens of deleted users. Called at the start and after a reload.
    */
   usersChanged(): void {
-    const { db, accountsChanged, fault } = this.#parts;
+    const { db, accountsChanged, state } = this.#parts;
     const gone = [...new Set(this.#tokens().map(({ user }) => user))].filter((user) => !this.#hasUser(user));
     // An open server has no users, and accepts no token. The tokens stay in the database for the next configuration.
     if (gone.length > 0 && this.#allUsers().length > 0)
@@ -80,7 +76,7 @@ export class AccountService {
         });
       } catch (error) {
         // A full disk does not stop a reload: a token without its user is refused, and the next call deletes it.
-        fault(error);
+        state.fault(error);
       }
     accountsChanged(this.#accounts());
   }

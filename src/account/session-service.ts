@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { ServiceParts } from "../ledger/service-parts.ts";
 import type { Random } from "../lib/random/random.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { type Database, type Row, text } from "../state/database.ts";
@@ -42,7 +43,7 @@ export class SessionService {
   readonly #clock: Clock;
   readonly #random: Random;
 
-  constructor({ db, clock, random }: { readonly db: Database; readonly clock: Clock; readonly random: Random }) {
+  constructor({ db, clock, random }: Pick<ServiceParts, "db" | "clock" | "random">) {
     this.#db = db;
     this.#clock = clock;
     this.#random = random;

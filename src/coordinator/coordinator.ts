@@ -2,6 +2,7 @@ import type { Feeds } from "../feed/feeds.ts";
 import { type Catalogue, type LayerGridSet, layerNames } from "../layer/catalogue.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 import { Adoption } from "../ledger/counting/adoption.ts";
+import { StateWriter } from "../ledger/state-writer.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Timer } from "../lib/time/clock.ts";
 import { ClockRecord } from "../state/clock-record.ts";
@@ -16,7 +17,6 @@ import { buildTruncations } from "./build/build-truncations.ts";
 import type { BuildContext, CoordinatorParts } from "./coordinator-parts.ts";
 import type { Services } from "./operations.ts";
 import { PeriodicWork } from "./periodic-work.ts";
-import { StateWriter } from "./state-writer.ts";
 import type { UserWrites } from "./user-writes.ts";
 
 const RECOUNT_AGAIN_MS = 1_000;

@@ -1,11 +1,10 @@
 import type { TileRect, Zoom } from "../grid/grid-set.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
-import type { Catalogue } from "../layer/catalogue.ts";
 import type { FormatName, LayerName, ParametersId } from "../layer/tile-set.ts";
 import type { OpenCells } from "../ledger/cells/cell-writers.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import type { StateWriter } from "../ledger/state-writer.ts";
 import { Slices } from "../lib/process/slices.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import { sleep, turn } from "../lib/time/sleep.ts";
 import { combinationsOf } from "../plan/parameters/combination.ts";
 import { coversLevel, selectsStored } from "../plan/parameters/truncate-scope.ts";
@@ -18,16 +17,12 @@ import type { ActiveJob } from "./active/active-job.ts";
 import type { Task } from "./active/task.ts";
 import type { Work } from "./work.ts";
 
-export interface TruncatingParts {
-  readonly ledger: Ledger;
-  readonly clock: Clock;
-  /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: (layer: LayerName) => Promise<void>;
+export interface TruncatingParts extends Pick<ServiceParts, "ledger" | "clock" | "catalogue"> {
+  readonly state: Pick<StateWriter, "marksCommitted">;
   readonly store: Pick<TruncationStore, "deleteRange"> &
     Pick<InventoryStore, "pyramids" | "levels"> &
     Pick<TileStore, "parametersOf">;
   readonly ledgerTruncations: LedgerTruncations;
-  readonly catalogue: () => Catalogue;
   /** Empties the memory tier of a layer. */
   readonly clearLayer: (layer: LayerName) => Promise<void>;
   /** Writes the counts of jobs. Runs inside a transaction. `undo` is called if the transaction is rolled back. */
@@ -63,7 +58,7 @@ export class Truncating implements Work {
   }
 
   async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
-    const { ledger, ledgerTruncations, sweep, marksCommitted } = this.#parts;
+    const { ledger, ledgerTruncations, sweep, state } = this.#parts;
     const { layer, format } = job.request;
     const { selection } = job;
     if (job.wasInterrupted) await this.#recounted(signal);
@@ -94,7 +89,7 @@ export class Truncating implements Work {
             willDelete: async (tiles) => {
               if (open !== undefined) ledger.writers.close(open);
               open = ledger.writers.openTiles(pyramid, tiles);
-              if (open.mustCommit) await marksCommitted(layer);
+              if (open.mustCommit) await state.marksCommitted(layer);
             },
             onDeleted: (tile) => {
               ledger.writers.removed({ ...pyramid, format: tile.format }, tile);

@@ -1,9 +1,7 @@
 import PQueue from "p-queue";
 import type { LayerName } from "../layer/tile-set.ts";
 import { CELLS_IN_HAND } from "../ledger/cells/eviction-order.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../lib/process/logger.ts";
-import type { Clock } from "../lib/time/clock.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
 import { turn } from "../lib/time/sleep.ts";
 import type { Admission, SpaceRefusal, StoredSize } from "../render/admission.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
@@ -16,15 +14,12 @@ import { spaceOnDisk } from "./disk/space-on-disk.ts";
 import type { Eviction, SeedRange } from "./eviction.ts";
 import type { Reservation, Reservations, Writer } from "./reservations.ts";
 
-export interface EnforcerParts {
-  readonly ledger: Ledger;
+export interface EnforcerParts extends Pick<ServiceParts, "ledger" | "clock" | "log"> {
   readonly reservations: Reservations;
   readonly eviction: Eviction;
   readonly disks: Pick<Disks, "of" | "sharing">;
   readonly configuration: () => QuotaConfiguration;
   readonly options: () => EvictionOptions;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** The parts that are built after the enforcer, because they reserve space through it. */

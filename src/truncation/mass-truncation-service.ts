@@ -1,13 +1,11 @@
 import type { GridSetName } from "../grid/grid-set.ts";
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
 import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-sets/tile-set-record.ts";
 import type { AsidePyramid } from "../ledger/tile-sets/truncated-tile-sets.ts";
-import type { Logger } from "../lib/process/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import type { RenderControl } from "../render/render-control.ts";
-import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import type { MassTruncationFilter, MassTruncationRequest } from "./mass-truncation.ts";
@@ -22,9 +20,10 @@ import {
 } from "./truncation-targets.ts";
 import type { LedgerTruncations, UndoPlan } from "./truncations.ts";
 
-export interface MassTruncationParts extends TruncationTargetSources {
+export interface MassTruncationParts
+  extends TruncationTargetSources,
+    Pick<ServiceParts, "db" | "clock" | "log" | "closing"> {
   readonly store: TruncationTargetSources["store"] & Pick<TruncationStore, "asideIds" | "discard" | "isPartlyAway">;
-  readonly db: Database;
   readonly truncations: MassTruncationStore;
   readonly ledgerTruncations: LedgerTruncations;
   readonly renders: Pick<RenderControl, "block" | "unblock" | "expireBefore">;
@@ -36,12 +35,8 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly restored: (pyramids: readonly StoredPyramid[]) => void;
   /** Called with a truncation that was made or undone, or whose space was reclaimed. */
   readonly changed: (truncation: MassTruncationView) => void;
-  readonly clock: Clock;
   /** Returns whether a layer has tiles on disk from another program, which replace missing tiles. */
   readonly hasTilesOnDisk: (layer: LayerName) => boolean;
-  readonly log: Logger;
-  /** Aborted when the server shuts down. */
-  readonly closing: AbortSignal;
 }
 
 interface Undoable {

@@ -32,9 +32,6 @@ export const buildWebhooks = (context: BuildContext): Webhooks =>
     ...context,
     outbox: new WebhookOutbox(context.db),
     post: createWebhookPost(context.clock),
-    transaction: (body) => context.db.transaction(body),
-    onRollback: (undo) => context.db.onRollback(undo),
-    fault: (error) => context.state.fault(error),
   });
 
 export type JobParts = ReturnType<typeof buildJobs>;
@@ -60,8 +57,6 @@ export function buildJobs(context: JobContext) {
     ),
     storedMetatiles: (tileSet, walk) => ledger.storedMetatiles(tileSet, walk),
     options,
-    persist: (also) => state.write(also),
-    onRollback: (undo) => db.onRollback(undo),
     beforeAbort: () => quota.enforcer.cleanUp(),
     announce: (moment, layer, view) => deliveries.announce(moment, layer, view),
     report: (job, waitReason) => {
@@ -75,14 +70,12 @@ export function buildJobs(context: JobContext) {
     ...context,
     jobs,
     options,
-    persist: (also) => state.write(also),
-    unsynced: (body) => db.unsynced(body),
   });
   return { jobs, runner, history };
 }
 
 function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
-  const { jobOptions, sharedStore, state, quota, truncations, adoption, clockRecord, store } = context;
+  const { jobOptions, sharedStore, quota, truncations, adoption, clockRecord, store } = context;
   const failures = new RepeatedLog((fields) => context.log.warn("tiles of jobs have failed", fields));
   context.closing.addEventListener("abort", () => failures.close(), { once: true });
   return new Seeding({
@@ -92,14 +85,12 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
     sharedStore: (layer) => sharedStore() || adoption.isChecking(layer),
     latestMs: () => clockRecord.latestMs(),
     options: jobOptions,
-    persist: (also) => state.writeAll(also),
     reservations: {
       allocated: (bytes, layer) => store.allocated(bytes, layer),
       begin: (layer) => quota.reservations.begin(layer, "seed"),
       tryReserve: (reservation, size) => quota.enforcer.tryReserve(reservation, size),
       reserve: quota.admit,
     },
-    marksCommitted: (layer) => state.marksCommitted(layer),
     failedTiles: (layer, failure, tiles) =>
       failures.add(`${layer}\n${failure.failure}`, failedTiles(layer, failure), tiles),
   });
@@ -114,7 +105,6 @@ function buildTruncating(context: JobContext): Truncating {
   return new Truncating({
     ...context,
     ledgerTruncations,
-    marksCommitted: (layer) => state.marksCommitted(layer),
     clearLayer: (layer) => renders.clearLayer(layer),
     saveCounts: (undo) => {
       db.onRollback(undo);

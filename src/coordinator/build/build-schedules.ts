@@ -18,19 +18,17 @@ export function buildSchedules(
   { runner, jobs }: { readonly runner: JobRunner; readonly jobs: JobStore },
   counter: JobCounter,
 ) {
-  const { db, jobOptions: options, publish, state } = context;
-  const persist = (also?: () => void): void => state.write(also);
+  const { db, jobOptions: options, publish } = context;
   const changed = (name: string): void => publish({ kind: "schedule", name });
   const schedules = new ScheduleStore(db);
   const windows = new RunWindows({ ...context, runner, hours: (name) => schedules.hours(name) });
-  const runs = new ScheduleRuns({ ...context, schedules, runner, windows, counter, options, persist, changed });
+  const runs = new ScheduleRuns({ ...context, schedules, runner, windows, counter, options, changed });
   const parts = {
     ...context,
     schedules,
     runs,
     windows,
     options,
-    persist,
     changed,
     endings: (ids: readonly number[]) => jobs.endings(ids),
   };
@@ -50,6 +48,5 @@ export const buildFeeds = (
     windows,
     counter,
     options: context.jobOptions,
-    persist: (also) => context.state.write(also),
     fetch: async (url, source, signal) => (await import("../../feed/fetch-feed.ts")).fetchFeed(url, source, signal),
   });

@@ -82,10 +82,9 @@ export function buildServices(context: ServiceContext) {
     sessions,
     activity: new ActivityService({
       ...context,
-      fault: (error) => context.state.fault(error),
       written: (entry) => publish({ kind: "activity", entry }),
     }),
-    accounts: new AccountService({ ...context, sessions, fault: (error) => context.state.fault(error) }),
+    accounts: new AccountService({ ...context, sessions }),
   };
   return { services, schedules, feeds: buildFeeds(context, { ...jobs, ...schedules }, counter) };
 }

@@ -1,13 +1,13 @@
 import type { ActiveJobs } from "../../jobs/active/active-jobs.ts";
 import type { JobStore } from "../../jobs/record/job-store.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
+import type { StateWriter } from "../../ledger/state-writer.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { JobView } from "../../plan/job/job-documents.ts";
 import type { JobFilter, JobKindCounts, JobPage, TaskRow } from "../../plan/job/job-request.ts";
 import type { StateError } from "../../state/data-directory.ts";
 import { isStateAway } from "../../state/state-wait.ts";
-import type { StateWriter } from "../state-writer.ts";
 
 export interface JobListParts {
   readonly clock: Clock;

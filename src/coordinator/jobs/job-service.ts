@@ -6,12 +6,12 @@ import type { JobStore } from "../../jobs/record/job-store.ts";
 import type { NewJob } from "../../jobs/record/stored-job.ts";
 import { areaView } from "../../jobs/view/job-view.ts";
 import { type TimelineEntry, timelineOf } from "../../jobs/view/timeline-view.ts";
-import type { Catalogue } from "../../layer/catalogue.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import type { ServiceParts } from "../../ledger/service-parts.ts";
+import type { StateWriter } from "../../ledger/state-writer.ts";
 import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { countPlanned, unconfirmed } from "../../plan/count-planned.ts";
 import type { JobCounter } from "../../plan/job/job-counter.ts";
 import type { JobView } from "../../plan/job/job-documents.ts";
@@ -27,19 +27,16 @@ import { type JobChange, STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { withMostUsedRanges } from "../../plan/order/most-used-ranges.ts";
 import type { PlannedJobs } from "../../plan/plan-batch.ts";
 import type { RunWindows } from "../../schedule/run-windows.ts";
-import type { StateWriter } from "../state-writer.ts";
 
-export interface JobServiceParts {
+export interface JobServiceParts extends Pick<ServiceParts, "catalogue" | "clock"> {
   readonly jobs: JobStore;
   readonly runner: JobRunner;
   readonly windows: RunWindows;
-  readonly catalogue: () => Catalogue;
   readonly counter: Pick<JobCounter, "count" | "storedIn">;
   readonly ledger: Pick<Ledger, "usedCells" | "clock">;
   readonly state: Pick<StateWriter, "write" | "readSaved">;
   /** Called after a job was deleted from the history. */
   readonly deleted: (id: number) => void;
-  readonly clock: Clock;
 }
 
 const hasEnded = ({ id, outcome, state }: JobView): Refusal => conflict(`Job ${id} has ended: ${outcome ?? state}.`);

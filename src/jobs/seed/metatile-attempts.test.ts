@@ -95,7 +95,7 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
     tiles: { wanted: () => wanted ?? null },
     results: new SeedResults({
       jobs: { failures: { add: (_, tiles) => void failures.push(...tiles) } },
-      persist: (also) => also(),
+      state: { writeAll: (also) => also?.() },
       failedTiles: () => undefined,
     }),
     guards: new SeedGuards(),

@@ -1,14 +1,20 @@
-import type { JobSaver } from "../jobs/record/job-saver.ts";
 import type { LayerName } from "../layer/tile-set.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { Database } from "../state/database.ts";
 import { isStateAway } from "../state/state-wait.ts";
+import type { Ledger } from "./ledger.ts";
 
 /** The methods with which the state writer saves jobs. */
-type SavedJobs = Pick<JobSaver, "needsSave" | "saveChanges" | "saveInSlices" | "report">;
+interface SavedJobs {
+  readonly needsSave: boolean;
+  /** Runs inside the caller's transaction. */
+  saveChanges(): void;
+  saveInSlices(): Promise<void>;
+  /** Reports the saved jobs after a commit. */
+  report(): void;
+}
 
 /** A database on another machine counts as available again if no write has failed for this time. */
 const SETTLED_MS = 3_000;
