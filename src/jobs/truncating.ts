@@ -8,9 +8,12 @@ import { Slices } from "../lib/process/slices.ts";
 import { sleep, turn } from "../lib/time/sleep.ts";
 import { combinationsOf } from "../plan/parameters/combination.ts";
 import { coversLevel, selectsStored } from "../plan/parameters/truncate-scope.ts";
+import type { RenderControl } from "../render/render-control.ts";
+import type { Database } from "../state/database.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
+import type { Reclaim } from "../truncation/reclaim.ts";
 import type { TruncationTarget } from "../truncation/recorded-truncation.ts";
 import type { LedgerTruncations } from "../truncation/truncations.ts";
 import type { ActiveJob } from "./active/active-job.ts";
@@ -18,17 +21,14 @@ import type { Task } from "./active/task.ts";
 import type { Work } from "./work.ts";
 
 export interface TruncatingParts extends Pick<ServiceParts, "ledger" | "clock" | "catalogue"> {
-  readonly state: Pick<StateWriter, "marksCommitted">;
+  readonly state: Pick<StateWriter, "marksCommitted" | "saveJobs">;
+  readonly db: Pick<Database, "onRollback">;
   readonly store: Pick<TruncationStore, "deleteRange"> &
     Pick<InventoryStore, "pyramids" | "levels"> &
     Pick<TileStore, "parametersOf">;
   readonly ledgerTruncations: LedgerTruncations;
-  /** Empties the memory tier of a layer. */
-  readonly clearLayer: (layer: LayerName) => Promise<void>;
-  /** Writes the counts of jobs. Runs inside a transaction. `undo` is called if the transaction is rolled back. */
-  readonly saveCounts: (undo: () => void) => void;
-  /** Starts to reclaim the space of truncated tiles. */
-  readonly sweep: () => void;
+  readonly renders: Pick<RenderControl, "clearLayer">;
+  readonly reclaim: Pick<Reclaim, "sweep">;
 }
 
 /** A level of a pyramid that a truncate works on. */
@@ -58,7 +58,7 @@ export class Truncating implements Work {
   }
 
   async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
-    const { ledger, ledgerTruncations, sweep, state } = this.#parts;
+    const { ledger, ledgerTruncations, reclaim, state } = this.#parts;
     const { layer, format } = job.request;
     const { selection } = job;
     if (job.wasInterrupted) await this.#recounted(signal);
@@ -71,7 +71,7 @@ export class Truncating implements Work {
     const levels = await slices.run(this.#levels(job));
     this.#book(job, task, levels, counted);
     const byListing = await this.#renamed(job, task, levels, slices);
-    sweep();
+    reclaim.sweep();
     if (byListing.length > 0) await this.#lateWritesEnded(layer, signal);
     const watch = ledger.writers.watch.begin(layer);
     let open: OpenCells | undefined;
@@ -105,7 +105,7 @@ export class Truncating implements Work {
         watch.end();
       } finally {
         // Clears the memory tiers even if the database is unavailable and the cells cannot be counted.
-        if (byListing.length > 0) await this.#parts.clearLayer(layer);
+        if (byListing.length > 0) await this.#parts.renders.clearLayer(layer);
       }
     }
     job.tally.coverDeleted();
@@ -119,7 +119,7 @@ export class Truncating implements Work {
    * Returns the levels whose tiles must be listed.
    */
   async #renamed(job: ActiveJob, task: Task, levels: readonly Level[], slices: Slices): Promise<readonly Level[]> {
-    const { ledgerTruncations, saveCounts } = this.#parts;
+    const { ledgerTruncations, state, db } = this.#parts;
     const { layer, format } = job.request;
     const whole = levels.filter(({ whole }) => whole);
     const byListing = levels.filter(({ whole }) => !whole);
@@ -137,9 +137,10 @@ export class Truncating implements Work {
       await ledgerTruncations.truncate(layer, plan, () => {
         for (const { z, tiles } of counts) job.bookDeleted(task, z, tiles);
         // The step is repeated when the database is available again.
-        saveCounts(() => {
+        db.onRollback(() => {
           for (const { z, tiles } of counts) job.bookDeleted(task, z, -tiles);
         });
+        state.saveJobs();
         return undefined;
       });
       await slices.next();

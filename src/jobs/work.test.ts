@@ -157,12 +157,12 @@ async function truncating(around: (work: Work) => Work = (work) => work): Promis
     ledger,
     clock: machineClock,
     store,
-    state: { marksCommitted },
+    state: { marksCommitted, saveJobs: () => {} },
     ledgerTruncations: new LedgerTruncations(db, store, ledger, idleRenders, silentLog),
     catalogue,
-    clearLayer: async () => {},
-    saveCounts: (undo) => db.onRollback(undo),
-    sweep: () => {},
+    renders: idleRenders,
+    db,
+    reclaim: { sweep: () => {} },
   });
   const expectDone = (): void => {
     expect([stored(WEST), stored(level)]).toEqual([0, Number(TILES)]);

@@ -1,4 +1,5 @@
 import type { LayerName } from "../layer/tile-set.ts";
+import type { Sum } from "../ledger/tile-sets/tile-set-record.ts";
 import { bigInt, type Database, int } from "../state/database.ts";
 import { upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
@@ -16,11 +17,7 @@ export const usageTrendTables: Tables = `
   ) WITHOUT ROWID;`;
 
 /** The usage of all layers together, or of one layer. */
-interface Usage {
-  readonly tiles: bigint;
-  readonly bytes: bigint;
-  readonly allocated: bigint;
-}
+type Usage = Readonly<Sum>;
 
 export interface Trend {
   readonly sinceMs: number;

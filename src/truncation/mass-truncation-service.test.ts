@@ -56,7 +56,7 @@ function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WI
     ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog),
     renders,
     undoSeconds: () => undoSeconds,
-    sweep: () => undefined,
+    reclaim: { sweep: () => undefined },
     restored: () => undefined,
     changed: () => undefined,
     clock,

@@ -10,6 +10,7 @@ import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import type { MassTruncationFilter, MassTruncationRequest } from "./mass-truncation.ts";
 import type { MassTruncationStore, RecordedView } from "./mass-truncation-store.ts";
+import type { Reclaim } from "./reclaim.ts";
 import type { TruncationTarget } from "./recorded-truncation.ts";
 import type { MassTruncationPreview, MassTruncationView } from "./truncation-documents.ts";
 import {
@@ -29,8 +30,7 @@ export interface MassTruncationParts
   readonly renders: Pick<RenderControl, "block" | "unblock" | "expireBefore">;
   /** Returns the seconds for which truncated tiles can be restored. 0: their space is reclaimed at once. */
   readonly undoSeconds: () => number;
-  /** Starts to reclaim the space of truncated tiles in the background. */
-  readonly sweep: () => void;
+  readonly reclaim: Pick<Reclaim, "sweep">;
   /** Called with restored pyramids, which may contain tiles that the ledger has not counted. */
   readonly restored: (pyramids: readonly StoredPyramid[]) => void;
   /** Called with a truncation that was made or undone, or whose space was reclaimed. */
@@ -114,7 +114,7 @@ export class MassTruncationService {
   }
 
   async #truncateHard(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
-    const { db, truncations, ledgerTruncations, undoSeconds, sweep, clock } = this.#parts;
+    const { db, truncations, ledgerTruncations, undoSeconds, reclaim, clock } = this.#parts;
     let made: MassTruncationView | undefined;
     await ledgerTruncations.truncate(
       request.layer,
@@ -145,7 +145,7 @@ export class MassTruncationService {
       },
     );
     if (made === undefined) throw new Error("a truncation was not recorded");
-    if (!this.#undoable.has(made.id)) sweep();
+    if (!this.#undoable.has(made.id)) reclaim.sweep();
     return made;
   }
 
@@ -154,12 +154,12 @@ export class MassTruncationService {
    * truncations of the layer can no longer be undone.
    */
   async truncateGridSet(layer: LayerName, gridSet: GridSetName): Promise<void> {
-    const { ledgerTruncations, sweep, log } = this.#parts;
+    const { ledgerTruncations, reclaim, log } = this.#parts;
     this.giveUp(layer);
     const plan = () => gridSetTargets(layer, gridSet, this.#parts);
     await ledgerTruncations.truncate(layer, plan, () => undefined, "later");
     log.info("the tiles of a changed grid set were truncated", { layer, gridSet });
-    sweep();
+    reclaim.sweep();
   }
 
   /**
@@ -343,7 +343,7 @@ export class MassTruncationService {
   /** Writes the records, then discards the files. After a kill in between, the next start discards the files. */
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
-    const { truncations, ledger, store, sweep, clock } = this.#parts;
+    const { truncations, ledger, store, reclaim, clock } = this.#parts;
     // A full disk may refuse the records. The files are discarded in any case, and `tick` writes the records when there
     // is space.
     for (const id of ids)
@@ -359,7 +359,7 @@ export class MassTruncationService {
       for (const id of ids) this.#reported(id);
     } finally {
       for (const id of ids) store.discard(String(id));
-      sweep();
+      reclaim.sweep();
     }
   }
 

@@ -52,7 +52,10 @@ export function buildJobs(context: JobContext) {
     jobs,
     seeding: waitingForState(buildSeeding(context, jobs), waits),
     truncation: waitingForState(
-      waitingForStore(buildTruncating(context), new StoreWait({ ...context, stop: waits.stop, options })),
+      waitingForStore(
+        new Truncating({ ...context, ...truncations }),
+        new StoreWait({ ...context, stop: waits.stop, options }),
+      ),
       waits,
     ),
     storedMetatiles: (tileSet, walk) => ledger.storedMetatiles(tileSet, walk),
@@ -98,18 +101,3 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
 
 /** Returns the fields of a log line about failed tiles, with the message of the last failure. */
 const failedTiles = (layer: LayerName, { failure, message }: RenderFailure) => ({ layer, class: failure, message });
-
-function buildTruncating(context: JobContext): Truncating {
-  const { db, renders, state, truncations } = context;
-  const { ledgerTruncations, reclaim } = truncations;
-  return new Truncating({
-    ...context,
-    ledgerTruncations,
-    clearLayer: (layer) => renders.clearLayer(layer),
-    saveCounts: (undo) => {
-      db.onRollback(undo);
-      state.saveJobs();
-    },
-    sweep: () => reclaim.sweep(),
-  });
-}
