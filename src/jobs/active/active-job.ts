@@ -14,8 +14,7 @@ import type { JobRecord, StoredJob, StoredTask } from "../record/stored-job.ts";
 import { viewOf } from "../view/job-view.ts";
 import { limitedTime } from "../wait/limited-time.ts";
 import { RateLimiter } from "../wait/rate-limit.ts";
-import { JobLife, type Undo } from "./job-life.ts";
-import { resultOf } from "./job-result.ts";
+import { JobLife, resultOf, type Undo } from "./job-life.ts";
 import { JobTally } from "./job-tally.ts";
 import { Task } from "./task.ts";
 
