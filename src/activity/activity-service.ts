@@ -3,9 +3,8 @@ import type { StateWriter } from "../ledger/state-writer.ts";
 import { pagesOf } from "../lib/pages.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { Timer } from "../lib/time/clock.ts";
-import { int, intOrNull, type Row, type SqlValue, text, textOrNull } from "../state/database.ts";
-import type { Dialect } from "../state/dialect.ts";
-import { insertWithIds } from "../state/statements.ts";
+import { int, intOrNull, type Row, text, textOrNull } from "../state/database.ts";
+import { conditionsOf, insertWithIds } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 
 export const activityTables: Tables = `
@@ -104,12 +103,21 @@ export class ActivityService {
   }
 
   #slice(from: number, before: number, limit: number, filter: ActivityFilter): readonly ActivityRow[] {
-    const conditions = conditionsOf(filter, this.#parts.db.dialect);
-    const sql = ["id >= ?", "id < ?", ...conditions.map(([condition]) => condition)].join(" AND ");
-    const values = conditions.flatMap(([, ...one]) => one);
-    return this.#parts.db
-      .prepare(`SELECT * FROM activity WHERE ${sql} ORDER BY id DESC LIMIT ?`)
-      .all(from, before, ...values, limit)
+    const { db } = this.#parts;
+    const { where, values } = conditionsOf([
+      ["id >= ?", from],
+      ["id < ?", before],
+      ['"user" = ?', filter.user],
+      ["method = ?", filter.method],
+      [
+        "CASE WHEN reason IS NULL THEN 0 ELSE 1 END = ?",
+        filter.refused === undefined ? undefined : Number(filter.refused),
+      ],
+      [db.dialect.contains(`lower(${SEARCHED})`), filter.text === undefined ? undefined : lowerAscii(filter.text)],
+    ]);
+    return db
+      .prepare(`SELECT * FROM activity WHERE ${where} ORDER BY id DESC LIMIT ?`)
+      .all(...values, limit)
       .map(entryOf);
   }
 
@@ -151,19 +159,8 @@ const rowOf = ({ timeMs, jobId, requestId, ...entry }: ActivityEntry): Row => ({
   request_id: requestId,
 });
 
-/** Returns the SQL conditions of a filter, each with its values. */
-function conditionsOf(
-  { user, method, refused, text: part }: ActivityFilter,
-  dialect: Dialect,
-): (readonly [string, ...SqlValue[]])[] {
-  const all = `coalesce("user", '') || '\n' || path || '\n' || address || '\n' || coalesce(reason, '') || '\n' || coalesce(detail, '')`;
-  return [
-    ...(user === undefined ? [] : [['"user" = ?', user] as const]),
-    ...(method === undefined ? [] : [["method = ?", method] as const]),
-    ...(refused === undefined ? [] : [[refused ? "reason IS NOT NULL" : "reason IS NULL"] as const]),
-    ...(part === undefined ? [] : [[dialect.contains(`lower(${all})`), lowerAscii(part)] as const]),
-  ];
-}
+/** The text in which a list is searched. */
+const SEARCHED = `coalesce("user", '') || '\n' || path || '\n' || address || '\n' || coalesce(reason, '') || '\n' || coalesce(detail, '')`;
 
 /** Returns a text in lower case as the database's `lower` does: only ASCII letters change. */
 const lowerAscii = (part: string): string => part.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

@@ -1,8 +1,7 @@
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
-import { conditionsOf } from "../state/conditions.ts";
 import { bigInt, type Database, int, intOrNull, type Row, text, textOrNull, wordOf } from "../state/database.ts";
-import { insertWithId } from "../state/statements.ts";
+import { conditionsOf, insertWithId } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 import {
   MASS_TRUNCATION_TYPES,

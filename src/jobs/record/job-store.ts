@@ -7,9 +7,8 @@ import {
   type JobRequest,
 } from "../../plan/job/job-request.ts";
 import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
-import { conditionsOf } from "../../state/conditions.ts";
 import { bytes, type Database, int, type Row, text, wordOf } from "../../state/database.ts";
-import { insert, insertWithId } from "../../state/statements.ts";
+import { conditionsOf, insert, insertWithId } from "../../state/statements.ts";
 import { BatchStore } from "./batch-store.ts";
 import { FailedTileStore } from "./failed-tile-store.ts";
 import { JobSizes } from "./job-sizes.ts";
