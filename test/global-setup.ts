@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  */
 const runsProgram = (file: string): boolean =>
   /^(test|src\/cli|src\/launch)\//.test(file) ||
-  /\/test\/support\/(server|program|run-program)\.ts"/.test(readFileSync(root + file, "utf8"));
+  /\/test\/support\/server\/(server|program|run-program)\.ts"/.test(readFileSync(root + file, "utf8"));
 
 /** Whether a test file reads the pages of the documentation as they are built. */
 const readsPages = (file: string): boolean => /^test\/(docs|packaging)\//.test(file);
