@@ -1,5 +1,6 @@
 import { builtInGridSet } from "../grid/built-in.ts";
-import { corners, gridSetDocument } from "../grid/grid-set-document.ts";
+import { corners } from "../grid/extent.ts";
+import { gridSetDocument } from "../grid/grid-set-document.ts";
 import { type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Content } from "../lib/is-map.ts";

@@ -1,6 +1,6 @@
 import { layerConfiguration } from "../../../configuration/layer-configuration.ts";
+import { corners } from "../../../grid/extent.ts";
 import { asZoom, matrixRect, rectCount, rectExtent, topLeftCorner } from "../../../grid/grid-set.ts";
-import { corners } from "../../../grid/grid-set-document.ts";
 import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
 import { defaultSubset, type Layer } from "../../../layer/layer.ts";
 import type { QuotaConfiguration } from "../../../quota/configuration/quota-configuration.ts";
