@@ -4,7 +4,7 @@ import type { OpenCells } from "../ledger/cells/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
 import { type Admission, type Leave, NO_SIZE, type StoredSize } from "../render/admission.ts";
-import type { LedgerAccess } from "../render/dispatch/render-reports.ts";
+import type { LedgerAccess } from "../render/ledger-access.ts";
 import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/render-order.ts";
 
 export interface UserWritesParts {

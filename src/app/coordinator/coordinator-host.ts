@@ -11,7 +11,6 @@ import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { LostWrites } from "../../ledger/lost-writes.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import { type Channel, noteTo, type Port, remoteMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { machineRandom } from "../../lib/random/machine-random.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
@@ -25,13 +24,7 @@ import type { TruncationStore } from "../../store/truncation-store.ts";
 import { MassTruncationStore } from "../../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../../truncation/truncations.ts";
 import { openConfiguredStores } from "../process/configured-stores.ts";
-import {
-  type BeginOutcome,
-  type CoordinatorMethods,
-  RENDER_CONTROL,
-  type ServerMethods,
-  type StartRefusal,
-} from "../process/process-methods.ts";
+import type { BeginOutcome, ServerMethods, StartRefusal } from "../process/process-methods.ts";
 import { dataDirectoryFault, stateDatabaseFault } from "../process/start-faults.ts";
 import { type ClaimedState, claimPostgres, claimState } from "./claimed-state.ts";
 import { StoreWatch } from "./store-watch.ts";
@@ -99,12 +92,12 @@ async function quotaFileOf({ geowebcache }: CoordinatorConfiguration): Promise<Q
 export class CoordinatorHost {
   readonly #use: SessionUse;
   readonly #instance: string;
-  readonly #server: Pick<Port, "postMessage">;
+  readonly #server: () => ServerMethods;
   readonly #lostWrites: LostWrites | undefined;
   readonly #storeWatch = new StoreWatch(
     () => this.#stores,
     () => this.#begun?.storeIsBack(),
-    () => noteTo<ServerMethods>(this.#server, "healthChanged", []),
+    () => this.#server().healthChanged(),
   );
   readonly log: Logger;
   #configuration: CoordinatorConfiguration;
@@ -117,7 +110,8 @@ export class CoordinatorHost {
   #notBegun: unknown;
   #isEnding = false;
 
-  constructor(server: Pick<Port, "postMessage">, { configuration, instance, use }: CoordinatorData) {
+  /** @param server called at the first message to the server or later */
+  constructor(server: () => ServerMethods, { configuration, instance, use }: CoordinatorData) {
     this.#server = server;
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
@@ -127,7 +121,7 @@ export class CoordinatorHost {
     const log =
       (level: "info" | "warn" | "error"): Logger["info"] =>
       (sentence, fields) =>
-        noteTo<ServerMethods>(server, "log", [level, sentence, fields ?? {}]);
+        server().log(level, sentence, fields ?? {});
     this.log = { info: log("info"), warn: log("warn"), error: log("error") };
   }
 
@@ -181,7 +175,7 @@ export class CoordinatorHost {
   }
 
   /** Opens the stores and reads the state. Must be called again while the outcome is "waiting". */
-  async begin(server: Channel<CoordinatorMethods, ServerMethods>): Promise<BeginOutcome> {
+  async begin(): Promise<BeginOutcome> {
     const claimed = this.#claimed;
     if (claimed === undefined) throw new Error("the data directory has not been claimed");
     const { dataDir } = this.#configuration;
@@ -192,13 +186,13 @@ export class CoordinatorHost {
     }
     const kinds = await loadStoreKinds(this.#configuration.stores);
     this.#stores ??= openConfiguredStores(this.#configuration, this.#instance, kinds, "coordinator", (news) =>
-      noteTo<ServerMethods>(this.#server, "storeNews", [news]),
+      this.#server().storeNews(news),
     );
     // A store that is unavailable affects only its own layers, at a start too.
     const wrong = (await this.#storeWatch.first()).find(({ isConfiguration }) => isConfiguration);
     if (wrong !== undefined) return { kind: "refused", message: wrong.message, isConfiguration: true };
     try {
-      return await this.#read(claimed, this.#stores, server);
+      return await this.#read(claimed, this.#stores);
     } catch (error) {
       this.#notBegun = error;
       if (codeOf(error) !== "SQLITE_FULL") return notConnected(error, dataDir);
@@ -208,21 +202,17 @@ export class CoordinatorHost {
   }
 
   /** Reads the state, adds the objects made over HTTP to the configuration, and builds the coordinator. */
-  async #read(
-    claimed: ClaimedState,
-    stores: OpenedStores,
-    server: Channel<CoordinatorMethods, ServerMethods>,
-  ): Promise<BeginOutcome> {
+  async #read(claimed: ClaimedState, stores: OpenedStores): Promise<BeginOutcome> {
     const { db } = claimed;
     createTables(db);
     const objects = storedObjects(db);
     if (objects.length > 0) {
-      const completed = await server.call("withObjects", objects);
+      const completed = await this.#server().withObjects(objects);
       if (!completed.ok) return { kind: "refused", message: completed.error, isConfiguration: true };
       await this.take(completed.value);
     }
     this.#objectsFile ??= await objectsFileOf(this.#configuration);
-    const begun = await this.#build(claimed, stores, server);
+    const begun = await this.#build(claimed, stores);
     this.#begun = begun;
     // Report the accounts before this call is answered, so that a ready server refuses no valid token.
     begun.services.accounts.usersChanged();
@@ -235,17 +225,13 @@ export class CoordinatorHost {
     return { kind: "begun" };
   }
 
-  async #build(
-    claimed: ClaimedState,
-    stores: OpenedStores,
-    server: Channel<CoordinatorMethods, ServerMethods>,
-  ): Promise<Coordinator> {
+  async #build(claimed: ClaimedState, stores: OpenedStores): Promise<Coordinator> {
     const [firstLocation] = storeLocationsById(this.#configuration).values();
     return buildCoordinator({
       db: claimed.db,
       store: stores.store,
       stores: stores.several,
-      renders: remoteMethods(server, RENDER_CONTROL),
+      renders: this.#server(),
       catalogue: () => this.#catalogue,
       jobOptions: () => this.#configuration.jobs,
       initialQuota: () => this.#configuration.diskQuota,
@@ -264,7 +250,7 @@ export class CoordinatorHost {
       stateLoss: claimed.loss,
       clock: machineClock,
       random: machineRandom,
-      publish: (event) => noteTo<ServerMethods>(this.#server, "publish", [event]),
+      publish: (event) => this.#server().publish(event),
       log: this.log,
     });
   }
@@ -327,7 +313,7 @@ export class CoordinatorHost {
   }
 
   #accountsChanged(accounts: Accounts): void {
-    noteTo<ServerMethods>(this.#server, "accountsChanged", [accounts]);
+    this.#server().accountsChanged(accounts);
   }
 
   #markBegun(claimed: ClaimedState): void {

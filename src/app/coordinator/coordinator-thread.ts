@@ -11,10 +11,12 @@ import { operationsOf } from "../../coordinator/operations.ts";
 import { catalogueOf, changedGridSets } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { asLayerName } from "../../layer/tile-set.ts";
-import { Channel, localMethods } from "../../lib/process/channel.ts";
+import { Channel } from "../../lib/process/channel.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
+import { localMethods } from "../../lib/process/method-table.ts";
 import { ok } from "../../lib/result.ts";
-import { type CoordinatorMethods, LEDGER_ACCESS, type ServerMethods } from "../process/process-methods.ts";
+import { LEDGER_ACCESS } from "../../render/ledger-access.ts";
+import { type CoordinatorMethods, SERVER } from "../process/process-methods.ts";
 import { type CoordinatorData, CoordinatorHost } from "./coordinator-host.ts";
 
 type ConfigurationMethods = Pick<
@@ -78,12 +80,12 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
 }
 
 function startCoordinator(port: NonNullable<typeof parentPort>, data: CoordinatorData): void {
-  const host = new CoordinatorHost(port, data);
+  const host = new CoordinatorHost(() => channel.remote, data);
   const methods: CoordinatorMethods = {
     claim: () => host.claim(),
-    begin: () => host.begin(channel),
+    begin: () => host.begin(),
     start: () => host.start(),
-    softTimes: () => host.softTimes(),
+    softTimes: async () => host.softTimes(),
     health: () => host.health(),
     storeNews: (news) => host.tellStores(news),
     used: (report) => host.begun?.used(report),
@@ -104,7 +106,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     },
     reserve: async (id, more) => (await host.begun?.userWrites.reserve(id, more)) ?? false,
   };
-  const channel = new Channel<CoordinatorMethods, ServerMethods>(port, methods, (method, error) => {
+  const channel = new Channel(port, methods, SERVER, (method, error) => {
     host.begun?.services.metrics.countFailedNote();
     host.log.error("the coordinator could not process a message of the server", {
       method,

@@ -198,7 +198,7 @@ export class Renderer implements RendererMethods {
 
   readonly compose = composePicture;
 
-  alive(): void {}
+  async alive(): Promise<void> {}
 
   configureLayer(name: string, layer: Layer | undefined): void {
     const layers = new Map(this.#layers);
@@ -242,7 +242,11 @@ export class Renderer implements RendererMethods {
     }
   }
 
-  async close(): Promise<void> {
+  close(): void {
+    void this.#end();
+  }
+
+  async #end(): Promise<void> {
     await Promise.all([...this.#sources.values()].map(async (source) => (await source)[Symbol.asyncDispose]()));
     await (await this.#stores)?.store[Symbol.asyncDispose]();
     machineClock.soon(() => process.exit(0));

@@ -1,7 +1,6 @@
 import type { Configuration } from "../../configuration/configuration.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
 import type { RenderMetrics } from "../../http/metrics/metrics-sample.ts";
-import { remoteMethods } from "../../lib/process/channel.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
@@ -14,7 +13,6 @@ import type { TestOrder } from "../../render/renderer/test-render.ts";
 import { UpstreamLimits } from "../../render/upstream/upstream-limits.ts";
 import { UpstreamMeter } from "../../render/upstream/upstream-meter.ts";
 import { probeUpstream } from "../../render/upstream/upstream-probes.ts";
-import { LEDGER_ACCESS } from "../process/process-methods.ts";
 import type { StoreNewsExchange } from "../process/store-news-exchange.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import { LocalRenderers } from "./renderers/local-renderers.ts";
@@ -78,12 +76,12 @@ export function buildRendering(parts: {
     local: localRenderers,
     layers: configuration.layers,
     usersActive,
-    lostWriter: (mayStoreMs) => coordinator.channel.note("lostWriter", [mayStoreMs]),
+    lostWriter: (mayStoreMs) => coordinator.methods.lostWriter(mayStoreMs),
     // A renderer that requests space while the coordinator is ending must store nothing more.
-    reserve: (id, more) => coordinator.channel.call("reserve", id, more).catch(() => false),
+    reserve: (id, more) => coordinator.methods.reserve(id, more).catch(() => false),
     atRest: () => {
       if (coordinator.isClosing) return;
-      coordinator.channel.note("collectGarbage", []);
+      coordinator.methods.collectGarbage();
       // Garbage collection would delay a hit.
       if (!usersActive()) collectGarbage();
     },
@@ -99,7 +97,7 @@ export function buildRendering(parts: {
   const meter = new UpstreamMeter();
   const renders = new RenderDispatcher({
     renderers,
-    ledger: remoteMethods(coordinator.channel, LEDGER_ACCESS),
+    ledger: coordinator.methods,
     memory,
     upstreamLimits,
     meter,

@@ -1,14 +1,15 @@
 import { Worker } from "node:worker_threads";
 import type { Accounts } from "../../account/account-service.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
-import { Channel, localMethods } from "../../lib/process/channel.ts";
+import { Channel } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { localMethods } from "../../lib/process/method-table.ts";
 import { atMost } from "../../lib/time/at-most.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
-import type { RenderControl } from "../../render/render-control.ts";
+import { RENDER_CONTROL, type RenderControl } from "../../render/render-control.ts";
 import type { CoordinatorData } from "../coordinator/coordinator-host.ts";
 import { works } from "../process/busy-threads.ts";
-import { type CoordinatorMethods, RENDER_CONTROL, type ServerMethods } from "../process/process-methods.ts";
+import { COORDINATOR, type CoordinatorMethods, type ServerMethods } from "../process/process-methods.ts";
 
 const END_MS = 5_000;
 
@@ -27,7 +28,7 @@ export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordi
 
 /** The coordinator's thread, and the channel to it. */
 export class CoordinatorLink {
-  readonly channel: Channel<ServerMethods, CoordinatorMethods>;
+  readonly #channel: Channel<CoordinatorMethods>;
   readonly #worker: Worker;
   readonly #log: Logger;
   readonly #ended: Promise<void>;
@@ -39,7 +40,7 @@ export class CoordinatorLink {
     this.#log = log;
     this.#worker = thread;
     thread.postMessage(data);
-    this.channel = new Channel<ServerMethods, CoordinatorMethods>(this.#worker, {
+    const methods: ServerMethods = {
       ...localMethods(() => this.#called?.renders, RENDER_CONTROL),
       publish: (event) => this.#called?.publish(event),
       accountsChanged: (accounts) => this.#called?.accountsChanged(accounts),
@@ -47,13 +48,14 @@ export class CoordinatorLink {
       storeNews: (news) => this.#called?.storeNews(news),
       withObjects: (objects) => this.#parts().withObjects(objects),
       log: (level, sentence, fields) => log[level](sentence, fields),
-    });
+    };
+    this.#channel = new Channel(this.#worker, methods, COORDINATOR);
     this.#worker.on("error", (error) =>
       log.error("the coordinator failed", { error: String(error), stack: error.stack }),
     );
     this.#ended = new Promise<void>((resolve) => {
       this.#worker.on("exit", () => {
-        this.channel.close(new Error("the coordinator has ended"));
+        this.#channel.close(new Error("the coordinator has ended"));
         if (!this.#closing) {
           log.error("the coordinator has ended; the server cannot continue");
           process.exitCode = 1;
@@ -62,6 +64,11 @@ export class CoordinatorLink {
         resolve();
       });
     });
+  }
+
+  /** The methods of the coordinator. */
+  get methods(): CoordinatorMethods {
+    return this.#channel.remote;
   }
 
   #parts(): CalledParts {
@@ -89,12 +96,12 @@ export class CoordinatorLink {
 
   /** Stops the jobs within the time. The coordinator still counts tiles that are being written. */
   stop(graceMs: number): Promise<void> {
-    return this.channel.call("stop", graceMs).catch((error: unknown) => this.#notClosed(error));
+    return this.methods.stop(graceMs).catch((error: unknown) => this.#notClosed(error));
   }
 
   /** Writes the ledger, and releases the database and the lock of the data directory. */
   releaseState(): Promise<void> {
-    return this.channel.call("close").catch((error: unknown) => this.#notClosed(error));
+    return this.methods.close().catch((error: unknown) => this.#notClosed(error));
   }
 
   #notClosed(error: unknown): void {

@@ -1,26 +1,27 @@
 import cluster, { type Worker } from "node:cluster";
 import { fileURLToPath } from "node:url";
 import type { Configuration } from "../../configuration/configuration.ts";
-import { Channel, portOfProcess } from "../../lib/process/channel.ts";
+import { Channel } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { portOfProcess } from "../../lib/process/message.ts";
 import { machineRandom } from "../../lib/random/machine-random.ts";
 import { type BackOff, pauseAfter } from "../../lib/time/back-off.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
-import type {
-  CalledByMembers,
-  HttpServerMethods,
-  HttpWorkerMethods,
-  ServingData,
-  ServingProcesses,
+import {
+  type CalledByMembers,
+  HTTP_WORKER,
+  type HttpServerMethods,
+  type HttpWorkerMethods,
+  type ServingData,
+  type ServingProcesses,
 } from "../process/process-methods.ts";
 import type { NewsMember, StoreNewsExchange } from "../process/store-news-exchange.ts";
-import type { Core } from "../serving/serving.ts";
 import { ProcessWatch } from "./renderers/process-watch.ts";
 import { methodsForMembers, ServingMembers } from "./serving-members.ts";
 
 interface Member {
   readonly worker: Worker;
-  readonly channel: Channel<HttpServerMethods, HttpWorkerMethods>;
+  readonly methods: HttpWorkerMethods;
 }
 
 /** The time after which a silent HTTP worker counts as hung. It normally responds in milliseconds. */
@@ -48,7 +49,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   constructor(
     configuration: Configuration,
     data: Pick<ServingData, "instance">,
-    core: Core,
+    core: CalledByMembers,
     storeNews: StoreNewsExchange,
     log: Logger,
   ) {
@@ -76,30 +77,30 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
       const worker = cluster.fork();
       let news: NewsMember | undefined;
       const begin = (): void => {
-        channel.note("begin", [
-          {
-            ...this.#data,
-            ...this.state,
-            // An HTTP worker that starts later has missed earlier events, so its sequence of events has a new id.
-            eventsId: this.#address === undefined ? this.#data.instance : machineRandom.uuid(),
-          },
-        ]);
-        news = this.#storeNews.join((told) => channel.note("storeNews", [told]));
+        methods.begin({
+          ...this.#data,
+          ...this.state,
+          // An HTTP worker that starts later has missed earlier events, so its sequence of events has a new id.
+          eventsId: this.#address === undefined ? this.#data.instance : machineRandom.uuid(),
+        });
+        news = this.#storeNews.join((told) => methods.storeNews(told));
         this.#members.add(member);
-        this.addMember(channel, () => worker.process.kill("SIGKILL"));
+        this.addMember(methods, () => worker.process.kill("SIGKILL"));
         watch.begin();
         resolve(member);
       };
-      const hello = (): void => void channel.call("prepare", this.state.configuration.stores).then(begin, reject);
-      const channel = new Channel<HttpServerMethods, HttpWorkerMethods>(portOfProcess(worker.process), {
+      const hello = (): void => void methods.prepare(this.state.configuration.stores).then(begin, reject);
+      const local: HttpServerMethods = {
         ...this.#methods,
         hello,
         storeNews: (found) => news?.found(found),
-      });
-      const member: Member = { worker, channel };
+      };
+      const channel = new Channel(portOfProcess(worker.process), local, HTTP_WORKER);
+      const methods = channel.remote;
+      const member: Member = { worker, methods };
       // A stopped process would block its clients and every change, and would later serve outdated tiles.
       const watch = new ProcessWatch({
-        ping: () => channel.call("applied"),
+        ping: () => methods.applied(),
         deadlineMs: DEADLINE_MS,
         hung: (ms) => {
           const { pid } = worker.process;
@@ -112,7 +113,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
         news?.leave();
         const gone = new Error(`an HTTP worker ended with ${signal ?? code}`);
         this.#members.delete(member);
-        this.removeMember(channel);
+        this.removeMember(methods);
         channel.close(gone);
         reject(gone);
         if (this.#closing) return;
@@ -133,7 +134,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
     let started: Member | undefined;
     try {
       started = await this.#start();
-      await started.channel.call("listen", host, port);
+      await started.methods.listen(host, port);
       this.#failures = 0;
     } catch (error) {
       this.#failures++;
@@ -147,7 +148,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
    * @throws Error if the address is not available
    */
   async listen(host: string, port: number): Promise<{ readonly port: number }> {
-    const listening = this.#first.map(async (begun) => (await begun).channel.call("listen", host, port));
+    const listening = this.#first.map(async (begun) => (await begun).methods.listen(host, port));
     const [first] = await Promise.all(listening);
     if (first === undefined) throw new Error("there is no HTTP worker");
     this.#address = { host, port: first.port };
@@ -160,9 +161,9 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
     const timer = machineClock.after(graceMs + 5_000, () => {
       for (const { worker } of this.#members) worker.process.kill("SIGKILL");
     });
-    const closing = [...this.#members].map(async ({ worker, channel }) => {
+    const closing = [...this.#members].map(async ({ worker, methods }) => {
       try {
-        await channel.call("close", graceMs);
+        await methods.close(graceMs);
       } catch (error) {
         if (worker.isDead()) return;
         this.#log.error("an HTTP worker cannot be closed in order", { error: String(error) });

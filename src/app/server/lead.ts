@@ -1,14 +1,18 @@
 import type { Worker } from "node:worker_threads";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { LoadConfiguration } from "../../configuration/in-force.ts";
-import { localMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { localMethods } from "../../lib/process/method-table.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
-import { SERVING_PROCESSES, type ServingProcesses, type StartRefusal } from "../process/process-methods.ts";
+import {
+  type CalledByMembers,
+  SERVING_PROCESSES,
+  type ServingProcesses,
+  type StartRefusal,
+} from "../process/process-methods.ts";
 import { StoreNewsExchange } from "../process/store-news-exchange.ts";
-import type { Core } from "../serving/serving.ts";
 import { buildRendering } from "./build-rendering.ts";
 import { closeInOrder } from "./close-order.ts";
 import { CoordinatorLink } from "./coordinator-link.ts";
@@ -29,7 +33,7 @@ export interface LeadParts {
   readonly log: Logger;
   /** Builds the process or processes that answer HTTP. */
   readonly buildServing: (
-    core: Core,
+    core: CalledByMembers,
     hosts: RendererHosts,
     storeNews: StoreNewsExchange,
   ) => ServingProcesses | Promise<ServingProcesses>;
@@ -68,7 +72,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   let built: ServingProcesses | undefined;
   let watch: ReadinessWatch | undefined;
   // The serving processes are built last, because they call all other parts.
-  const serving = localMethods<ServingProcesses>(() => built, SERVING_PROCESSES);
+  const serving = localMethods(() => built, SERVING_PROCESSES);
   const storeNews = new StoreNewsExchange(() => watch?.lookNow());
   const rendering = buildRendering({
     storeNews,
@@ -85,13 +89,13 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     await coordinator.close();
     return { refused };
   };
-  const unclaimed = await coordinator.channel.call("claim");
+  const unclaimed = await coordinator.methods.claim();
   if (unclaimed !== undefined) return refuseStart(unclaimed);
 
   const traffic = new TrafficCollector(serving);
   const serverSide = buildServerSide(configuration, { coordinator, rendering, serving, traffic, telemetry, load, log });
   built = await parts.buildServing(serverSide, rendering.renderers, storeNews);
-  const { found } = storeNews.join((news) => coordinator.channel.note("storeNews", [news]));
+  const { found } = storeNews.join((news) => coordinator.methods.storeNews(news));
   coordinator.attach({
     renders: rendering.renders,
     publish: (event) => {

@@ -51,7 +51,7 @@ export class ReadinessWatch {
   }
 
   async #begin(): Promise<BeginOutcome> {
-    const outcome = await this.#parts.coordinator.channel.call("begin");
+    const outcome = await this.#parts.coordinator.methods.begin();
     if (this.#closing || outcome.kind === "refused") return outcome;
     this.#hasBegun = outcome.kind === "begun";
     if (this.#hasBegun || outcome.kind !== "waiting" || outcome.serves) {
@@ -65,8 +65,8 @@ export class ReadinessWatch {
   /** Prepares to serve tiles. Called when the coordinator has begun, or when at least stored tiles can be served. */
   async #began(): Promise<void> {
     const { coordinator, renders } = this.#parts;
-    for (const [layer, beforeMs] of await coordinator.channel.call("softTimes")) renders.expireBefore(layer, beforeMs);
-    if (this.#hasBegun) coordinator.channel.note("start", []);
+    for (const [layer, beforeMs] of await coordinator.methods.softTimes()) renders.expireBefore(layer, beforeMs);
+    if (this.#hasBegun) coordinator.methods.start();
   }
 
   /** Checks at once. Called when a store has been found unavailable or available. */
@@ -84,7 +84,7 @@ export class ReadinessWatch {
     this.#requestedMs = machineClock.monotonicNow();
     this.#isDue = false;
     try {
-      if (this.#hasBegun) await this.#update(await this.#parts.coordinator.channel.call("health"));
+      if (this.#hasBegun) await this.#update(await this.#parts.coordinator.methods.health());
       else {
         const outcome = await this.#begin();
         if (outcome.kind === "refused") await this.#update(outcome.message);

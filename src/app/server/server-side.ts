@@ -2,16 +2,18 @@ import { hostname } from "node:os";
 import { changeLayer } from "../../configuration/change-layer.ts";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
 import { ConfigurationInForce, type LoadConfiguration } from "../../configuration/in-force.ts";
+import { OPERATION_TABLE } from "../../coordinator/operations.ts";
 import { servedTiles } from "../../http/api/nodes/node-view.ts";
 import { realClock, Throttle } from "../../http/auth/throttle.ts";
+import { localMethods } from "../../lib/process/method-table.ts";
 import { ownVersion } from "../../lib/process/version.ts";
 import { ok } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { overruledText } from "../../quota/quota-difference.ts";
-import type { ServerMethods, ServingProcesses } from "../process/process-methods.ts";
+import { USER_RENDERS } from "../../render/user-renders.ts";
+import type { CalledByMembers, ServerMethods, ServingProcesses } from "../process/process-methods.ts";
 import type { Telemetry } from "../process/telemetry.ts";
-import type { Core } from "../serving/serving.ts";
 import { prepareEach, removeOldMarks } from "../serving/store-faults.ts";
 import { type ConfiguredParts, configuredProcesses } from "./configured-processes.ts";
 import { updateMasks } from "./mask-updates.ts";
@@ -26,7 +28,7 @@ export interface ServerSideParts extends ConfiguredParts {
 }
 
 /** The methods of the main process that HTTP workers and nodes call. */
-export interface ServerSide extends Core {
+export interface ServerSide extends CalledByMembers {
   /** Returns the configuration in force. */
   readonly configuration: () => Configuration;
   readonly withObjects: ServerMethods["withObjects"];
@@ -37,7 +39,8 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
   const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
   const since = isoTime(machineClock.now());
   const throttle = new Throttle(realClock);
-  const { channel } = coordinator;
+  const { methods } = coordinator;
+  const renders = telemetry?.traced(rendering.renders) ?? rendering.renders;
   const inForce = new ConfigurationInForce(initial, {
     processes: configuredProcesses(parts),
     load,
@@ -48,18 +51,18 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
       prepareEach({ dataDir: initial.dataDir, stores: made }, log);
       if (initial.cluster !== undefined) await removeOldMarks(next.stores);
     },
-    store: (changes) => channel.call("storeObjects", changes),
+    store: (changes) => methods.storeObjects(changes),
     overruled: async () => {
-      const [quota, overruled] = await Promise.all([channel.call("quota"), channel.call("overruledQuota")]);
+      const [quota, overruled] = await Promise.all([methods.quota(), methods.overruledQuota()]);
       return overruled === null ? [] : [overruledText(overruled, quota)];
     },
-    truncateRemoved: (layer, by) => channel.call("truncateRemoved", layer, by),
+    truncateRemoved: (layer, by) => methods.truncateRemoved(layer, by),
     log,
   });
   return {
     configuration: () => inForce.current,
-    operations: coordinator.channel,
-    renders: telemetry?.traced(rendering.renders) ?? rendering.renders,
+    ...localMethods(() => methods, OPERATION_TABLE),
+    ...localMethods(() => renders, USER_RENDERS),
     reload: () => inForce.reload(),
     changeObject: (change, by) => inForce.change(change, by),
     previewObject: (change) => inForce.preview(change),
@@ -72,7 +75,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     compose: (composition, gone) => rendering.renderers.compose(composition, gone),
     used(report) {
       rendering.tilesRead();
-      coordinator.channel.note("used", [report]);
+      methods.used(report);
     },
     traffic: (query) => traffic.view(query),
     trafficRates: () => traffic.rates(),

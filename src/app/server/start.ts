@@ -6,13 +6,14 @@ import type { Logger } from "../../lib/process/logger.ts";
 import { machineRandom } from "../../lib/random/machine-random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { loadStoreKinds, type OpenedStores } from "../../store/open-store.ts";
 import { loadDiskTiers, openConfiguredStores } from "../process/configured-stores.ts";
 import { createLogger } from "../process/logger.ts";
-import type { ServingProcesses } from "../process/process-methods.ts";
+import type { CalledByMembers, ServingProcesses } from "../process/process-methods.ts";
 import { dataDirectoryFault, listenFault } from "../process/start-faults.ts";
 import type { StoreNewsExchange } from "../process/store-news-exchange.ts";
-import { type Core, Serving } from "../serving/serving.ts";
+import { Serving } from "../serving/serving.ts";
 import { prepareEach } from "../serving/store-faults.ts";
 import { HttpWorkerPool } from "./http-worker-pool.ts";
 import { startLead } from "./lead.ts";
@@ -91,14 +92,14 @@ export function logNotices({ warnings, users }: Pick<Configuration, "warnings" |
 async function buildServing(
   configuration: Configuration,
   instance: string,
-  core: Core,
+  core: CalledByMembers,
   storeNews: StoreNewsExchange,
   log: Logger,
 ): Promise<ServingProcesses> {
   if (configuration.server.workers > 1) return new HttpWorkerPool(configuration, { instance }, core, storeNews, log);
   const stores = await openStoresToServe(configuration, instance, storeNews);
   const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, log);
-  return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, log });
+  return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, clock: machineClock, log });
 }
 
 /** Opens the stores of a serving process that is not an HTTP worker. */

@@ -1,7 +1,8 @@
 import { type HostPort, hostPortText } from "../../../configuration/cluster-options.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
-import { Channel, portOfProcess } from "../../../lib/process/channel.ts";
+import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { portOfProcess } from "../../../lib/process/message.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
@@ -14,7 +15,7 @@ import type { NewsMember } from "../../process/store-news-exchange.ts";
 import { startCoordinatorThread } from "../../server/coordinator-link.ts";
 import { type Lead, startLead } from "../../server/lead.ts";
 import { loadInThread } from "../../server/load-in-thread.ts";
-import type { LeadData, LeadParentMethods, LeadProcessMethods } from "../link/lead-methods.ts";
+import { LEAD_PARENT, type LeadData, type LeadParentMethods, type LeadProcessMethods } from "../link/lead-methods.ts";
 import { LeadTable } from "../link/lead-table.ts";
 import { Lease } from "../link/lease.ts";
 import { NodePool } from "./node-pool.ts";
@@ -159,21 +160,15 @@ function startLeadProcess(): void {
     process.stderr.write(`nuthatch: the lead failed: ${errorMessage(error)}\n`);
     process.exit(1);
   };
-  const channel = new Channel<LeadProcessMethods, LeadParentMethods>(portOfProcess(process), {
+  const local: LeadProcessMethods = {
     begin(data) {
-      lead = new LeadProcess(
-        data,
-        {
-          refused: (refusal) => channel.note("refused", [refusal]),
-          storeNews: (news) => channel.note("storeNews", [news]),
-        },
-        machineClock,
-      );
+      lead = new LeadProcess(data, channel.remote, machineClock);
       void lead.start().catch(failed);
     },
     storeNews: (news) => lead?.tellStores(news),
     close: () => void lead?.close().catch(failed),
-  });
+  };
+  const channel = new Channel(portOfProcess(process), local, LEAD_PARENT);
 }
 
 if (process.send !== undefined) {

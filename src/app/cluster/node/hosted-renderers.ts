@@ -1,17 +1,14 @@
-import type { Channel, Message } from "../../../lib/process/channel.ts";
+import type { Message } from "../../../lib/process/message.ts";
 import type { RendererHost, RendererProcess } from "../../server/renderers/renderer-host.ts";
 import type { RendererHostMethods, RendererReportMethods } from "../link/renderer-messages.ts";
 
 /** The renderers that a lead has started on this node, during one connection to the lead. */
 export class HostedRenderers implements Omit<RendererHostMethods, "configureRenderers"> {
   readonly #local: RendererHost;
-  readonly #lead: () => Pick<Channel<RendererHostMethods, RendererReportMethods>, "note"> | undefined;
+  readonly #lead: () => RendererReportMethods | undefined;
   readonly #processes = new Map<number, RendererProcess>();
 
-  constructor(
-    local: RendererHost,
-    lead: () => Pick<Channel<RendererHostMethods, RendererReportMethods>, "note"> | undefined,
-  ) {
+  constructor(local: RendererHost, lead: () => RendererReportMethods | undefined) {
     this.#local = local;
     this.#lead = lead;
   }
@@ -19,10 +16,10 @@ export class HostedRenderers implements Omit<RendererHostMethods, "configureRend
   startRenderer(id: number, nice: number): void {
     const process = this.#local.start(nice, (end) => {
       this.#processes.delete(id);
-      this.#lead()?.note("rendererEnded", [id, end]);
+      this.#lead()?.rendererEnded(id, end);
     });
     this.#processes.set(id, process);
-    process.port.on("message", (message) => this.#lead()?.note("fromRenderer", [id, message]));
+    process.port.on("message", (message) => this.#lead()?.fromRenderer(id, message));
   }
 
   toRenderer(id: number, message: Message): void {

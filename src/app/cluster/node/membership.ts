@@ -157,7 +157,7 @@ export class Membership {
 
   async #join(socket: Socket, row: LeadRow): Promise<Reached> {
     const { link, methods, begun, hello, cluster, renderers, log } = this.#parts;
-    const hosted: HostedRenderers = new HostedRenderers(renderers, () => channel);
+    const hosted: HostedRenderers = new HostedRenderers(renderers, () => channel.remote);
     const channel: ReturnType<LeadLink["open"]> = link.open(socket, {
       ...methods,
       startRenderer: (id, nice) => hosted.startRenderer(id, nice),
@@ -176,7 +176,7 @@ export class Membership {
     const late = this.#parts.clock.after(cluster.nodeLeaseMs, () => socket.destroy());
     const sentMs = this.#parts.clock.monotonicNow();
     try {
-      const welcome = await channel.call("join", {
+      const welcome = await channel.remote.join({
         ...hello,
         ...ownLinkVersion(),
         renderers: renderers.most,
@@ -190,11 +190,11 @@ export class Membership {
         link.use(channel);
         this.#leads = row.instance === hello.instance;
         // A lead that cannot be reached has given up the renders of this node.
-        this.#retire = async () => void (await channel.call("retire").catch(() => undefined));
+        this.#retire = async () => void (await channel.remote.retire().catch(() => undefined));
         // The node received SIGTERM during the request to join.
         if (this.#isLeaving) void this.#retire();
         this.#leave = () =>
-          channel.call("leave").then(
+          channel.remote.leave().then(
             () => true,
             () => false,
           );
@@ -235,7 +235,7 @@ export class Membership {
       while (!socket.destroyed) {
         await sleep(this.#parts.clock, pauseMs);
         const sentMs = this.#parts.clock.monotonicNow();
-        const leadLeaseMs = await channel.call("beat");
+        const leadLeaseMs = await channel.remote.beat();
         if (leadLeaseMs > 0) {
           this.#lease.granted(sentMs);
           this.#mayStore(sentMs, leadLeaseMs);

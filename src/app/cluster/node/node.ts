@@ -2,14 +2,14 @@ import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import { storeLocationsById } from "../../../configuration/store-locations.ts";
 import type { Readiness } from "../../../http/readiness.ts";
-import { localMethods } from "../../../lib/process/channel.ts";
+import { localMethods } from "../../../lib/process/method-table.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { lockTilesDirectory } from "../../coordinator/claimed-state.ts";
 import { StoreWatch } from "../../coordinator/store-watch.ts";
 import { loadDiskTiers } from "../../process/configured-stores.ts";
 import { createLogger } from "../../process/logger.ts";
-import { SERVING_PROCESSES, type ServingProcesses } from "../../process/process-methods.ts";
+import { SERVING_PROCESS } from "../../process/process-methods.ts";
 import { dataDirectoryFault } from "../../process/start-faults.ts";
 import { StoreNewsExchange } from "../../process/store-news-exchange.ts";
 import type { LoadInput } from "../../server/load-in-thread.ts";
@@ -79,14 +79,15 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
         return unready(membership, cluster, storeWatch.look());
       },
     },
+    clock: machineClock,
     log,
   });
   const leadState = new LeadState(own, serving, log);
   const methods: Omit<NodeMethods, keyof RendererHostMethods> = {
-    ...localMethods<ServingProcesses>(() => serving, SERVING_PROCESSES),
+    ...localMethods(() => serving, SERVING_PROCESS),
     ...leadState.methods,
-    closing: () => link.pause(),
-    drain: (drained) => membership.drain(drained),
+    closing: async () => link.pause(),
+    drain: async (drained) => membership.drain(drained),
   };
   const membership: Membership = new Membership({
     cluster,

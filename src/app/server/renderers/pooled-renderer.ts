@@ -5,7 +5,7 @@ import type { Logger } from "../../../lib/process/logger.ts";
 import type { Timer } from "../../../lib/time/clock.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { EarlyTiles } from "../../../render/renderer/missed-tile-first.ts";
-import type { RendererMethods, RendererNotes } from "../../renderer/renderer-methods.ts";
+import { RENDERER, type RendererMethods, type RendererNotes } from "../../renderer/renderer-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host.ts";
 
@@ -52,7 +52,7 @@ export interface PooledRendererParts {
 export class PooledRenderer {
   readonly who: RendererRole;
   readonly host: RendererHost;
-  readonly channel: Channel<RendererNotes, RendererMethods>;
+  readonly #channel: Channel<RendererMethods>;
   /** Origins of servers that this renderer has found down. */
   readonly down = new Set<string>();
   /** The `report` functions of the renders in progress, by the numbers of the renders. */
@@ -85,7 +85,7 @@ export class PooledRenderer {
       this.#hasEnded = true;
       this.#watch.end();
       this.#idleTimer?.cancel();
-      this.channel.close(new Error("the renderer has ended"));
+      this.#channel.close(new Error("the renderer has ended"));
       parts.ended(this, end);
       for (const report of this.#lost.keys()) report();
       exited();
@@ -95,16 +95,17 @@ export class PooledRenderer {
       if (this.#hasEnded) return;
       this.#hasEnded = true;
       this.#isRetiring = true;
-      this.channel.close(new Error("the renderer does not answer"));
+      this.#channel.close(new Error("the renderer does not answer"));
       for (const report of this.#lost.keys()) report();
     };
-    this.channel = new Channel<RendererNotes, RendererMethods>(this.#process.port, {
+    const local: RendererNotes = {
       serverHealth: (origin, isUp) => serverHealth(this, origin, isUp),
       reserve,
       early: (id, tiles) => this.reports.get(id)?.(tiles),
-    });
+    };
+    this.#channel = new Channel(this.#process.port, local, RENDERER);
     this.#watch = new ProcessWatch({
-      ping: () => this.channel.call("alive"),
+      ping: () => this.methods.alive(),
       hung: (ms) => {
         parts.hung();
         log.error("a renderer does not answer and is ended; its renders fail", {
@@ -117,14 +118,19 @@ export class PooledRenderer {
       },
       pingMs: PING_MS,
     });
-    this.channel.note("configure", [layers]);
-    void this.channel
-      .call("alive")
+    this.methods.configure(layers);
+    void this.methods
+      .alive()
       .then(() => {
         this.#loadedMs = machineClock.monotonicNow();
       })
       // `ended` reports the end of the process.
       .catch(() => undefined);
+  }
+
+  /** The methods of the renderer's process. */
+  get methods(): RendererMethods {
+    return this.#channel.remote;
   }
 
   /** The machine that runs the renderer, for the log. */
@@ -214,7 +220,7 @@ export class PooledRenderer {
     if (!this.#isClosing) {
       this.#isClosing = true;
       this.#idleTimer?.cancel();
-      this.channel.note("close", []);
+      this.methods.close();
       const timer = machineClock.after(CLOSE_MS, () => this.#process.kill());
       void this.#exited.then(() => timer.cancel());
     }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Message } from "../../../lib/process/channel.ts";
+import type { Message } from "../../../lib/process/message.ts";
 import type { RenderOrder } from "../../../render/render-order.ts";
 import type { RenderClient } from "../../../render/renderers.ts";
 import type { RendererEnd, RendererHost } from "./renderer-host.ts";

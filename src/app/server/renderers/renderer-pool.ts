@@ -184,14 +184,14 @@ export class RendererPool implements Renderers, RendererHosts {
   ): Promise<RendererResult> {
     if (signal.aborted) return { kind: "cancelled" };
     const id = this.#nextRender++;
-    return this.#render(this.#choose(who, order.near), order, LOST, async ({ channel, reports }) => {
+    return this.#render(this.#choose(who, order.near), order, LOST, async ({ methods, reports }) => {
       reports.set(id, report);
-      whenUserJoins((tile) => channel.note("join", [id, tile]));
+      whenUserJoins((tile) => methods.join(id, tile));
       const about = { id, missed, needsPermit: openCells !== undefined };
-      const rendered = channel.callUntil(signal, "renderMetatile", order, generation, about);
+      const rendered = methods.renderMetatile(order, generation, about, signal);
       // The renderer starts while the cells are opened. The order arrives before the permit, because messages keep
       // their order.
-      void openCells?.().then((reservation) => channel.note("permit", [id, reservation]));
+      void openCells?.().then((reservation) => methods.permit(id, reservation));
       return rendered.finally(() => reports.delete(id));
     });
   }
@@ -207,10 +207,10 @@ export class RendererPool implements Renderers, RendererHosts {
     const lost = orders.map(() => LOST);
     const firstId = this.#nextRender;
     this.#nextRender += orders.length;
-    return this.#render(this.#choose("job"), first, lost, ({ channel, reports }) => {
+    return this.#render(this.#choose("job"), first, lost, ({ methods, reports }) => {
       for (const i of orders.keys()) reports.set(firstId + i, (tiles) => report(i, tiles));
-      whenUserJoins((i, tile) => channel.note("join", [firstId + i, tile]));
-      return channel.callUntil(signal, "renderBatch", orders, { generation, firstId }).finally(() => {
+      whenUserJoins((i, tile) => methods.join(firstId + i, tile));
+      return methods.renderBatch(orders, { generation, firstId }, signal).finally(() => {
         for (const i of orders.keys()) reports.delete(firstId + i);
       });
     });
@@ -239,20 +239,16 @@ export class RendererPool implements Renderers, RendererHosts {
 
   query(layer: LayerName, question: Question, signal: AbortSignal): Promise<InfoResult> {
     return this.#ask(layer, "a query to an upstream failed by a fault", (renderer) =>
-      renderer.callUntil(signal, "query", layer, question),
+      renderer.query(layer, question, signal),
     );
   }
 
   probe(layer: LayerName, signal: AbortSignal): Promise<ProbeResult> {
-    return this.#ask(layer, "a probe of an upstream failed by a fault", (renderer) =>
-      renderer.callUntil(signal, "probe", layer),
-    );
+    return this.#ask(layer, "a probe of an upstream failed by a fault", (renderer) => renderer.probe(layer, signal));
   }
 
   test(order: TestOrder, signal: AbortSignal): Promise<TestResult> {
-    return this.#ask(order.layer, "a test of a layer failed by a fault", (renderer) =>
-      renderer.callUntil(signal, "test", order),
-    );
+    return this.#ask(order.layer, "a test of a layer failed by a fault", (renderer) => renderer.test(order, signal));
   }
 
   /**
@@ -263,11 +259,11 @@ export class RendererPool implements Renderers, RendererHosts {
   #ask<T>(
     layer: LayerName,
     fault: string,
-    call: (channel: PooledRenderer["channel"]) => Promise<T>,
+    call: (methods: PooledRenderer["methods"]) => Promise<T>,
   ): Promise<T | { readonly kind: "lost" }> {
-    return this.#choose("user").work(async ({ channel }) => {
+    return this.#choose("user").work(async ({ methods }) => {
       try {
-        return await call(channel);
+        return await call(methods);
       } catch (error) {
         this.#parts.log.error(fault, { layer, error: String(error) });
         return { kind: "lost" };
@@ -278,14 +274,14 @@ export class RendererPool implements Renderers, RendererHosts {
   sweep(signal: AbortSignal): Promise<void> {
     const { local } = this.#parts;
     const own = [...this.#renderers].find((one) => one.host === local && one.who === "job" && !one.isRetiring);
-    return (own ?? this.#start("job", local)).work(({ channel }) => channel.callUntil(signal, "sweep"));
+    return (own ?? this.#start("job", local)).work(({ methods }) => methods.sweep(signal));
   }
 
   compose(composition: Composition, signal: AbortSignal): Promise<Composed | MapRefused> {
     return this.#maps.add(
       (within) =>
         this.#choose("map").work((renderer) =>
-          renderer.channel.callUntil(within, "compose", composition).catch((error: unknown): MapRefused => {
+          renderer.methods.compose(composition, within).catch((error: unknown): MapRefused => {
             // A map whose renderer was killed is not itself at fault: its client may retry at once.
             if (!renderer.hasEnded) throw error;
             return { kind: "refused", retryAfterSeconds: 1 };
@@ -301,7 +297,7 @@ export class RendererPool implements Renderers, RendererHosts {
     const atWork = [...this.#renderers].filter((one) => one.rendersIn(layer));
     const raise = async (renderer: PooledRenderer): Promise<void> => {
       try {
-        await renderer.channel.call("raiseGeneration", layer, generation);
+        await renderer.methods.raiseGeneration(layer, generation);
       } catch (error) {
         if (renderer.hasEnded) return;
         // The renderer may store tiles of the older generation.
@@ -331,13 +327,13 @@ export class RendererPool implements Renderers, RendererHosts {
     this.#layers = layers;
     this.#stores = stores;
     for (const host of this.#hosts) host.configureStores(stores);
-    for (const { channel } of this.#renderers) channel.note("configure", [layers]);
+    for (const { methods } of this.#renderers) methods.configure(layers);
   }
 
   /** Replaces one layer in the renderers. `layers` has all layers, for renderers that start later. */
   configureLayer(layers: readonly Layer[], name: string, layer: Layer | undefined): void {
     this.#layers = layers;
-    for (const { channel } of this.#renderers) channel.note("configureLayer", [name, layer]);
+    for (const { methods } of this.#renderers) methods.configureLayer(name, layer);
   }
 
   async close(): Promise<void> {
