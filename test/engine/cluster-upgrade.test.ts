@@ -12,6 +12,7 @@ import { Channel } from "../../src/lib/process/channel.ts";
 import type { Message } from "../../src/lib/process/message.ts";
 import { method, remoteMethods } from "../../src/lib/process/method-table.ts";
 import { ownVersion } from "../../src/lib/process/version.ts";
+import { machineClock } from "../../src/lib/time/machine-clock.ts";
 import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { type HeldUpstream, hold } from "../support/held-upstream.ts";
 import { buildNext, NEXT_VERSION, type OtherBuild } from "../support/next-build.ts";
@@ -239,7 +240,11 @@ describe.skipIf(!hasPostgres)("a node of another version", () => {
   /** Connects as a node does. */
   async function connect(): Promise<{ readonly channel: Channel<LeadMethods>; socket: Socket }> {
     const [, address = ""] = /"address":"([^"]+)"[^\n]*this node leads/.exec(lead.log()) ?? [];
-    const socket = await connectToNode(parseHostPort(address) ?? expect.fail(lead.log()), "a-secret-of-the-test");
+    const socket = await connectToNode(
+      parseHostPort(address) ?? expect.fail(lead.log()),
+      "a-secret-of-the-test",
+      machineClock,
+    );
     return { channel: new Channel(new FramedPort(socket), {}, LEAD), socket };
   }
 

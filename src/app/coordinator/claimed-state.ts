@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Clock } from "../../lib/time/clock.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { lockDataDirectory, secureDataDirectory } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
 import { DiskReserve } from "../../state/disk-reserve.ts";
@@ -40,7 +40,7 @@ export interface ClaimedState {
  * Locks the data directory and opens the state database.
  * @throws StateError, and errors of the database
  */
-export function claimState(dataDir: string): ClaimedState {
+export function claimState(dataDir: string, clock: Clock): ClaimedState {
   secureDataDirectory(dataDir);
   const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
   const file = join(dataDir, "state.db");
@@ -49,8 +49,8 @@ export function claimState(dataDir: string): ClaimedState {
   const loss = copiedMs === undefined ? mark.loss() : restored(file, copiedMs);
   const reserve = new DiskReserve(join(dataDir, "reserve"));
   const db = openDatabase(file, { access: "exclusive", reserve });
-  if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, machineClock.now())));
-  const probe = probeOf(file, "the state database");
+  if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, clock.now())));
+  const probe = probeOf(file, "the state database", clock);
   return {
     db,
     loss,

@@ -12,8 +12,8 @@ import type { LayerName } from "../../layer/tile-set.ts";
 import { LostWrites } from "../../ledger/lost-writes.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/process/logger.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Random } from "../../lib/random/random.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { StateError } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
@@ -94,11 +94,9 @@ export class CoordinatorHost {
   readonly #instance: string;
   readonly #server: () => ServerMethods;
   readonly #lostWrites: LostWrites | undefined;
-  readonly #storeWatch = new StoreWatch(
-    () => this.#stores,
-    () => this.#begun?.storeIsBack(),
-    () => this.#server().healthChanged(),
-  );
+  readonly #storeWatch: StoreWatch;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly log: Logger;
   #configuration: CoordinatorConfiguration;
   #catalogue: Catalogue;
@@ -111,13 +109,25 @@ export class CoordinatorHost {
   #isEnding = false;
 
   /** @param server called at the first message to the server or later */
-  constructor(server: () => ServerMethods, { configuration, instance, use }: CoordinatorData) {
+  constructor(
+    server: () => ServerMethods,
+    { configuration, instance, use }: CoordinatorData,
+    { clock, random }: { readonly clock: Clock; readonly random: Random },
+  ) {
     this.#server = server;
+    this.#clock = clock;
+    this.#random = random;
+    this.#storeWatch = new StoreWatch(
+      () => this.#stores,
+      () => this.#begun?.storeIsBack(),
+      () => this.#server().healthChanged(),
+      clock,
+    );
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
     this.#instance = instance;
     this.#use = use;
-    this.#lostWrites = use === "lead" ? new LostWrites(machineClock.monotonicNow) : undefined;
+    this.#lostWrites = use === "lead" ? new LostWrites(clock.monotonicNow) : undefined;
     const log =
       (level: "info" | "warn" | "error"): Logger["info"] =>
       (sentence, fields) =>
@@ -160,7 +170,7 @@ export class CoordinatorHost {
     try {
       this.#claimed =
         state.type === "embedded"
-          ? claimState(dataDir)
+          ? claimState(dataDir, this.#clock)
           : await claimPostgres(dataDir, {
               target: state.target,
               use: this.#use,
@@ -248,8 +258,8 @@ export class CoordinatorHost {
       boot: bootId(),
       lostWrites: this.#lostWrites,
       stateLoss: claimed.loss,
-      clock: machineClock,
-      random: machineRandom,
+      clock: this.#clock,
+      random: this.#random,
       publish: (event) => this.#server().publish(event),
       log: this.log,
     });
@@ -304,7 +314,7 @@ export class CoordinatorHost {
     this.#isEnding = true;
     this.log.error("the server must be restarted", { reason });
     // Wait, so that the log line can leave this thread.
-    machineClock.after(END_MS, () => process.exit(1));
+    this.#clock.after(END_MS, () => process.exit(1));
   }
 
   async close(): Promise<void> {

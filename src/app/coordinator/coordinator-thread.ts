@@ -14,7 +14,9 @@ import { asLayerName } from "../../layer/tile-set.ts";
 import { Channel } from "../../lib/process/channel.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { ok } from "../../lib/result.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { LEDGER_ACCESS } from "../../render/ledger-access.ts";
 import { type CoordinatorMethods, SERVER } from "../process/process-methods.ts";
 import { type CoordinatorData, CoordinatorHost } from "./coordinator-host.ts";
@@ -80,7 +82,7 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
 }
 
 function startCoordinator(port: NonNullable<typeof parentPort>, data: CoordinatorData): void {
-  const host = new CoordinatorHost(() => channel.remote, data);
+  const host = new CoordinatorHost(() => channel.remote, data, { clock: machineClock, random: machineRandom });
   const methods: CoordinatorMethods = {
     claim: () => host.claim(),
     begin: () => host.begin(),

@@ -10,7 +10,7 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import { machineDisk } from "../../lib/file/machine-disk.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 
 /** The disk tiers of one serving process, one for each store with a configured disk tier. */
 export class DiskTiers {
@@ -19,7 +19,7 @@ export class DiskTiers {
   readonly #faults: RepeatedLog;
   #byLayer: ReadonlyMap<string, DiskTier> = new Map();
 
-  constructor({ stores, layers, server }: Configuration, log: Logger) {
+  constructor({ stores, layers, server }: Configuration, clock: Clock, log: Logger) {
     this.#faults = new RepeatedLog((fields) => log.warn("the disk tier of a store has failed", fields));
     this.#firstStore = stores[0]?.id;
     const tiers = new Map<string, DiskTier>();
@@ -37,7 +37,7 @@ export class DiskTiers {
         limitBytes: Math.floor(limitBytes / server.workers),
         failed,
         disk: machineDisk,
-        clock: machineClock,
+        clock,
       });
       tiers.set(store.id, tier);
       void removeAbandoned(path)

@@ -4,7 +4,7 @@ import type { RenderMetrics } from "../../http/metrics/metrics-sample.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { testLayer } from "../../render/dispatch/layer-tests.ts";
 import { RenderDispatcher } from "../../render/dispatch/render-dispatcher.ts";
 import { RenderThrottle } from "../../render/dispatch/render-throttle.ts";
@@ -29,14 +29,14 @@ const LEAST_SHARE = 0.25;
 const ACTIVE_MS = 2_000;
 
 /** Builds the limits of the upstreams. Each change of an upstream's state is logged and published. */
-function buildUpstreamLimits(publish: (event: ServerEvent) => void, log: Logger): UpstreamLimits {
-  const upstreamLimits: UpstreamLimits = new UpstreamLimits(machineClock, ({ upstream, state, before, health }) => {
+function buildUpstreamLimits(publish: (event: ServerEvent) => void, clock: Clock, log: Logger): UpstreamLimits {
+  const upstreamLimits: UpstreamLimits = new UpstreamLimits(clock, ({ upstream, state, before, health }) => {
     const { lastError } = health;
     if (state === "down")
       log.warn("an upstream is down", { upstream, class: lastError?.class, reason: lastError?.message });
     else if (before === "down") log.info("an upstream is back", { upstream });
     // Report in a later turn, after the health has recorded the response that changed the state.
-    machineClock.soon(() => {
+    clock.soon(() => {
       const view = upstreamLimits.views().find((one) => one.origin === upstream);
       if (view !== undefined) publish({ kind: "upstream", upstream: view });
     });
@@ -56,11 +56,12 @@ export function buildRendering(parts: {
   readonly memory: MemoryTiles;
   readonly publish: (event: ServerEvent) => void;
   readonly storeNews: StoreNewsExchange;
+  readonly clock: Clock;
   readonly log: Logger;
 }) {
-  const { configuration, instance, coordinator, memory, publish, storeNews, log } = parts;
+  const { configuration, instance, coordinator, memory, publish, storeNews, clock, log } = parts;
   let lastReadMs = Number.NEGATIVE_INFINITY;
-  const usersActive = (): boolean => machineClock.monotonicNow() - lastReadMs < ACTIVE_MS;
+  const usersActive = (): boolean => clock.monotonicNow() - lastReadMs < ACTIVE_MS;
   const localRenderers = new LocalRenderers(
     {
       stores: configuration.stores,
@@ -74,6 +75,7 @@ export function buildRendering(parts: {
   );
   const renderers = new RendererPool({
     local: localRenderers,
+    clock,
     layers: configuration.layers,
     usersActive,
     lostWriter: (mayStoreMs) => coordinator.methods.lostWriter(mayStoreMs),
@@ -90,9 +92,9 @@ export function buildRendering(parts: {
   const throttle = new RenderThrottle({
     share: () => renderers.cores.reduce((sum, cores) => sum + Math.max(LEAST_SHARE, cores - CORES_LEFT), 0),
     usersActive,
-    clock: machineClock,
+    clock,
   });
-  const upstreamLimits = buildUpstreamLimits(publish, log);
+  const upstreamLimits = buildUpstreamLimits(publish, clock, log);
   const failedTiles = new RepeatedLog((fields) => log.warn("tiles could not be rendered for users", fields));
   const meter = new UpstreamMeter();
   const renders = new RenderDispatcher({
@@ -104,7 +106,7 @@ export function buildRendering(parts: {
     throttle,
     failedForUser: (layer, { failure, message }) =>
       failedTiles.add(`${layer}\n${failure}`, { layer, class: failure, message }),
-    clock: machineClock,
+    clock,
   });
   renders.configure(configuration.layers);
   return {
@@ -115,13 +117,11 @@ export function buildRendering(parts: {
     localRenderers,
     /** Records that users are reading tiles now. */
     tilesRead: () => {
-      lastReadMs = machineClock.monotonicNow();
+      lastReadMs = clock.monotonicNow();
     },
     upstreams: () => upstreamLimits.views(),
-    probeUpstream: (id: string, gone: AbortSignal) =>
-      probeUpstream({ renderers, upstreamLimits, clock: machineClock }, id, gone),
-    testLayer: (order: TestOrder, gone: AbortSignal) =>
-      testLayer({ renderers, upstreamLimits, clock: machineClock }, order, gone),
+    probeUpstream: (id: string, gone: AbortSignal) => probeUpstream({ renderers, upstreamLimits, clock }, id, gone),
+    testLayer: (order: TestOrder, gone: AbortSignal) => testLayer({ renderers, upstreamLimits, clock }, order, gone),
     /** Returns the metrics of the server, without those of the serving processes. */
     metrics: (): RenderMetrics => ({
       upstreams: upstreamLimits.states(),

@@ -5,7 +5,7 @@ import { Channel } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { atMost } from "../../lib/time/at-most.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { RENDER_CONTROL, type RenderControl } from "../../render/render-control.ts";
 import type { CoordinatorData } from "../coordinator/coordinator-host.ts";
 import { works } from "../process/busy-threads.ts";
@@ -31,12 +31,14 @@ export class CoordinatorLink {
   readonly #channel: Channel<CoordinatorMethods>;
   readonly #worker: Worker;
   readonly #log: Logger;
+  readonly #clock: Clock;
   readonly #ended: Promise<void>;
   #called: CalledParts | undefined;
   #closing = false;
 
   /** If the thread ends before `close`, the process ends too, because the server cannot work without it. */
-  constructor(thread: Worker, data: CoordinatorData, log: Logger) {
+  constructor(thread: Worker, data: CoordinatorData, clock: Clock, log: Logger) {
+    this.#clock = clock;
     this.#log = log;
     this.#worker = thread;
     thread.postMessage(data);
@@ -59,7 +61,7 @@ export class CoordinatorLink {
         if (!this.#closing) {
           log.error("the coordinator has ended; the server cannot continue");
           process.exitCode = 1;
-          machineClock.after(100, () => process.exit(1));
+          clock.after(100, () => process.exit(1));
         }
         resolve();
       });
@@ -114,7 +116,7 @@ export class CoordinatorLink {
     works(this.#worker);
     // A coordinator that hangs in a store or in the database must not keep the server from ending.
     await atMost(
-      machineClock,
+      this.#clock,
       END_MS,
       this.#worker.terminate().then(() => this.#ended),
     );

@@ -1,12 +1,11 @@
 import cluster, { type Worker } from "node:cluster";
 import { fileURLToPath } from "node:url";
-import type { Configuration } from "../../configuration/configuration.ts";
 import { Channel } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { portOfProcess } from "../../lib/process/message.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
+import type { Random } from "../../lib/random/random.ts";
 import { type BackOff, pauseAfter } from "../../lib/time/back-off.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import {
   type CalledByMembers,
   HTTP_WORKER,
@@ -24,6 +23,14 @@ interface Member {
   readonly methods: HttpWorkerMethods;
 }
 
+export interface HttpWorkerPoolParts extends Pick<ServingData, "configuration" | "instance"> {
+  readonly core: CalledByMembers;
+  readonly storeNews: StoreNewsExchange;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
 /** The time after which a silent HTTP worker counts as hung. It normally responds in milliseconds. */
 const DEADLINE_MS = 10_000;
 /** The pause before a dead HTTP worker is replaced. Doubles with each replacement that cannot serve. */
@@ -34,10 +41,8 @@ const RESTARTS: BackOff = { firstMs: 500, longestMs: 30_000 };
  * and manages. Connections are distributed in turn.
  */
 export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
-  readonly #data: Pick<ServingData, "instance">;
-  readonly #log: Logger;
+  readonly #parts: HttpWorkerPoolParts;
   readonly #methods: CalledByMembers;
-  readonly #storeNews: StoreNewsExchange;
   /** The HTTP workers that have started. */
   readonly #members = new Set<Member>();
   readonly #first: readonly Promise<Member>[];
@@ -46,17 +51,10 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   /** The number of consecutive replacements that could not serve. */
   #failures = 0;
 
-  constructor(
-    configuration: Configuration,
-    data: Pick<ServingData, "instance">,
-    core: CalledByMembers,
-    storeNews: StoreNewsExchange,
-    log: Logger,
-  ) {
-    super(configuration, log);
-    this.#data = data;
-    this.#storeNews = storeNews;
-    this.#log = log;
+  constructor(parts: HttpWorkerPoolParts) {
+    const { configuration, core } = parts;
+    super(configuration, parts.log);
+    this.#parts = parts;
     this.#methods = methodsForMembers(core, () => this.applied());
     cluster.setupPrimary({
       exec: fileURLToPath(new URL("./http-worker-process.cjs", import.meta.url)),
@@ -73,17 +71,18 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
    * @throws Error if the HTTP worker ends before it has started
    */
   #start(): Promise<Member> {
+    const { instance, storeNews, clock, random } = this.#parts;
     return new Promise((resolve, reject) => {
       const worker = cluster.fork();
       let news: NewsMember | undefined;
       const begin = (): void => {
         methods.begin({
-          ...this.#data,
+          instance,
           ...this.state,
           // An HTTP worker that starts later has missed earlier events, so its sequence of events has a new id.
-          eventsId: this.#address === undefined ? this.#data.instance : machineRandom.uuid(),
+          eventsId: this.#address === undefined ? instance : random.uuid(),
         });
-        news = this.#storeNews.join((told) => methods.storeNews(told));
+        news = storeNews.join((told) => methods.storeNews(told));
         this.#members.add(member);
         this.addMember(methods, () => worker.process.kill("SIGKILL"));
         watch.begin();
@@ -101,10 +100,11 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
       // A stopped process would block its clients and every change, and would later serve outdated tiles.
       const watch = new ProcessWatch({
         ping: () => methods.applied(),
+        clock,
         deadlineMs: DEADLINE_MS,
         hung: (ms) => {
           const { pid } = worker.process;
-          this.#log.error("an HTTP worker does not answer and is ended", { pid, seconds: ms / 1000 });
+          this.#parts.log.error("an HTTP worker does not answer and is ended", { pid, seconds: ms / 1000 });
           worker.process.kill("SIGKILL");
         },
       });
@@ -117,10 +117,10 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
         channel.close(gone);
         reject(gone);
         if (this.#closing) return;
-        this.#log.error("an HTTP worker ended unexpectedly", { code, signal });
+        this.#parts.log.error("an HTTP worker ended unexpectedly", { code, signal });
         const address = this.#address;
         if (address === undefined) return;
-        machineClock.after(pauseAfter(this.#failures + 1, RESTARTS), () => void this.#replace(address)).unref();
+        this.#parts.clock.after(pauseAfter(this.#failures + 1, RESTARTS), () => void this.#replace(address)).unref();
       });
     });
   }
@@ -138,7 +138,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
       this.#failures = 0;
     } catch (error) {
       this.#failures++;
-      this.#log.error("an HTTP worker cannot serve", { error: String(error) });
+      this.#parts.log.error("an HTTP worker cannot serve", { error: String(error) });
       started?.worker.process.kill("SIGKILL");
     }
   }
@@ -158,7 +158,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const gone = [...this.#members].map(({ worker }) => new Promise((resolve) => worker.once("exit", resolve)));
-    const timer = machineClock.after(graceMs + 5_000, () => {
+    const timer = this.#parts.clock.after(graceMs + 5_000, () => {
       for (const { worker } of this.#members) worker.process.kill("SIGKILL");
     });
     const closing = [...this.#members].map(async ({ worker, methods }) => {
@@ -166,7 +166,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
         await methods.close(graceMs);
       } catch (error) {
         if (worker.isDead()) return;
-        this.#log.error("an HTTP worker cannot be closed in order", { error: String(error) });
+        this.#parts.log.error("an HTTP worker cannot be closed in order", { error: String(error) });
         worker.process.kill("SIGKILL");
       }
     });

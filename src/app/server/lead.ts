@@ -3,8 +3,10 @@ import { type Configuration, coordinatorConfiguration } from "../../configuratio
 import type { LoadConfiguration } from "../../configuration/in-force.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
+import type { Random } from "../../lib/random/random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
 import {
   type CalledByMembers,
@@ -30,6 +32,8 @@ export interface LeadParts {
   /** Who uses the database: a single server, or the lead of a cluster. */
   readonly use: SessionUse;
   readonly load: LoadConfiguration;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   /** Builds the process or processes that answer HTTP. */
   readonly buildServing: (
@@ -60,13 +64,14 @@ export interface NotLed {
 
 /** Builds the coordinator, the renders and the HTTP interfaces in this order. `closeInOrder` closes them. */
 export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
-  const { configuration, instance, use, load, log } = parts;
+  const { configuration, instance, use, load, clock, random, log } = parts;
   const telemetry = namesCollector(process.env)
-    ? (await import("../process/telemetry.ts")).startTelemetry()
+    ? (await import("../process/telemetry.ts")).startTelemetry(clock)
     : undefined;
   const coordinator = new CoordinatorLink(
     parts.coordinatorThread,
     { configuration: coordinatorConfiguration(configuration), instance, use },
+    clock,
     log,
   );
   let built: ServingProcesses | undefined;
@@ -83,6 +88,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     coordinator,
     memory: serving,
     publish: (event) => serving.publish(event),
+    clock,
     log,
   });
   const refuseStart = async (refused: StartRefusal): Promise<NotLed> => {
@@ -92,8 +98,18 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   const unclaimed = await coordinator.methods.claim();
   if (unclaimed !== undefined) return refuseStart(unclaimed);
 
-  const traffic = new TrafficCollector(serving);
-  const serverSide = buildServerSide(configuration, { coordinator, rendering, serving, traffic, telemetry, load, log });
+  const traffic = new TrafficCollector(serving, clock);
+  const serverSide = buildServerSide(configuration, {
+    coordinator,
+    rendering,
+    serving,
+    traffic,
+    telemetry,
+    load,
+    clock,
+    random,
+    log,
+  });
   built = await parts.buildServing(serverSide, rendering.renderers, storeNews);
   const { found } = storeNews.join((news) => coordinator.methods.storeNews(news));
   coordinator.attach({
@@ -109,7 +125,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   });
   const { renders, renderers } = rendering;
   await parts.open(serving, rendering.localRenderers);
-  const readiness = new ReadinessWatch({ coordinator, renders, serving, log });
+  const readiness = new ReadinessWatch({ coordinator, renders, serving, clock, log });
   watch = readiness;
   const refused = await readiness.begin();
   if (refused !== undefined) return refuseStart(refused);
@@ -125,7 +141,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
       // The nodes of a cluster stay ready, because they join the next lead.
       readiness.close(use === "server");
       traffic.close();
-      await closeInOrder({ coordinator, serving, renders, renderers }, graceMs);
+      await closeInOrder({ coordinator, serving, renders, renderers, clock }, graceMs);
       rendering.closeLog();
       await coordinator.close();
       await telemetry?.close();

@@ -7,9 +7,10 @@ import { servedTiles } from "../../http/api/nodes/node-view.ts";
 import { realClock, Throttle } from "../../http/auth/throttle.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { ownVersion } from "../../lib/process/version.ts";
+import type { Random } from "../../lib/random/random.ts";
 import { ok } from "../../lib/result.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { overruledText } from "../../quota/quota-difference.ts";
 import { USER_RENDERS } from "../../render/user-renders.ts";
 import type { CalledByMembers, ServerMethods, ServingProcesses } from "../process/process-methods.ts";
@@ -25,6 +26,8 @@ export interface ServerSideParts extends ConfiguredParts {
   readonly traffic: Pick<TrafficCollector, "view" | "rates">;
   readonly telemetry: Telemetry | undefined;
   readonly load: LoadConfiguration;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** The methods of the main process that HTTP workers and nodes call. */
@@ -36,8 +39,8 @@ export interface ServerSide extends CalledByMembers {
 
 /** Builds the server's side. `serving` is called only after this function has returned. */
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
-  const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
-  const since = isoTime(machineClock.now());
+  const { coordinator, rendering, serving, traffic, telemetry, load, clock, random, log } = parts;
+  const since = isoTime(clock.now());
   const throttle = new Throttle(realClock);
   const { methods } = coordinator;
   const renders = telemetry?.traced(rendering.renders) ?? rendering.renders;
@@ -45,7 +48,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     processes: configuredProcesses(parts),
     load,
     changeLayer: (current, change) => changeLayer(current, change, process.env),
-    prepare: (next, current) => prepareStores(next, current, serving),
+    prepare: (next, current) => prepareStores(next, current, serving, random),
     async prepareStored(next) {
       const made = next.stores.filter(({ id }) => !initial.stores.some((store) => store.id === id));
       prepareEach({ dataDir: initial.dataDir, stores: made }, log);

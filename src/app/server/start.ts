@@ -36,6 +36,8 @@ export class StartError extends Error {
   }
 }
 
+/** The clock and the random numbers of a server. */
+const MACHINE = { clock: machineClock, random: machineRandom };
 /** Time for tiles in flight at a shutdown. */
 const GRACE_MS = 25_000;
 
@@ -48,7 +50,7 @@ export async function startServer(
   load: LoadConfiguration,
   coordinatorThread: Worker,
 ): Promise<RunningServer> {
-  const log = createLogger();
+  const log = createLogger(machineClock);
   makeStoreDirectories(configuration, log);
   const instance = machineRandom.uuid();
   logNotices(configuration, log);
@@ -59,6 +61,7 @@ export async function startServer(
     instance,
     use: "server",
     load,
+    ...MACHINE,
     log,
     buildServing: (core, _, storeNews) => buildServing(configuration, instance, core, storeNews, log),
     async open(serving) {
@@ -96,9 +99,10 @@ async function buildServing(
   storeNews: StoreNewsExchange,
   log: Logger,
 ): Promise<ServingProcesses> {
-  if (configuration.server.workers > 1) return new HttpWorkerPool(configuration, { instance }, core, storeNews, log);
+  if (configuration.server.workers > 1)
+    return new HttpWorkerPool({ configuration, instance, core, storeNews, ...MACHINE, log });
   const stores = await openStoresToServe(configuration, instance, storeNews);
-  const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, log);
+  const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, machineClock, log);
   return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, clock: machineClock, log });
 }
 
@@ -132,7 +136,10 @@ export function makeStoreDirectories({ dataDir, stores }: Configuration, log: Lo
 export async function listen(serving: Pick<ServingProcesses, "listen">, { server }: Configuration): Promise<string> {
   const { host } = server;
   const { port } = await serving.listen(host, server.port).catch(async (error: unknown) => {
-    throw new StartError(await listenFault(error, host, server.port), { cause: error, isConfiguration: false });
+    throw new StartError(await listenFault(error, host, server.port, machineClock), {
+      cause: error,
+      isConfiguration: false,
+    });
   });
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
 }

@@ -25,14 +25,14 @@ function startServing(): void {
       makeDiskTiers = await loadDiskTiers(configured);
     },
     begin({ configuration, readiness, accounts, eventsId, expiredBefore, instance }) {
-      const log = createLogger();
+      const log = createLogger(machineClock);
       stores = openConfiguredStores(configuration, instance, kinds, "server", channel.remote.storeNews);
       begun = new Serving({
         configuration,
         eventsId,
         stores,
         core: channel.remote,
-        diskTiers: makeDiskTiers?.(configuration, log),
+        diskTiers: makeDiskTiers?.(configuration, machineClock, log),
         clock: machineClock,
         log,
       });

@@ -50,7 +50,7 @@ export class Serving implements ServingProcesses {
   readonly #operations: Operations;
   readonly #tiles: ServedTiles;
   readonly #events: ServerEvents;
-  readonly #checks = new ConfigurationChecks();
+  readonly #checks: ConfigurationChecks;
   readonly #stores: Pick<OpenedStores, "configure">;
   #configuration: Configuration;
   #catalogue: Catalogue;
@@ -73,6 +73,7 @@ export class Serving implements ServingProcesses {
     const { configuration, stores, diskTiers, core, node, clock, log } = parts;
     const { workers } = configuration.server;
     this.#stores = stores;
+    this.#checks = new ConfigurationChecks(clock);
     this.#configuration = configuration;
     this.#catalogue = catalogueIn(configuration);
     this.#events = new ServerEvents(parts.eventsId);

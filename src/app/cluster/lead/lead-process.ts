@@ -50,7 +50,7 @@ class LeadProcess {
     this.#clock = clock;
     this.#refused = refused;
     this.#foundStores = storeNews;
-    this.#log = createLogger();
+    this.#log = createLogger(clock);
     this.#lease = new Lease(cluster.leadLeaseMs, clock.monotonicNow);
     this.#table = new LeadTable(target, { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs, clock });
   }
@@ -68,7 +68,9 @@ class LeadProcess {
       configuration,
       instance,
       use: "lead",
-      load: (running, more) => loadInThread({ ...input, running, ...more }),
+      load: (running, more) => loadInThread({ ...input, running, ...more }, this.#clock),
+      clock: this.#clock,
+      random: machineRandom,
       log,
       buildServing: (core, hosts, storeNews) => {
         this.#news = storeNews.join(this.#foundStores);
@@ -90,7 +92,7 @@ class LeadProcess {
         this.#renderers = renderers;
         const { host, port: wanted } = cluster.listen;
         const { port } = await nodes.listen(host, wanted).catch(async (error: unknown) => {
-          throw new Error(await listenFault(error, host, wanted), { cause: error });
+          throw new Error(await listenFault(error, host, wanted, this.#clock), { cause: error });
         });
         const address = cluster.advertise ?? { host, port };
         await this.#renew(address);

@@ -152,7 +152,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         }
         const missing = this.#isOwn(hello) ? [] : checked.missing(this.#made);
         if (missing.length === 0) return welcome(hello);
-        const asked = withMarks(missing, (mark) => methods.storesFault(missing, mark));
+        const asked = withMarks(missing, this.#parts.random, (mark) => methods.storesFault(missing, mark));
         // If the lead cannot write the mark, it cannot check the node. Its own readiness reports the fault, and the
         // node may serve.
         const fault = await asked.catch((error: unknown) => {

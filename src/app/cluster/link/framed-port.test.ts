@@ -4,6 +4,7 @@ import { serialize } from "node:v8";
 import { expect, onTestFinished, test } from "vitest";
 import { Channel } from "../../../lib/process/channel.ts";
 import { method } from "../../../lib/process/method-table.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { connectToNode } from "./connections.ts";
 import { FramedPort } from "./framed-port.ts";
 
@@ -24,7 +25,7 @@ async function connect(): Promise<{ socket: Awaited<ReturnType<typeof connectToN
   onTestFinished(() => void server.close());
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("it does not listen");
-  const socket = await connectToNode({ host: "127.0.0.1", port: address.port }, undefined);
+  const socket = await connectToNode({ host: "127.0.0.1", port: address.port }, undefined, machineClock);
   onTestFinished(() => void socket.destroy());
   return { socket, ended: once(socket, "close") };
 }

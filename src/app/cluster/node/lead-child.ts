@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { portOfProcess } from "../../../lib/process/message.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import type { StartRefusal } from "../../process/process-methods.ts";
 import type { StoreNewsExchange } from "../../process/store-news-exchange.ts";
 import { LEAD_PROCESS, type LeadData, type LeadParentMethods, type LeadProcessMethods } from "../link/lead-methods.ts";
@@ -16,14 +16,17 @@ export class LeadChild {
   readonly #process: ChildProcess;
   readonly #methods: LeadProcessMethods;
   readonly #ended: Promise<void>;
+  readonly #clock: Clock;
   #isClosing = false;
 
   constructor(
     data: LeadData,
     node: { refused(refusal: StartRefusal): void; ended(): void },
     storeNews: StoreNewsExchange,
+    clock: Clock,
     log: Logger,
   ) {
+    this.#clock = clock;
     const child = fork(fileURLToPath(new URL("./lead-process.cjs", import.meta.url)), {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -51,7 +54,7 @@ export class LeadChild {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#methods.close();
-    const late = machineClock.after(CLOSE_MS, () => this.#process.kill("SIGKILL"));
+    const late = this.#clock.after(CLOSE_MS, () => this.#process.kill("SIGKILL"));
     await this.#ended;
     late.cancel();
   }

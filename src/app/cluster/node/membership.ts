@@ -146,7 +146,7 @@ export class Membership {
     }
     let socket: Socket;
     try {
-      socket = await connectToNode(row.address, this.#parts.cluster.secret);
+      socket = await connectToNode(row.address, this.#parts.cluster.secret, this.#parts.clock);
     } catch (error) {
       this.#why = `node ${row.name} at ${hostPortText(row.address)} does not answer: ${String(error)}`;
       // A firewall may refuse connections to a running lead. Its connection to PostgreSQL ends only with its process.
@@ -289,6 +289,7 @@ export class Membership {
         },
       },
       storeNews,
+      this.#parts.clock,
       log,
     );
     void this.#renewAtStart(epoch);

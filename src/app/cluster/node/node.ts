@@ -41,7 +41,7 @@ const LOOK_MS = 1_000;
  * @throws StartError
  */
 export async function startNode(own: Configuration, cluster: ClusterOptions, input: LoadInput): Promise<RunningServer> {
-  const log = createLogger();
+  const log = createLogger(machineClock);
   makeStoreDirectories(own, log);
   const lock = claim(own);
   const instance = machineRandom.uuid();
@@ -56,13 +56,14 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     () => stores,
     () => {},
     () => {},
+    machineClock,
   );
   const looks = machineClock.every(LOOK_MS, () => void storeWatch.look()).unref();
   const serving: Serving = new Serving({
     configuration: own,
     eventsId: instance,
     stores,
-    diskTiers: (await loadDiskTiers(own.stores))?.(own, log),
+    diskTiers: (await loadDiskTiers(own.stores))?.(own, machineClock, log),
     core,
     node: {
       name: cluster.node,

@@ -2,8 +2,7 @@ import type { Layer } from "../../../layer/layer.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import type { Timer } from "../../../lib/time/clock.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../../../lib/time/clock.ts";
 import type { EarlyTiles } from "../../../render/renderer/missed-tile-first.ts";
 import { RENDERER, type RendererMethods, type RendererNotes } from "../../renderer/renderer-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
@@ -45,6 +44,7 @@ export interface PooledRendererParts {
   readonly hung: () => void;
   /** Called before the renderer's renders resolve as lost. */
   readonly ended: (renderer: PooledRenderer, end: RendererEnd) => void;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -65,6 +65,7 @@ export class PooledRenderer {
   readonly #process: RendererProcess;
   readonly #watch: ProcessWatch;
   readonly #exited: Promise<void>;
+  readonly #clock: Clock;
   #idleTimer: Timer | undefined;
   /** Whether the renderer gets no further work. */
   #isRetiring = false;
@@ -74,8 +75,9 @@ export class PooledRenderer {
   #loadedMs: number | undefined;
 
   constructor(parts: PooledRendererParts) {
-    const { who, host, layers, reserve, serverHealth, log } = parts;
+    const { who, host, layers, reserve, serverHealth, clock, log } = parts;
     this.who = who;
+    this.#clock = clock;
     this.host = host;
     let exited = (): void => {};
     this.#exited = new Promise((resolve) => {
@@ -114,15 +116,16 @@ export class PooledRenderer {
           renders: this.renders,
         });
         this.#process.kill();
-        machineClock.after(GIVE_UP_MS, giveUp).unref();
+        this.#clock.after(GIVE_UP_MS, giveUp).unref();
       },
       pingMs: PING_MS,
+      clock,
     });
     this.methods.configure(layers);
     void this.methods
       .alive()
       .then(() => {
-        this.#loadedMs = machineClock.monotonicNow();
+        this.#loadedMs = this.#clock.monotonicNow();
       })
       // `ended` reports the end of the process.
       .catch(() => undefined);
@@ -146,7 +149,7 @@ export class PooledRenderer {
 
   /** Whether the process is still loading its code, or V8 has not compiled it. */
   get isNew(): boolean {
-    return this.#loadedMs === undefined || machineClock.monotonicNow() - this.#loadedMs < NEW_MS[this.who];
+    return this.#loadedMs === undefined || this.#clock.monotonicNow() - this.#loadedMs < NEW_MS[this.who];
   }
 
   /** Whether the renderer gets no further work, because it ends. */
@@ -201,7 +204,7 @@ export class PooledRenderer {
       if (this.#lost.size === 0 && !this.#hasEnded) {
         this.#watch.end();
         if (this.#isRetiring) void this.close();
-        this.#idleTimer = machineClock.after(IDLE_MS, () => void this.close());
+        this.#idleTimer = this.#clock.after(IDLE_MS, () => void this.close());
         this.#idleTimer.unref();
       }
     }
@@ -221,7 +224,7 @@ export class PooledRenderer {
       this.#isClosing = true;
       this.#idleTimer?.cancel();
       this.methods.close();
-      const timer = machineClock.after(CLOSE_MS, () => this.#process.kill());
+      const timer = this.#clock.after(CLOSE_MS, () => this.#process.kill());
       void this.#exited.then(() => timer.cancel());
     }
     await this.#exited;

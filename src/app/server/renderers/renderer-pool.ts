@@ -2,7 +2,7 @@ import type { Composed, Composition } from "../../../image/compose.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { turn } from "../../../lib/time/sleep.ts";
 import { waitOut } from "../../../lib/time/wait-out.ts";
 import type { Reserve } from "../../../render/admission.ts";
@@ -38,6 +38,7 @@ export interface RendererPoolParts {
   /** Called before renders resolve as lost whose renderer may still begin to store tiles for a time. */
   readonly lostWriter: (mayStoreMs: number) => void;
   readonly reserve: Reserve;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -84,7 +85,7 @@ export class RendererPool implements Renderers, RendererHosts {
     this.#parts = parts;
     this.#layers = parts.layers;
     this.#hosts.add(parts.local);
-    this.#maps = new MapQueue(halfOf(parts.local));
+    this.#maps = new MapQueue(halfOf(parts.local), parts.clock);
   }
 
   add(host: RendererHost): void {
@@ -118,7 +119,7 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 
   #start(who: RendererRole, host: RendererHost): PooledRenderer {
-    const { reserve, log } = this.#parts;
+    const { reserve, clock, log } = this.#parts;
     const renderer = new PooledRenderer({
       who,
       host,
@@ -129,6 +130,7 @@ export class RendererPool implements Renderers, RendererHosts {
         this.hung++;
       },
       ended: (one, end) => this.#ended(one, end),
+      clock,
       log,
     });
     this.#renderers.add(renderer);
@@ -157,7 +159,10 @@ export class RendererPool implements Renderers, RendererHosts {
           log.error("a renderer ended unexpectedly", { ...renderer.place, code: end.code, signal: end.signal });
         break;
       case "unreachable":
-        this.#unreachableUntilMs = Math.max(this.#unreachableUntilMs, machineClock.monotonicNow() + end.mayStoreMs);
+        this.#unreachableUntilMs = Math.max(
+          this.#unreachableUntilMs,
+          this.#parts.clock.monotonicNow() + end.mayStoreMs,
+        );
         lostWriter(end.mayStoreMs);
     }
     if (this.#renderers.size === 0) atRest();
@@ -312,10 +317,11 @@ export class RendererPool implements Renderers, RendererHosts {
     };
     await Promise.all(atWork.map(raise));
     // After the responses, because a renderer may have become unreachable during the calls.
-    await waitOut(machineClock, () => this.#unreachableUntilMs - machineClock.monotonicNow());
+    const { clock } = this.#parts;
+    await waitOut(clock, () => this.#unreachableUntilMs - clock.monotonicNow());
     if (atWork.length === 0) return;
     // The results of renders arrived before these responses. Wait one turn, so that they have been handled.
-    await turn(machineClock);
+    await turn(clock);
   }
 
   /** Returns whether a renderer has found one of several servers of a source down. */
