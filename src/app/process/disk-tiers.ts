@@ -6,11 +6,17 @@ import type { Configuration } from "../../configuration/configuration.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";
+import type { Disk } from "../../lib/file/disk.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
-import { machineDisk } from "../../lib/file/machine-disk.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+
+/** The clock and the disk of the tiers. */
+export interface DiskTierMachine {
+  readonly clock: Clock;
+  readonly disk: Disk;
+}
 
 /** The disk tiers of one serving process, one for each store with a configured disk tier. */
 export class DiskTiers {
@@ -19,7 +25,7 @@ export class DiskTiers {
   readonly #faults: RepeatedLog;
   #byLayer: ReadonlyMap<string, DiskTier> = new Map();
 
-  constructor({ stores, layers, server }: Configuration, clock: Clock, log: Logger) {
+  constructor({ stores, layers, server }: Configuration, { clock, disk }: DiskTierMachine, log: Logger) {
     this.#faults = new RepeatedLog((fields) => log.warn("the disk tier of a store has failed", fields));
     this.#firstStore = stores[0]?.id;
     const tiers = new Map<string, DiskTier>();
@@ -36,7 +42,7 @@ export class DiskTiers {
         directory: join(path, String(process.pid)),
         limitBytes: Math.floor(limitBytes / server.workers),
         failed,
-        disk: machineDisk,
+        disk,
         clock,
       });
       tiers.set(store.id, tier);

@@ -2,6 +2,7 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import type { Configuration } from "../../configuration/configuration.ts";
 import type { LoadConfiguration } from "../../configuration/in-force.ts";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { machineRandom } from "../../lib/random/machine-random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
@@ -102,7 +103,11 @@ async function buildServing(
   if (configuration.server.workers > 1)
     return new HttpWorkerPool({ configuration, instance, core, storeNews, ...MACHINE, log });
   const stores = await openStoresToServe(configuration, instance, storeNews);
-  const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, machineClock, log);
+  const diskTiers = (await loadDiskTiers(configuration.stores))?.(
+    configuration,
+    { clock: machineClock, disk: machineDisk },
+    log,
+  );
   return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, clock: machineClock, log });
 }
 

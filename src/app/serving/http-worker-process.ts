@@ -1,3 +1,4 @@
+import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { Channel } from "../../lib/process/channel.ts";
 import { portOfProcess } from "../../lib/process/message.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
@@ -32,7 +33,7 @@ function startServing(): void {
         eventsId,
         stores,
         core: channel.remote,
-        diskTiers: makeDiskTiers?.(configuration, machineClock, log),
+        diskTiers: makeDiskTiers?.(configuration, { clock: machineClock, disk: machineDisk }, log),
         clock: machineClock,
         log,
       });

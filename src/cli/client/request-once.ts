@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { machineRandom } from "../../lib/random/machine-random.ts";
 import { CommandFailure } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
 import { progressLine } from "../output/progress-line.ts";
@@ -34,7 +33,7 @@ function parseKey(text: string): string {
 export async function requestOnce(
   client: ServerClient,
   path: string,
-  { idempotencyKey = machineRandom.uuid() }: KeyFlags,
+  { idempotencyKey = client.random.uuid() }: KeyFlags,
   document?: object,
 ): Promise<string> {
   const options = { idempotencyKey, ...(document === undefined ? {} : { document }) };
@@ -46,7 +45,7 @@ export async function requestOnce(
   }
   const line = progressLine();
   try {
-    return await retryWhileBusy(request, (why) => line.show(why)).catch((error: unknown) => {
+    return await retryWhileBusy(client.clock, request, (why) => line.show(why)).catch((error: unknown) => {
       if (!(error instanceof ServerUnreachable)) throw error;
       const remedy = `the same command with --idempotency-key ${idempotencyKey} finds its jobs, or creates them`;
       throw new CommandFailure(

@@ -2,6 +2,7 @@ import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import { storeLocationsById } from "../../../configuration/store-locations.ts";
 import type { Readiness } from "../../../http/readiness.ts";
+import { machineDisk } from "../../../lib/file/machine-disk.ts";
 import { localMethods } from "../../../lib/process/method-table.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
@@ -63,7 +64,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     configuration: own,
     eventsId: instance,
     stores,
-    diskTiers: (await loadDiskTiers(own.stores))?.(own, machineClock, log),
+    diskTiers: (await loadDiskTiers(own.stores))?.(own, { clock: machineClock, disk: machineDisk }, log),
     core,
     node: {
       name: cluster.node,
