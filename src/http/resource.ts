@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KeptUser } from "../account/user.ts";
+import type { CompatOptions } from "../configuration/fields/server-schema.ts";
 import type { ConfiguredObject } from "../configuration/gwc/configured-object.ts";
-import type { CompatOptions } from "../configuration/server-options.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";

@@ -2,7 +2,7 @@ import type { Accounts } from "../../account/account-service.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { ConfiguredObject, ObjectChange } from "../../configuration/gwc/configured-object.ts";
-import type { LayerUpdate } from "../../configuration/layer-update.ts";
+import type { LayerUpdate } from "../../configuration/in-force/layer-update.ts";
 import { OPERATION_TABLE } from "../../coordinator/operations.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
 import type { Sender } from "../../http/auth/throttle.ts";
