@@ -284,7 +284,7 @@ export class CoordinatorHost {
     this.#stores?.configure(next, kinds);
   }
 
-  softTimes(): ReadonlyMap<LayerName, number> {
+  async softTimes(): Promise<ReadonlyMap<LayerName, number>> {
     if (this.#begun !== undefined) return this.#begun.services.truncations.softTimes;
     return this.#claimed === undefined ? new Map() : new MassTruncationStore(this.#claimed.db).softTimes();
   }
@@ -294,7 +294,7 @@ export class CoordinatorHost {
   }
 
   /** Records news about a store from another process. */
-  tellStores(news: StoreNews): void {
+  storeNews(news: StoreNews): void {
     this.#stores?.tell(news);
   }
 

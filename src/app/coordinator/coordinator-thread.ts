@@ -18,7 +18,7 @@ import { machineRandom } from "../../lib/random/machine-random.ts";
 import { ok } from "../../lib/result.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { LEDGER_ACCESS } from "../../render/ledger-access.ts";
-import { type CoordinatorMethods, SERVER } from "../process/process-methods.ts";
+import { COORDINATOR_HOST, type CoordinatorMethods, SERVER } from "../process/process-methods.ts";
 import { type CoordinatorData, CoordinatorHost } from "./coordinator-host.ts";
 
 type ConfigurationMethods = Pick<
@@ -84,23 +84,16 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
 function startCoordinator(port: NonNullable<typeof parentPort>, data: CoordinatorData): void {
   const host = new CoordinatorHost(() => channel.remote, data, { clock: machineClock, random: machineRandom });
   const methods: CoordinatorMethods = {
-    claim: () => host.claim(),
-    begin: () => host.begin(),
-    start: () => host.start(),
-    softTimes: async () => host.softTimes(),
-    health: () => host.health(),
-    storeNews: (news) => host.tellStores(news),
+    ...localMethods(() => host, COORDINATOR_HOST),
     used: (report) => host.begun?.used(report),
     collectGarbage,
     async stop(graceMs) {
       await host.begun?.stop(graceMs);
     },
-    close: () => host.close(),
     ...configurationMethods(host),
     ...operationsOf(() => host.coordinator.services),
     // Until the coordinator has begun, tiles are rendered and served but not stored.
     ...localMethods(() => host.begun?.userWrites, LEDGER_ACCESS),
-    lostWriter: (mayStoreMs) => host.lostWriter(mayStoreMs),
     lost(tileSet, rect) {
       // The put may still arrive. Recorded first, so that the cells are counted again after that time.
       host.lostPut();

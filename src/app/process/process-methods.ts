@@ -36,10 +36,8 @@ export type BeginOutcome =
 /** Why a coordinator cannot start. */
 export type StartRefusal = Extract<BeginOutcome, { kind: "refused" }>;
 
-/** The methods of the coordinator: operations of the management interface, accounting of renders, start and close. */
-export const COORDINATOR = {
-  ...OPERATION_TABLE,
-  ...LEDGER_ACCESS,
+/** The methods of the coordinator that its host has: start, close, stores. */
+export const COORDINATOR_HOST = {
   /** Locks the data directory and opens the database. Returns the refusal if this fails. */
   claim: method<() => Promise<StartRefusal | undefined>>("call"),
   /**
@@ -51,15 +49,24 @@ export const COORDINATOR = {
   softTimes: method<() => Promise<ReadonlyMap<LayerName, number>>>("call"),
   /** Starts the jobs, after the HTTP server has been opened. */
   start: method<() => void>("note"),
-  /** Reports the tiles that were read since the previous report. */
-  used: method<(cells: readonly CellUses[]) => void>("note"),
   health: method<() => Promise<string | undefined>>("call"),
   /** Records news about a remote store from another process. */
   storeNews: method<TellStores>("note"),
-  /** Enlarges a reservation for a renderer. */
-  reserve: method<Reserve>("call"),
   /** Reports that a renderer cannot be reached that may still begin to store tiles for a time, ms. */
   lostWriter: method<(mayStoreMs: number) => void>("note"),
+  /** Saves the ledger and releases the database and the lock. The last call, after the end of all renderers. */
+  close: method<() => Promise<void>>("call"),
+};
+
+/** The methods of the coordinator: operations of the management interface, accounting of renders, start and close. */
+export const COORDINATOR = {
+  ...COORDINATOR_HOST,
+  ...OPERATION_TABLE,
+  ...LEDGER_ACCESS,
+  /** Reports the tiles that were read since the previous report. */
+  used: method<(cells: readonly CellUses[]) => void>("note"),
+  /** Enlarges a reservation for a renderer. */
+  reserve: method<Reserve>("call"),
   /** Collects garbage. Called when the last renderer has ended after a time without work. */
   collectGarbage: method<() => void>("note"),
   /** Prepares a reload that gives layers other stores: copies their last changes, and blocks the layers. */
@@ -76,13 +83,11 @@ export const COORDINATOR = {
   truncateRemoved: method<(layer: LayerName, by: string | null) => Promise<void>>("call"),
   /** Stops the jobs. Tiles that are still written for users are counted. */
   stop: method<(graceMs: number) => Promise<void>>("call"),
-  /** Saves the ledger and releases the database and the lock. The last call, after the end of all renderers. */
-  close: method<() => Promise<void>>("call"),
 };
 export type CoordinatorMethods = MethodsOf<typeof COORDINATOR>;
 
-/** Methods of the server that the coordinator calls. */
-export const SERVER = {
+/** Methods of the parts of the server that the coordinator calls. */
+export const SERVER_PARTS = {
   ...RENDER_CONTROL,
   /** Adds the stored objects to the configuration at the start. Returns the configuration, or why it is invalid. */
   withObjects:
@@ -93,6 +98,12 @@ export const SERVER = {
   healthChanged: method<() => void>("note"),
   /** Reports news of the coordinator about a remote store. */
   storeNews: method<TellStores>("note"),
+};
+export type ServerPartMethods = MethodsOf<typeof SERVER_PARTS>;
+
+/** Methods of the server that the coordinator calls. */
+export const SERVER = {
+  ...SERVER_PARTS,
   log: method<(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>) => void>("note"),
 };
 export type ServerMethods = MethodsOf<typeof SERVER>;

@@ -1,27 +1,20 @@
 import { Worker } from "node:worker_threads";
-import type { Accounts } from "../../account/account-service.ts";
-import type { ServerEvent } from "../../coordinator/server-event.ts";
 import { Channel } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { atMost } from "../../lib/time/at-most.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import { RENDER_CONTROL, type RenderControl } from "../../render/render-control.ts";
 import type { CoordinatorData } from "../coordinator/coordinator-host.ts";
 import { works } from "../process/busy-threads.ts";
-import { COORDINATOR, type CoordinatorMethods, type ServerMethods } from "../process/process-methods.ts";
+import {
+  COORDINATOR,
+  type CoordinatorMethods,
+  SERVER_PARTS,
+  type ServerMethods,
+  type ServerPartMethods,
+} from "../process/process-methods.ts";
 
 const END_MS = 5_000;
-
-/** The parts of the server whose methods the coordinator calls. */
-export interface CalledParts {
-  readonly renders: RenderControl;
-  readonly publish: (event: ServerEvent) => void;
-  readonly accountsChanged: (accounts: Accounts) => void;
-  readonly withObjects: ServerMethods["withObjects"];
-  readonly storeNews: ServerMethods["storeNews"];
-  readonly healthChanged: ServerMethods["healthChanged"];
-}
 
 /** Starts a coordinator's thread. The thread loads its code and waits for a `CoordinatorLink`. */
 export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordinator-thread.cjs", import.meta.url));
@@ -33,7 +26,7 @@ export class CoordinatorLink {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #ended: Promise<void>;
-  #called: CalledParts | undefined;
+  #called: ServerPartMethods | undefined;
   #closing = false;
 
   /** If the thread ends before `close`, the process ends too, because the server cannot work without it. */
@@ -43,12 +36,7 @@ export class CoordinatorLink {
     this.#worker = thread;
     thread.postMessage(data);
     const methods: ServerMethods = {
-      ...localMethods(() => this.#called?.renders, RENDER_CONTROL),
-      publish: (event) => this.#called?.publish(event),
-      accountsChanged: (accounts) => this.#called?.accountsChanged(accounts),
-      healthChanged: () => this.#called?.healthChanged(),
-      storeNews: (news) => this.#called?.storeNews(news),
-      withObjects: (objects) => this.#parts().withObjects(objects),
+      ...localMethods(() => this.#called, SERVER_PARTS),
       log: (level, sentence, fields) => log[level](sentence, fields),
     };
     this.#channel = new Channel(this.#worker, methods, COORDINATOR);
@@ -73,16 +61,11 @@ export class CoordinatorLink {
     return this.#channel.remote;
   }
 
-  #parts(): CalledParts {
-    if (this.#called === undefined) throw new Error("the server is not built yet");
-    return this.#called;
-  }
-
   /**
    * Serves the coordinator's calls from now on. Called once, before `claim`. The coordinator makes no call before
    * `claim`.
    */
-  attach(called: CalledParts): void {
+  attach(called: ServerPartMethods): void {
     this.#called = called;
   }
 

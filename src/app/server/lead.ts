@@ -7,6 +7,7 @@ import type { Random } from "../../lib/random/random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import { RENDER_CONTROL } from "../../render/render-control.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
 import {
   type CalledByMembers,
@@ -113,7 +114,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   built = await parts.buildServing(serverSide, rendering.renderers, storeNews);
   const { found } = storeNews.join((news) => coordinator.methods.storeNews(news));
   coordinator.attach({
-    renders: rendering.renders,
+    ...localMethods(() => rendering.renders, RENDER_CONTROL),
     publish: (event) => {
       serving.publish(event);
       telemetry?.jobEvent(event);

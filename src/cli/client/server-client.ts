@@ -1,5 +1,4 @@
 import { codeOf } from "../../lib/error-code.ts";
-import type { Random } from "../../lib/random/random.ts";
 import { didYouMean } from "../../lib/text/nearest.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -16,7 +15,6 @@ export interface ServerFlags {
 
 export interface ClientOptions {
   readonly clock: Clock;
-  readonly random: Random;
   /** `none` sends no password, because the password may belong to another server. */
   readonly credentials?: "found" | "none";
   /** Aborts all requests. Absent if each request times out after a minute. */
@@ -68,14 +66,12 @@ export class ServerRefusal extends CommandFailure {
 /** Sends requests to a running server, with the user and password from the environment. */
 export class ServerClient {
   readonly clock: Clock;
-  readonly random: Random;
   readonly #base: string;
   readonly #credentials: Credentials | undefined;
   readonly #signal: AbortSignal | undefined;
 
-  constructor({ url, user }: ServerFlags, { clock, random, credentials = "found", signal }: ClientOptions) {
+  constructor({ url, user }: ServerFlags, { clock, credentials = "found", signal }: ClientOptions) {
     this.clock = clock;
-    this.random = random;
     if (!URL.canParse(url)) throw new CommandFailure(`--url: expected an address, got ${url}`, EXIT.usage);
     const server = new URL(url);
     // The message omits the address, because the address may contain a password.

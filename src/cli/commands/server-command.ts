@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { machineRandom } from "../../lib/random/machine-random.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type AnswerFlags, printAnswer } from "../client/answer.ts";
 import { type ClientOptions, ServerClient, type ServerFlags } from "../client/server-client.ts";
@@ -10,8 +9,8 @@ export const serverCommand = (name: string, description: string): Command =>
   addServerOptions(new Command(name).description(description));
 
 /** Returns a client of the server of the flags. */
-export const connect = (flags: ServerFlags, options: Omit<ClientOptions, "clock" | "random"> = {}): ServerClient =>
-  new ServerClient(flags, { clock: machineClock, random: machineRandom, ...options });
+export const connect = (flags: ServerFlags, options: Omit<ClientOptions, "clock"> = {}): ServerClient =>
+  new ServerClient(flags, { clock: machineClock, ...options });
 
 /** Sends one request to the server of the flags and prints the answer. */
 export async function requestAndPrint<T>(

@@ -13,7 +13,7 @@ import { codeOf, errorMessage } from "../../../lib/error-code.ts";
 import { Channel, MALFORMED, UNKNOWN_METHOD } from "../../../lib/process/channel.ts";
 import { listenOn } from "../../../lib/process/listen-on.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import { aroundMethods } from "../../../lib/process/method-table.ts";
+import { aroundMethods, localMethods } from "../../../lib/process/method-table.ts";
 import type { Random } from "../../../lib/random/random.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
 import type { Clock, Timer } from "../../../lib/time/clock.ts";
@@ -35,6 +35,7 @@ import {
   sharedConfiguration,
   type Welcome,
 } from "../link/node-methods.ts";
+import { RENDERER_REPORTS } from "../link/renderer-messages.ts";
 import { storeChanges } from "../link/store-changes.ts";
 import { StoreNames } from "../link/store-names.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
@@ -200,8 +201,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       beat,
       retire,
       leave,
-      fromRenderer: (id, message) => member?.renderers.fromRenderer(id, message),
-      rendererEnded: (id, end) => member?.renderers.rendererEnded(id, end),
+      ...localMethods(() => member?.renderers, RENDERER_REPORTS),
     };
     const channel = new Channel(port, local, NODE, (method, error) => {
       log.error("a node's report failed", { node: member?.hello.name, method, error: String(error) });

@@ -25,10 +25,14 @@ function nodeRenderers(): NodeRenderers {
   const changes = { ids: [], made: [] };
   const lead: NodeRenderers = new NodeRenderers(
     { name: "b", renderers: 2 },
-    later(() => Object.assign(node, { configureRenderers: () => local.configureStores([]) }), RENDERER_HOST),
+    later(() => node, RENDERER_HOST),
     () => changes,
   );
-  const node = new HostedRenderers(local, () => later(() => lead, RENDERER_REPORTS));
+  const node = new HostedRenderers(
+    local,
+    () => [],
+    () => later(() => lead, RENDERER_REPORTS),
+  );
   return lead;
 }
 

@@ -1,14 +1,23 @@
 import type { Message } from "../../../lib/process/message.ts";
+import type { StoreOptions } from "../../../store/store-options.ts";
 import type { RendererHost, RendererProcess } from "../../server/renderers/renderer-host.ts";
 import type { RendererHostMethods, RendererReportMethods } from "../link/renderer-messages.ts";
+import type { StoreChanges } from "../link/store-changes.ts";
 
 /** The renderers that a lead has started on this node, during one connection to the lead. */
-export class HostedRenderers implements Omit<RendererHostMethods, "configureRenderers"> {
+export class HostedRenderers implements RendererHostMethods {
   readonly #local: RendererHost;
   readonly #lead: () => RendererReportMethods | undefined;
+  readonly #storesWith: (changes: StoreChanges) => readonly StoreOptions[];
   readonly #processes = new Map<number, RendererProcess>();
 
-  constructor(local: RendererHost, lead: () => RendererReportMethods | undefined) {
+  /** @param storesWith returns the stores of this node with the changes that the lead has sent */
+  constructor(
+    local: RendererHost,
+    storesWith: (changes: StoreChanges) => readonly StoreOptions[],
+    lead: () => RendererReportMethods | undefined,
+  ) {
+    this.#storesWith = storesWith;
     this.#local = local;
     this.#lead = lead;
   }
@@ -28,6 +37,10 @@ export class HostedRenderers implements Omit<RendererHostMethods, "configureRend
 
   killRenderer(id: number): void {
     this.#processes.get(id)?.kill();
+  }
+
+  configureRenderers(changes: StoreChanges): void {
+    this.#local.configureStores(this.#storesWith(changes));
   }
 
   /**

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { type ClusterOptions, hostPortText } from "../../../configuration/cluster-options.ts";
 import { codeOf, errorMessage } from "../../../lib/error-code.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { localMethods } from "../../../lib/process/method-table.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { sleep } from "../../../lib/time/sleep.ts";
@@ -16,7 +17,7 @@ import { type LeadRow, LeadTable } from "../link/lead-table.ts";
 import { Lease } from "../link/lease.ts";
 import { type LinkVersion, ownLinkVersion } from "../link/link-version.ts";
 import type { NodeHello, NodeMethods } from "../link/node-methods.ts";
-import type { RendererHostMethods } from "../link/renderer-messages.ts";
+import { RENDERER_HOST, type RendererHostMethods } from "../link/renderer-messages.ts";
 import type { StoreChanges } from "../link/store-changes.ts";
 import { HostedRenderers } from "./hosted-renderers.ts";
 import { LeadChild } from "./lead-child.ts";
@@ -156,14 +157,11 @@ export class Membership {
   }
 
   async #join(socket: Socket, row: LeadRow): Promise<Reached> {
-    const { link, methods, begun, hello, cluster, renderers, log } = this.#parts;
-    const hosted: HostedRenderers = new HostedRenderers(renderers, () => channel.remote);
+    const { link, methods, begun, hello, cluster, renderers, storesWith, log } = this.#parts;
+    const hosted: HostedRenderers = new HostedRenderers(renderers, storesWith, () => channel.remote);
     const channel: ReturnType<LeadLink["open"]> = link.open(socket, {
       ...methods,
-      startRenderer: (id, nice) => hosted.startRenderer(id, nice),
-      toRenderer: (id, message) => hosted.toRenderer(id, message),
-      killRenderer: (id) => hosted.killRenderer(id),
-      configureRenderers: (changes) => renderers.configureStores(this.#parts.storesWith(changes)),
+      ...localMethods(() => hosted, RENDERER_HOST),
     });
     let lost = "the connection has ended";
     socket.once("error", (error) => {

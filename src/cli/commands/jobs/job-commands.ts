@@ -3,7 +3,6 @@ import { defined } from "../../../lib/defined.ts";
 import { JOB_OUTCOMES, JOB_STATES } from "../../../plan/job/job-request.ts";
 import { type AnswerFlags, parseAnswer, printAnswer, type Received } from "../../client/answer.ts";
 import { type FollowFlags, printEndedJob, printEndedJobs, printMade } from "../../client/follow-job.ts";
-import { addKeyFlag, type KeyFlags, requestOnce } from "../../client/request-once.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { showJob, showJobs } from "../../output/job-text.ts";
 import { showBatch, showProgress } from "../../output/progress-text.ts";
@@ -18,6 +17,7 @@ import {
   waitOption,
 } from "../shared-options.ts";
 import { addTermsFlags, type TermsFlags, termsFields } from "./job-flags.ts";
+import { addKeyFlag, type KeyFlags, requestOnce } from "./request-once.ts";
 
 /** The most jobs that one request can create. */
 const MOST_JOBS = 1_000;

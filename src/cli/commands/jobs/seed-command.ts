@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { type FollowFlags, printMade } from "../../client/follow-job.ts";
-import { addKeyFlag, requestOnce } from "../../client/request-once.ts";
 import { addConfirmFlag, type ConfirmFlags, requestConfirmed } from "../confirm.ts";
 import { connect, serverCommand } from "../server-command.ts";
 import { supersedeOption, threadsOption, waitOption } from "../shared-options.ts";
@@ -13,6 +12,7 @@ import {
   jobRequest,
   LAYERS,
 } from "./job-flags.ts";
+import { addKeyFlag, requestOnce } from "./request-once.ts";
 
 const EXAMPLES = {
   seed: `

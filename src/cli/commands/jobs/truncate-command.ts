@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
 import { defined } from "../../../lib/defined.ts";
 import { type FollowFlags, printMade } from "../../client/follow-job.ts";
-import { addKeyFlag, type KeyFlags, requestOnce } from "../../client/request-once.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { GROUPS } from "../../help-groups.ts";
 import { connect, requestAndPrint, serverCommand } from "../server-command.ts";
 import { waitOption } from "../shared-options.ts";
 import { addRangeFlags, LAYERS, layerFields, type RangeFlags, rangeFields } from "./job-flags.ts";
+import { addKeyFlag, type KeyFlags, requestOnce } from "./request-once.ts";
 import { showTruncated } from "./truncation-commands.ts";
 
 interface TruncateFlags extends RangeFlags, FollowFlags, KeyFlags {

@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { CommandFailure } from "../exit.ts";
-import { GROUPS } from "../help-groups.ts";
-import { progressLine } from "../output/progress-line.ts";
-import { retryWhileBusy } from "./retry-wait.ts";
-import { type ServerClient, ServerUnreachable } from "./server-client.ts";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
+import { retryWhileBusy } from "../../client/retry-wait.ts";
+import { type ServerClient, ServerUnreachable } from "../../client/server-client.ts";
+import { CommandFailure } from "../../exit.ts";
+import { GROUPS } from "../../help-groups.ts";
+import { progressLine } from "../../output/progress-line.ts";
 
 /** Flags of commands that create jobs. */
 export interface KeyFlags {
@@ -33,7 +34,7 @@ function parseKey(text: string): string {
 export async function requestOnce(
   client: ServerClient,
   path: string,
-  { idempotencyKey = client.random.uuid() }: KeyFlags,
+  { idempotencyKey = machineRandom.uuid() }: KeyFlags,
   document?: object,
 ): Promise<string> {
   const options = { idempotencyKey, ...(document === undefined ? {} : { document }) };
