@@ -38,7 +38,7 @@ const processes = ["process", "renderer", "coordinator", "serving", "server", "c
 /** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
 const given = [
   ...["account", "activity", "app", "cache", "cli", "coordinator", "feed", "jobs", "ledger", "plan", "quota"],
-  ...["render/dispatch", "render/upstream", "schedule", "truncation", "webhook"],
+  ...["render/dispatch", "render/upstream", "schedule", "state", "truncation", "webhook"],
 ];
 
 /** Files of these modules that put a process together: entry files, `start.ts`, `node.ts`, and the commands. */
@@ -66,7 +66,7 @@ module.exports = {
       severity: "error",
       from: {
         path: `^src/(${given.join("|")})/`,
-        pathNot: `\\.test\\.ts$|\\.conformance\\.ts$|^src/account/password\\.ts$|${entries}`,
+        pathNot: `\\.test\\.ts$|\\.conformance\\.ts$|/(password|postgres-thread)\\.ts$|${entries}`,
       },
       to: { path: "^src/lib/(time|random|file)/machine-" },
     },

@@ -12,8 +12,6 @@ import type { LayerName } from "../../layer/tile-set.ts";
 import { LostWrites } from "../../ledger/lost-writes.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/process/logger.ts";
-import type { Random } from "../../lib/random/random.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { StateError } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
@@ -24,6 +22,7 @@ import type { TruncationStore } from "../../store/truncation-store.ts";
 import { MassTruncationStore } from "../../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../../truncation/truncations.ts";
 import { openConfiguredStores } from "../process/configured-stores.ts";
+import type { Machine } from "../process/machine.ts";
 import type { BeginOutcome, ServerMethods, StartRefusal } from "../process/process-methods.ts";
 import { dataDirectoryFault, stateDatabaseFault } from "../process/start-faults.ts";
 import { type ClaimedState, claimPostgres, claimState } from "./claimed-state.ts";
@@ -95,8 +94,7 @@ export class CoordinatorHost {
   readonly #server: () => ServerMethods;
   readonly #lostWrites: LostWrites | undefined;
   readonly #storeWatch: StoreWatch;
-  readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #machine: Machine;
   readonly log: Logger;
   #configuration: CoordinatorConfiguration;
   #catalogue: Catalogue;
@@ -109,14 +107,10 @@ export class CoordinatorHost {
   #isEnding = false;
 
   /** @param server called at the first message to the server or later */
-  constructor(
-    server: () => ServerMethods,
-    { configuration, instance, use }: CoordinatorData,
-    { clock, random }: { readonly clock: Clock; readonly random: Random },
-  ) {
+  constructor(server: () => ServerMethods, { configuration, instance, use }: CoordinatorData, machine: Machine) {
     this.#server = server;
-    this.#clock = clock;
-    this.#random = random;
+    const { clock } = machine;
+    this.#machine = machine;
     this.#storeWatch = new StoreWatch(
       () => this.#stores,
       () => this.#begun?.storeIsBack(),
@@ -170,10 +164,11 @@ export class CoordinatorHost {
     try {
       this.#claimed =
         state.type === "embedded"
-          ? claimState(dataDir, this.#clock)
+          ? claimState(dataDir, this.#machine)
           : await claimPostgres(dataDir, {
               target: state.target,
               use: this.#use,
+              disk: this.#machine.disk,
               diverged: (reason) => this.diverged(reason),
             });
     } catch (error) {
@@ -258,8 +253,8 @@ export class CoordinatorHost {
       boot: bootId(),
       lostWrites: this.#lostWrites,
       stateLoss: claimed.loss,
-      clock: this.#clock,
-      random: this.#random,
+      clock: this.#machine.clock,
+      random: this.#machine.random,
       publish: (event) => this.#server().publish(event),
       log: this.log,
     });
@@ -314,7 +309,7 @@ export class CoordinatorHost {
     this.#isEnding = true;
     this.log.error("the server must be restarted", { reason });
     // Wait, so that the log line can leave this thread.
-    this.#clock.after(END_MS, () => process.exit(1));
+    this.#machine.clock.after(END_MS, () => process.exit(1));
   }
 
   async close(): Promise<void> {

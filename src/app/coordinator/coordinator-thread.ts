@@ -11,6 +11,7 @@ import { operationsOf } from "../../coordinator/operations.ts";
 import { catalogueOf, changedGridSets } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { asLayerName } from "../../layer/tile-set.ts";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { Channel } from "../../lib/process/channel.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
@@ -82,7 +83,11 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
 }
 
 function startCoordinator(port: NonNullable<typeof parentPort>, data: CoordinatorData): void {
-  const host = new CoordinatorHost(() => channel.remote, data, { clock: machineClock, random: machineRandom });
+  const host = new CoordinatorHost(() => channel.remote, data, {
+    clock: machineClock,
+    random: machineRandom,
+    disk: machineDisk,
+  });
   const methods: CoordinatorMethods = {
     ...localMethods(() => host, COORDINATOR_HOST),
     used: (report) => host.begun?.used(report),

@@ -1,10 +1,9 @@
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
-import type { Logger } from "../../lib/process/logger.ts";
 import { type OpenedStores, openStores, rootsFileIn, type StoreKinds } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
-import type { DiskTierMachine, DiskTiers } from "./disk-tiers.ts";
+import type { DiskTiers } from "./disk-tiers.ts";
 
 /**
  * Opens the stores of a configuration.
@@ -31,7 +30,7 @@ export function refusesWithoutStore({ stores, layers }: Configuration, layer: La
 }
 
 /** Makes the disk tiers of one process. */
-export type MakeDiskTiers = (configuration: Configuration, machine: DiskTierMachine, log: Logger) => DiskTiers;
+export type MakeDiskTiers = (...parts: ConstructorParameters<typeof DiskTiers>) => DiskTiers;
 
 /** Loads the code of disk tiers. Returns undefined if no store has a disk tier. */
 export async function loadDiskTiers(stores: readonly StoreOptions[]): Promise<MakeDiskTiers | undefined> {

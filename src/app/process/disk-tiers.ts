@@ -6,17 +6,10 @@ import type { Configuration } from "../../configuration/configuration.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import type { Disk } from "../../lib/file/disk.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-
-/** The clock and the disk of the tiers. */
-export interface DiskTierMachine {
-  readonly clock: Clock;
-  readonly disk: Disk;
-}
+import type { Machine } from "./machine.ts";
 
 /** The disk tiers of one serving process, one for each store with a configured disk tier. */
 export class DiskTiers {
@@ -25,7 +18,11 @@ export class DiskTiers {
   readonly #faults: RepeatedLog;
   #byLayer: ReadonlyMap<string, DiskTier> = new Map();
 
-  constructor({ stores, layers, server }: Configuration, { clock, disk }: DiskTierMachine, log: Logger) {
+  constructor(
+    { stores, layers, server }: Configuration,
+    { clock, disk }: Pick<Machine, "clock" | "disk">,
+    log: Logger,
+  ) {
     this.#faults = new RepeatedLog((fields) => log.warn("the disk tier of a store has failed", fields));
     this.#firstStore = stores[0]?.id;
     const tiers = new Map<string, DiskTier>();

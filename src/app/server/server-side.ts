@@ -11,7 +11,7 @@ import type { Random } from "../../lib/random/random.ts";
 import { ok } from "../../lib/result.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
-import { overruledText } from "../../quota/quota-difference.ts";
+import { overruledText } from "../../quota/configuration/quota-difference.ts";
 import { USER_RENDERS } from "../../render/user-renders.ts";
 import type { CalledByMembers, ServerMethods, ServingProcesses } from "../process/process-methods.ts";
 import type { Telemetry } from "../process/telemetry.ts";

@@ -11,6 +11,7 @@ import { machineClock } from "../../lib/time/machine-clock.ts";
 import { loadStoreKinds, type OpenedStores } from "../../store/open-store.ts";
 import { loadDiskTiers, openConfiguredStores } from "../process/configured-stores.ts";
 import { createLogger } from "../process/logger.ts";
+import type { Machine } from "../process/machine.ts";
 import type { CalledByMembers, ServingProcesses } from "../process/process-methods.ts";
 import { dataDirectoryFault, listenFault } from "../process/start-faults.ts";
 import type { StoreNewsExchange } from "../process/store-news-exchange.ts";
@@ -37,8 +38,7 @@ export class StartError extends Error {
   }
 }
 
-/** The clock and the random numbers of a server. */
-const MACHINE = { clock: machineClock, random: machineRandom };
+const MACHINE: Machine = { clock: machineClock, random: machineRandom, disk: machineDisk };
 /** Time for tiles in flight at a shutdown. */
 const GRACE_MS = 25_000;
 
@@ -103,11 +103,7 @@ async function buildServing(
   if (configuration.server.workers > 1)
     return new HttpWorkerPool({ configuration, instance, core, storeNews, ...MACHINE, log });
   const stores = await openStoresToServe(configuration, instance, storeNews);
-  const diskTiers = (await loadDiskTiers(configuration.stores))?.(
-    configuration,
-    { clock: machineClock, disk: machineDisk },
-    log,
-  );
+  const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, MACHINE, log);
   return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, clock: machineClock, log });
 }
 

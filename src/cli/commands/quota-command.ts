@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { VerificationView } from "../../ledger/verification-documents.ts";
+import type { VerificationView } from "../../ledger/counting/verification-documents.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import { type AnswerFlags, type Count, print, type Received, type ReceivedValue } from "../client/answer.ts";
 import { LONG_LIMIT_MS, retryWhileBusy } from "../client/retry-wait.ts";

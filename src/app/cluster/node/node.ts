@@ -94,6 +94,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   const membership: Membership = new Membership({
     cluster,
     clock: machineClock,
+    disk: machineDisk,
     target,
     hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
     link,
@@ -155,7 +156,7 @@ function unready(
 /** @throws StartError */
 function claim({ dataDir }: Configuration): ReturnType<typeof lockTilesDirectory> {
   try {
-    return lockTilesDirectory(dataDir);
+    return lockTilesDirectory(dataDir, machineDisk);
   } catch (error) {
     throw new StartError(dataDirectoryFault(error, dataDir), { cause: error, isConfiguration: false });
   }
