@@ -1,4 +1,4 @@
-import type { Sending, Sendings } from "../lib/process/channel.ts";
+import type { MethodTable, Sending } from "../lib/process/method-table.ts";
 import type { buildServices } from "./build/build-services.ts";
 
 /** The services of the coordinator. */
@@ -96,7 +96,7 @@ export const OPERATIONS = {
   },
 } as const satisfies {
   readonly [S in keyof Services]: {
-    readonly [M in keyof Services[S]]?: OperationRow & { readonly sending: Sendings<Services[S]>[M] };
+    readonly [M in keyof Services[S]]?: OperationRow & MethodTable<Services[S]>[M];
   };
 };
 
@@ -115,10 +115,10 @@ export const OPERATION_ROWS: ReadonlyMap<string, Row> = new Map(
   ),
 );
 
-/** How the channel sends each operation. */
-export const OPERATION_SENDINGS = Object.fromEntries(
-  [...OPERATION_ROWS].map(([name, { sending }]) => [name, sending]),
-) as Sendings<Operations>;
+/** The operations as methods of the coordinator. */
+export const OPERATION_TABLE = Object.fromEntries(
+  [...OPERATION_ROWS].map(([name, { sending }]) => [name, { sending }]),
+) as MethodTable<Operations>;
 
 /** Returns operations that look up their service at each call, because the services are built later. */
 export function operationsOf(services: () => Services): Operations {

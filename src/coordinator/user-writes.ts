@@ -7,7 +7,7 @@ import type { Disks } from "../quota/disk/disks.ts";
 import type { Enforcer } from "../quota/enforcer.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
 import { type Admission, type Leave, NO_SIZE, type StoredSize } from "../render/admission.ts";
-import type { LedgerAccess } from "../render/dispatch/render-reports.ts";
+import type { LedgerAccess } from "../render/ledger-access.ts";
 import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/render-order.ts";
 import type { TileStore } from "../store/tile-store.ts";
 

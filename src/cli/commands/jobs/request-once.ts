@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { machineRandom } from "../../lib/random/machine-random.ts";
-import { CommandFailure } from "../exit.ts";
-import { GROUPS } from "../help-groups.ts";
-import { progressLine } from "../output/progress-line.ts";
-import { retryWhileBusy } from "./retry-wait.ts";
-import { type ServerClient, ServerUnreachable } from "./server-client.ts";
+import { machineRandom } from "../../../lib/random/machine-random.ts";
+import { retryWhileBusy } from "../../client/retry-wait.ts";
+import { type ServerClient, ServerUnreachable } from "../../client/server-client.ts";
+import { CommandFailure } from "../../exit.ts";
+import { GROUPS } from "../../help-groups.ts";
+import { progressLine } from "../../output/progress-line.ts";
 
 /** Flags of commands that create jobs. */
 export interface KeyFlags {
@@ -46,7 +46,7 @@ export async function requestOnce(
   }
   const line = progressLine();
   try {
-    return await retryWhileBusy(request, (why) => line.show(why)).catch((error: unknown) => {
+    return await retryWhileBusy(client.clock, request, (why) => line.show(why)).catch((error: unknown) => {
       if (!(error instanceof ServerUnreachable)) throw error;
       const remedy = `the same command with --idempotency-key ${idempotencyKey} finds its jobs, or creates them`;
       throw new CommandFailure(
