@@ -38,7 +38,7 @@ const processes = ["process", "renderer", "coordinator", "serving", "server", "c
 /** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
 const given = [
   ...["account", "activity", "cache", "coordinator", "feed", "jobs", "ledger", "plan", "quota", "schedule"],
-  ...["render/dispatch", "render/upstream", "truncation", "webhook", "app/cluster"],
+  ...["render/dispatch", "render/upstream", "state", "truncation", "webhook", "app/cluster"],
 ];
 
 /** The folders `internal/` of src/. Only files in the folder above one, or below that folder, import from it. */
@@ -63,7 +63,7 @@ module.exports = {
       severity: "error",
       from: {
         path: `^src/(${given.join("|")})/`,
-        pathNot: "\\.test\\.ts$|/(password|lead-process|lead-child|node|connections)\\.ts$",
+        pathNot: "\\.test\\.ts$|/(password|lead-process|lead-child|node|connections|postgres-thread)\\.ts$",
       },
       to: { path: "^src/lib/(time|random|file)/machine-" },
     },

@@ -6,10 +6,10 @@ import { createMemoryStore } from "../../../test/support/stores/memory-store.ts"
 import { png } from "../../../test/support/upstream/upstream.ts";
 import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
+import { type Parameters, parseParameters } from "../../layer/filter/parameter-filter.ts";
 import { contentTypeOf } from "../../layer/format.ts";
 import { gridSubset } from "../../layer/grid-subset.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { type Parameters, parseParameters } from "../../layer/parameter-filter.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
 import { type RenderedImage, type RenderRequest, type Source, SourceError } from "../../source/source.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";

@@ -96,7 +96,7 @@ test("a code that does not exist is refused by name", async () => {
 
 const hasGdal = existsSync("/usr/bin/gdaltransform");
 test.skipIf(!hasGdal)("the definitions agree with GDAL's to a metre in CRSs of all continents", async () => {
-  const { transformBetween } = await import("../../../src/grid/coordinate-systems.ts");
+  const { transformBetween } = await import("../../../src/grid/crs/coordinate-systems.ts");
   const places: readonly [number, number, number][] = [
     [2193, 173, -41],
     [3006, 15, 60],

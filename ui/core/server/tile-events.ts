@@ -1,4 +1,4 @@
-import type { TileChange } from "../../../src/coordinator/tile-changes.ts";
+import type { TileChange } from "../../../src/coordinator/coverage/tile-changes.ts";
 import { listenWhileVisible } from "./event-stream.ts";
 import { parseJson } from "./json.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { refusalMessage } from "../../../lib/refusal.ts";
-import { MAX_QUOTA_BYTES, quotaBytes } from "../../../quota/quota-bytes.ts";
-import { DEFAULT_QUOTA, type QuotaConfiguration } from "../../../quota/quota-configuration.ts";
+import { MAX_QUOTA_BYTES, quotaBytes } from "../../../quota/configuration/quota-bytes.ts";
+import { DEFAULT_QUOTA, type QuotaConfiguration } from "../../../quota/configuration/quota-configuration.ts";
 import { decodeQuotaChange, encodeQuota } from "./quota-codec.ts";
 
 const LAYERS = new Set(["topp:states", "a", "weiß & blau"]);
