@@ -7,7 +7,7 @@ import { checkBy, fieldName } from "../../lib/schema.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { AGE_EXPECTED, parseAge, timeOf } from "../../plan/tile-age.ts";
 import { parseId } from "../query.ts";
-import { type Exchange, type Handler, type Reply, reading } from "../resource.ts";
+import type { Exchange } from "../resource.ts";
 
 const number = (given: unknown): unknown => (typeof given === "string" ? (parseId(given) ?? given) : given);
 
@@ -41,6 +41,12 @@ const WORDS: ReadonlyMap<unknown, boolean> = new Map([
 
 /** `true` or `false` in a query. */
 export const yesOrNo = z.preprocess((given) => WORDS.get(given) ?? given, z.boolean({ error: "true or false" }));
+
+/** `true` or `false` in a query. Absent: false. */
+export const flag = (description: string) => yesOrNo.default(false).meta({ default: false, description });
+
+/** The query of a resource that has no query fields. */
+export const NO_FIELDS = z.object({});
 
 /** A time in a query: a time of RFC 3339, or an age before now (ISO 8601). Its value is ms since 1970. */
 export const moment = (description: string) =>
@@ -102,26 +108,8 @@ export function decodeStrictQuery<S extends z.ZodObject>(
 }
 
 /** Returns the refusal of an unknown query field. */
-export function unknownField(name: string, known: readonly string[]): Refusal {
+function unknownField(name: string, known: readonly string[]): Refusal {
   const all = known.length === 0 ? "no field" : `one of ${known.join(", ")}`;
   const expected = known.find((key) => key.toLowerCase() === name.toLowerCase()) ?? all;
   return { code: "bad_field", message: `${fieldName([name])}: unknown field of the query, expected ${expected}` };
 }
-
-/** Handles a request with the decoded query fields. */
-export type QueryHandle<S extends z.ZodObject> = (query: z.output<S>, exchange: Exchange) => Promise<Reply>;
-
-/** Returns a GET handler that needs the right to read, with exactly the query fields of a schema. */
-export const readingQuery = <S extends z.ZodObject>(schema: S, handle: QueryHandle<S>): Handler =>
-  reading(async (exchange) => {
-    const query = decodeStrictQuery(schema, exchange);
-    return query.ok ? handle(query.value, exchange) : query;
-  });
-
-/** Returns a handler that refuses query fields. */
-export const withoutQuery =
-  (handle: Handler["handle"]): Handler["handle"] =>
-  async (exchange) => {
-    const [name] = exchange.query.keys();
-    return name === undefined ? handle(exchange) : refuse(unknownField(name, []));
-  };

@@ -50,10 +50,7 @@ export function gridSetsRoute(parts: GridSetParts): Route {
     segment: "gridsets",
     elements: ["gridSets", "gridSet"],
     standard: "xml",
-    names: () => {
-      const own = configured().gridSets.map(({ id }) => id);
-      return [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
-    },
+    names: () => gridSetIds(parts),
     find: (_, name) => {
       const found = gridSetOf(parts, name);
       const made = documentOf(configured().objects, "gridSet", name);
@@ -69,6 +66,12 @@ export function gridSetsRoute(parts: GridSetParts): Route {
 
 const unknownGridSet = (name: string, method: "GET" | "DELETE"): string =>
   `Failed to ${method === "GET" ? "get" : "remove"} GridSet. A GridSet with name "${name}" does not exist.`;
+
+/** Returns the ids of the configured grid sets, then of the built-in ones. */
+export function gridSetIds({ configured }: Pick<RouteOptions, "configured">): readonly string[] {
+  const own = configured().gridSets.map(({ id }) => id);
+  return [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
+}
 
 export const gridSetOf = ({ configured }: Pick<RouteOptions, "configured">, name: string): GridSet | undefined =>
   configured().gridSets.find(({ id }) => id === name) ?? builtInGridSet(name);

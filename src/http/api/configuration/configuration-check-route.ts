@@ -1,7 +1,5 @@
 import { ok } from "../../../lib/result.ts";
 import type { RouteOptions } from "../../resource.ts";
-import { administering } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 
 export const configurationCheckOperations = [
@@ -10,15 +8,14 @@ export const configurationCheckOperations = [
     "checkConfiguration",
     "Lists the problems in the text of a configuration. Reads no variables and no files",
     {
+      need: "administer",
       body: { required: true, content: { "*/*": { schema: { type: "string" } } } },
-      answers: "ConfigurationCheck",
+      answer: "ConfigurationCheck",
       failures: [413],
     },
-    ({ checkConfiguration }: Pick<RouteOptions, "checkConfiguration">) =>
-      administering(async ({ body }) => {
-        const text = await body(ok);
-        if (!text.ok) return text;
-        return documentAnswer("ConfigurationCheck", { problems: await checkConfiguration(text.value) });
-      }),
+    async ({ checkConfiguration }: Pick<RouteOptions, "checkConfiguration">, { body }) => {
+      const text = await body(ok);
+      return text.ok ? ok({ problems: await checkConfiguration(text.value) }) : text;
+    },
   ),
 ];

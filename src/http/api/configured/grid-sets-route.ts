@@ -1,16 +1,15 @@
 import { gridSetTag } from "../../../configuration/configuration-tag.ts";
 import { documentOf, fileOf } from "../../../configuration/gwc/configured-object.ts";
 import { gridSetContent } from "../../../configuration/gwc/grid-set-object.ts";
-import { builtInGridSetIds } from "../../../grid/built-in.ts";
 import type { GridSet } from "../../../grid/grid-set.ts";
 import { gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { findSubset } from "../../../layer/layer.ts";
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
-import { refuse } from "../../../lib/result.ts";
-import { fixedGridSet, gridSetOf } from "../../configuration/grid-sets-route.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
-import { operation } from "../api-operation.ts";
+import { ok, refuse } from "../../../lib/result.ts";
+import { fixedGridSet, gridSetIds, gridSetOf } from "../../configuration/grid-sets-route.ts";
+import type { RouteOptions } from "../../resource.ts";
+import { documentAnswer, operation } from "../api-operation.ts";
+import type { Documents } from "../documents/documents.ts";
 import { type ChangedKind, isEditable, locationOf, objectOperations } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
@@ -26,21 +25,17 @@ function originOf({ configured }: Configured, id: string): "built-in" | "file" |
   return configured().gridSets.some((gridSet) => gridSet.id === id) ? "file" : "built-in";
 }
 
-const listHandler = (parts: Configured): Handler =>
-  reader(async () => {
-    const own = parts.configured().gridSets.map(({ id }) => id);
-    const ids = [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
-    const counts = new Map<string, number>();
-    for (const { gridSubsets } of parts.configured().layers)
-      for (const { gridSet } of gridSubsets) counts.set(gridSet.id, (counts.get(gridSet.id) ?? 0) + 1);
-    const gridSets = ids.flatMap((id) => {
-      const found = gridSetOf(parts, id);
-      if (found === undefined) return [];
-      const { title = null, srs } = found;
-      return [{ id, title, srs, origin: originOf(parts, id), layers: counts.get(id) ?? 0 }];
-    });
-    return documentAnswer("GridSets", { gridSets });
+function listedGridSets(parts: Configured): Documents["GridSets"]["gridSets"] {
+  const counts = new Map<string, number>();
+  for (const { gridSubsets } of parts.configured().layers)
+    for (const { gridSet } of gridSubsets) counts.set(gridSet.id, (counts.get(gridSet.id) ?? 0) + 1);
+  return gridSetIds(parts).flatMap((id) => {
+    const found = gridSetOf(parts, id);
+    if (found === undefined) return [];
+    const { title = null, srs } = found;
+    return [{ id, title, srs, origin: originOf(parts, id), layers: counts.get(id) ?? 0 }];
   });
+}
 
 function gridSetKind(parts: Configured): ChangedKind {
   const { configured } = parts;
@@ -89,8 +84,8 @@ export const gridSetOperations = [
     "GET /grid-sets",
     "listGridSets",
     "Lists the configured grid sets, then the built-in ones",
-    { answers: "GridSets" },
-    listHandler,
+    { answer: "GridSets" },
+    async (parts: Configured) => ok({ gridSets: listedGridSets(parts) }),
   ),
   ...objectOperations(
     "/grid-sets/{name}",

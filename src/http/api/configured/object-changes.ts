@@ -9,24 +9,18 @@ import { badField, conflict, type PlacedProblem, type Refusal } from "../../../l
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { masked } from "../../../lib/text/masked.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
-import { administering, type Exchange, type Reply, type RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
-import { type ApiOperation, operation } from "../api-operation.ts";
+import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
+import { type ApiOperation, type Call, documentAnswer, noContent, operation } from "../api-operation.ts";
 import { isObject, parseConfigurationObject, withoutNulls } from "../json-body.ts";
 import { answer, created, gone } from "../openapi/openapi-parts.ts";
-import { decodeStrictQuery, yesOrNo } from "../query-fields.ts";
+import { flag } from "../query-fields.ts";
 import { effectDocument } from "./change-effect.ts";
 import { expectedTag } from "./preconditions.ts";
 import { mergePatch, withSecrets } from "./secrets.ts";
 
 const changeQuery = z.object({
-  dryRun: yesOrNo
-    .default(false)
-    .meta({ default: false, description: "true: changes nothing, and returns the effect of the change" }),
-  truncate: yesOrNo.default(false).meta({
-    default: false,
-    description: "true: truncates the layer after the change, because its tiles are outdated",
-  }),
+  dryRun: flag("true: changes nothing, and returns the effect of the change"),
+  truncate: flag("true: truncates the layer after the change, because its tiles are outdated"),
 });
 
 const removalQuery = changeQuery.pick({ dryRun: true });
@@ -96,7 +90,8 @@ export function objectOperations(
   { summary, keys }: { readonly summary: string; readonly keys?: string },
   kindOf: (parts: RouteOptions) => ChangedKind,
 ): readonly ApiOperation[] {
-  const changes = { headers: [ifMatch], query: changeQuery, failures: [400, 404, 409, 412, 413] };
+  const changes = { need: "administer", headers: [ifMatch], query: changeQuery } as const;
+  const failures = [400, 404, 409, 412, 413];
   const effect = answer(document, "ConfigurationEffect");
   return [
     operation(
@@ -104,33 +99,33 @@ export function objectOperations(
       `get${document}`,
       summary,
       { answers: { 200: answer(document) }, failures: [404] },
-      (parts, name) => reader((exchange) => kindOf(parts).answer(exchange, name, 200)),
+      (parts, exchange) => kindOf(parts).answer(exchange, exchange.key, 200),
     ),
     operation(
       `PUT ${path}`,
       `put${document}`,
       "Creates or replaces an object that was made over HTTP: the keys of the configuration",
-      { ...changes, body: keys ?? ANY_OBJECT, answers: { 200: effect, 201: created(document) } },
-      (parts, name) => administering((exchange) => changed(parts, kindOf(parts), exchange, name, "PUT")),
+      { ...changes, body: keys ?? ANY_OBJECT, answers: { 200: effect, 201: created(document) }, failures },
+      (parts, call) => changed(parts, kindOf(parts), call, "PUT"),
     ),
     operation(
       `PATCH ${path}`,
       `change${document}`,
       "Changes single keys of an object that was made over HTTP (RFC 7396)",
-      { ...changes, body: ANY_OBJECT, answers: { 200: effect } },
-      (parts, name) => administering((exchange) => changed(parts, kindOf(parts), exchange, name, "PATCH")),
+      { ...changes, body: ANY_OBJECT, answers: { 200: effect }, failures },
+      (parts, call) => changed(parts, kindOf(parts), call, "PATCH"),
     ),
     operation(
       `DELETE ${path}`,
       `remove${document}`,
       "Removes an object that was made over HTTP, and the tiles of a removed layer",
       {
-        headers: [ifMatch],
+        ...changes,
         query: removalQuery,
         answers: { 200: answer("ConfigurationEffect"), ...gone },
         failures: [400, 404, 409, 412],
       },
-      (parts, name) => administering((exchange) => removed(parts, kindOf(parts), exchange, name)),
+      (parts, call) => removed(parts, kindOf(parts), call),
     ),
   ];
 }
@@ -141,12 +136,11 @@ const plain = (content: Content): unknown => JSON.parse(JSON.stringify(content))
 async function changed(
   parts: Parts,
   kind: ChangedKind,
-  exchange: Exchange,
-  name: string,
+  exchange: Call<typeof changeQuery, string>,
   method: "PUT" | "PATCH",
 ): Promise<Reply> {
-  const query = decodeStrictQuery(changeQuery, exchange);
-  if (!query.ok) return query;
+  const { key: name, fields } = exchange;
+  const { dryRun, truncate } = fields;
   const present = kind.present(exchange, name);
   const isPatch = method === "PATCH";
   if (isPatch && present === undefined) return refuse(kind.unknown(name));
@@ -159,7 +153,6 @@ async function changed(
   if (!content.ok) return content;
   const expected = expectedTag(exchange.headers, present?.tag ?? null);
   if (!expected.ok) return expected;
-  const { dryRun, truncate } = query.value;
   const effect = async (result: "created" | "changed" | "unchanged", of = NO_EFFECT): Promise<Reply> => ({
     ...documentAnswer("ConfigurationEffect", await effectDocument(parts.operations, result, of, truncatedLayer())),
     isPreview: true,
@@ -211,9 +204,8 @@ function named({ nameKey }: ChangedKind, content: unknown, name: string): Result
     : refuse(badField(nameKey, `the name in the address, ${JSON.stringify(name)}`, own));
 }
 
-async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name: string): Promise<Reply> {
-  const query = decodeStrictQuery(removalQuery, exchange);
-  if (!query.ok) return query;
+async function removed(parts: Parts, kind: ChangedKind, exchange: Call<typeof removalQuery, string>): Promise<Reply> {
+  const { key: name, fields } = exchange;
   const present = kind.present(exchange, name);
   if (present === undefined) return refuse(kind.unknown(name));
   const expected = expectedTag(exchange.headers, present.tag);
@@ -225,7 +217,7 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
     present.made === undefined || parts.configured().overridden.has(overriddenKey({ kind: kind.kind, name }));
   const change = { kind: kind.kind, name, document: undefined, ...(isInFile ? { isInFile } : {}), ...tag };
   const layer = kind.kind === "layer" ? asLayerName(name) : undefined;
-  if (query.value.dryRun) {
+  if (fields.dryRun) {
     const preview = await parts.previewObject(change);
     if (!preview.ok) return refuse(inBody(preview.error));
     const document = await effectDocument(parts.operations, "removed", preview.value, layer);
@@ -233,7 +225,7 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
   }
   const done = await parts.changeObject(change, exchange.by);
   if (!done.ok) return refuse(inBody(done.error));
-  return { status: 204, body: "", detail: `${kind.what} ${name}: removed` };
+  return noContent(`${kind.what} ${name}: removed`);
 }
 
 /** Converts the paths of a refusal to paths of the request body. */

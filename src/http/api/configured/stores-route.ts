@@ -1,13 +1,12 @@
 import { documentOf, fileOf } from "../../../configuration/gwc/configured-object.ts";
 import { storeContent } from "../../../configuration/gwc/store-object.ts";
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
-import { refuse } from "../../../lib/result.ts";
+import { ok, refuse } from "../../../lib/result.ts";
 import { storeConfiguration, storeConfigurationWithSecrets, storeTag } from "../../../store/store-configuration.ts";
 import { DEFAULT_STORE, type StoreOptions } from "../../../store/store-options.ts";
 import { fixedStore, usersOfStore } from "../../configuration/blob-stores-route.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
-import { operation } from "../api-operation.ts";
+import type { RouteOptions } from "../../resource.ts";
+import { documentAnswer, operation } from "../api-operation.ts";
 import { type ChangedKind, isEditable, locationOf, objectOperations } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
@@ -33,11 +32,6 @@ function storeView(parts: Configured, { id, type }: StoreOptions) {
     layers: layers.flatMap(({ name, store = first?.id }) => (store === id ? [name] : [])),
   };
 }
-
-const listHandler = (parts: Configured): Handler =>
-  reader(async () =>
-    documentAnswer("Stores", { stores: parts.configured().stores.map((store) => storeView(parts, store)) }),
-  );
 
 function storeKind(parts: Configured): ChangedKind {
   const { configured } = parts;
@@ -86,8 +80,8 @@ export const storeOperations = [
     "GET /stores",
     "listStores",
     "Lists the stores in the order of the configuration",
-    { answers: "Stores" },
-    listHandler,
+    { answer: "Stores" },
+    async (parts: Configured) => ok({ stores: parts.configured().stores.map((store) => storeView(parts, store)) }),
   ),
   ...objectOperations("/stores/{name}", "Store", { summary: "Returns one store, without its secrets" }, storeKind),
 ];

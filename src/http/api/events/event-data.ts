@@ -1,5 +1,6 @@
+import type { ActivityRow } from "../../../activity/activity-service.ts";
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
-import { activityDocument } from "../activity/activity-document.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { Documents } from "../documents/documents.ts";
 
 /** The data of an event: a document, or a few fields from which the client knows which resource to request again. */
@@ -8,6 +9,11 @@ type EventData =
   | { readonly id: number }
   | { readonly name: string }
   | { readonly layers: number };
+
+export const activityDocument = ({ timeMs, ...entry }: ActivityRow): Documents["ActivityEntry"] => ({
+  ...entry,
+  time: isoTime(timeMs),
+});
 
 /** Returns the data of an event in the form that clients receive. */
 export function eventData(event: ServerEvent): EventData {

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { catalogueOf } from "../../../layer/catalogue.ts";
-import type { Exchange } from "../../resource.ts";
-import { eventsHandler } from "./events-route.ts";
+import { eventStreams } from "./events-route.ts";
 import { ServerEvents } from "./server-events.ts";
 
 beforeEach(() => {
@@ -11,29 +9,23 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const exchangeOf = (query: string, signal: AbortSignal): Exchange => ({
-  target: { mount: "", path: "/api/v1/events", query },
+type StreamCall = Parameters<ReturnType<typeof eventStreams>>[0];
+const callOf = (fields: StreamCall["fields"], signal: AbortSignal): StreamCall => ({
+  fields,
   headers: {},
-  query: new URLSearchParams(query),
-  origin: "http://localhost",
-  base: "http://localhost",
-  catalogue: catalogueOf([]),
   caller: { kind: "local" },
-  address: "127.0.0.1",
-  by: null,
   signal,
   isStillPermitted: () => true,
-  body: () => Promise.reject(new Error("a GET has no body")),
 });
 
 /** Opens the event stream of job 1. `parts` grows as the stream is sent. */
 async function listen(events: ServerEvents): Promise<{ readonly parts: string[]; readonly stop: () => Promise<void> }> {
   const aborter = new AbortController();
-  const handler = eventsHandler({
+  const streamOf = eventStreams({
     events: events,
     operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => true },
   });
-  const answer = await handler.handle(exchangeOf("job=1", aborter.signal));
+  const answer = await streamOf(callOf({ job: 1 }, aborter.signal));
   const body = answer === undefined || "ok" in answer ? undefined : answer.body;
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array) throw new Error("no stream");
   const parts: string[] = [];
@@ -91,13 +83,13 @@ test("a stream that is sent events has no comment between them, and one where no
 test("a stream ends when the session of its caller has been closed", async () => {
   const events = new ServerEvents("aa");
   let isOpen = true;
-  const handler = eventsHandler({
+  const streamOf = eventStreams({
     events,
     operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => isOpen },
   });
   const user = { name: "a", passwordHash: "", roles: ["viewer"] } as const;
-  const answer = await handler.handle({
-    ...exchangeOf("", new AbortController().signal),
+  const answer = await streamOf({
+    ...callOf({}, new AbortController().signal),
     headers: { cookie: `nuthatch_session=${"t".repeat(43)}` },
     caller: { kind: "user", user, csrfToken: "token" },
   });
@@ -117,11 +109,11 @@ test("a stream ends when the session of its caller has been closed", async () =>
 });
 
 test("the stream after a thousand is refused, and is accepted again once one has ended", async () => {
-  const handler = eventsHandler({
+  const streamOf = eventStreams({
     events: new ServerEvents("aa"),
     operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => true },
   });
-  const open = async (signal = new AbortController().signal) => handler.handle(exchangeOf("job=1", signal));
+  const open = async (signal = new AbortController().signal) => streamOf(callOf({ job: 1 }, signal));
   const first = new AbortController();
   await open(first.signal);
   await Promise.all(Array.from({ length: 999 }, () => open()));

@@ -10,9 +10,9 @@ import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
 import { sessionTokenOf } from "../../auth/session-cookie.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
-import { operation } from "../api-operation.ts";
-import { id, layer, readingQuery } from "../query-fields.ts";
+import type { Reply, RouteOptions } from "../../resource.ts";
+import { type Call, operation } from "../api-operation.ts";
+import { id, layer } from "../query-fields.ts";
 import type { ServerEvents } from "./server-events.ts";
 import { TileChangeFeed } from "./tile-change-feed.ts";
 
@@ -60,9 +60,10 @@ const eventsQuery = z.object({
   lastEventId: text.exactOptional(),
 });
 type Wanted = z.output<typeof eventsQuery>;
+type StreamFacts = "fields" | "headers" | "signal" | "caller" | "isStillPermitted";
 
-/** One handler serves all requests of a server, because its streams share the requests for changes of tiles. */
-const handlerOf = onceEach((parts: EventParts) => eventsHandler(parts));
+/** One function serves all requests of a server, because its streams share the requests for changes of tiles. */
+const streamsOf = onceEach((parts: EventParts) => eventStreams(parts));
 
 export const eventsOperations = [
   operation(
@@ -74,7 +75,7 @@ export const eventsOperations = [
       answers: { 200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } } },
       failures: [400, 404],
     },
-    handlerOf,
+    (parts: EventParts, call) => streamsOf(parts)(call),
   ),
 ];
 
@@ -84,14 +85,17 @@ export const eventsOperations = [
  * these events, the client gets a snapshot again. The stream ends when the caller has lost its account, its API token,
  * its session or the right to read.
  */
-export function eventsHandler({ operations, events }: EventParts): Handler {
+export function eventStreams({
+  operations,
+  events,
+}: EventParts): (call: Pick<Call<typeof eventsQuery, string>, StreamFacts>) => Promise<Reply> {
   const tiles = new TileChangeFeed(
     (signal) => operations.tileChanges(signal),
     () => events.wake(),
   );
   let streams = 0;
   const ofAccounts = new Map<string, number>();
-  return readingQuery(eventsQuery, async (wanted, { headers, signal, caller, isStillPermitted }) => {
+  return async ({ fields: wanted, headers, signal, caller, isStillPermitted }) => {
     if (streams >= MOST_STREAMS)
       return refuse({ code: "too_many_requests", message: `${MOST_STREAMS} streams of events are open already.` });
     const account = caller.kind === "user" ? caller.user.name : undefined;
@@ -126,7 +130,7 @@ export function eventsHandler({ operations, events }: EventParts): Handler {
         stream(operations, events, wanted, { from, changes, signal, isStillPermitted, session }),
       ),
     };
-  });
+  };
 }
 
 /** Yields a stream. If the client requests changes of tiles, listens to them for the time of the stream. */

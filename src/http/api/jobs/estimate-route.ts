@@ -7,11 +7,9 @@ import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
 import { ClientGone } from "../../request.ts";
-import { type Exchange, type Handler, type RouteOptions, reading } from "../../resource.ts";
-import { json } from "../api-answer.ts";
+import type { Exchange, RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 import { planRequested } from "./jobs-route.ts";
 
@@ -29,33 +27,46 @@ export interface EstimateParts extends Pick<RouteOptions, "jobOptions"> {
 
 const bounded = limitConcurrency(MOST_AT_ONCE, "estimates are being computed");
 
+/** An estimate changes nothing, so it needs only the right to read. */
 export const estimateOperations = [
   operation(
     "POST /estimate",
     "estimateJob",
     "Estimates the tiles, bytes and time of a job, or the space that a truncate frees; null: unknown",
-    { body: "JobRequest", answers: { 200: answer("Estimate", "Estimates") }, failures: [400, 404, 409, 413, 422, 503] },
-    (parts) => estimateHandler(parts),
+    {
+      need: "read",
+      body: "JobRequest",
+      answer: ["Estimate", "Estimates"],
+      failures: [400, 404, 409, 413, 422, 503],
+    },
+    (parts: EstimateParts, call) => estimate(parts, call),
   ),
 ];
 
-/** Returns the handler. An estimate changes nothing, so it needs only the right to read. */
-export const estimateHandler = (parts: EstimateParts, longestMs = LONGEST_MS): Handler =>
-  reading(async (exchange) => {
-    const bytes = await exchange.body(ok);
-    if (!bytes.ok) return bytes;
-    const estimated = await bounded(() =>
-      withinTime(exchange.signal, longestMs, (signal) => estimateOf(parts, exchange, bytes.value, signal)),
-    );
-    return estimated.ok ? json(estimated.value) : estimated;
-  });
+/**
+ * Estimates the job or the jobs of a request.
+ * @throws ClientGone if the client has disconnected
+ */
+export async function estimate(
+  parts: EstimateParts,
+  exchange: Pick<Exchange, "body" | "catalogue" | "signal">,
+  longestMs = LONGEST_MS,
+): Promise<Result<Estimated, Refusal>> {
+  const bytes = await exchange.body(ok);
+  if (!bytes.ok) return bytes;
+  return bounded(() =>
+    withinTime(exchange.signal, longestMs, (signal) => estimateOf(parts, exchange, bytes.value, signal)),
+  );
+}
+
+type Estimated = Documents["Estimate"] | Documents["Estimates"];
 
 async function estimateOf(
   { operations, jobOptions }: EstimateParts,
-  { catalogue }: Exchange,
+  { catalogue }: Pick<Exchange, "catalogue">,
   bytes: Uint8Array,
   signal: AbortSignal,
-): Promise<Result<Documents["Estimate"] | Documents["Estimates"], Refusal>> {
+): Promise<Result<Estimated, Refusal>> {
   const decoded = await new Slices(machineClock, signal).run(decodeJobBody(bytes));
   if (!decoded.ok) return decoded;
   const requested = decoded.value;

@@ -18,17 +18,15 @@ import {
   type JobRequest,
   type SubmittedJob,
 } from "../../../plan/job/job-request.ts";
-import type { JobChange } from "../../../plan/job/job-terms.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
-import { differences, jobDetail, withDetail } from "../../activity-detail.ts";
-import { type Exchange, operating, type Reply, type RouteOptions } from "../../resource.ts";
-import { documentAnswer, json, viewAnswer } from "../api-answer.ts";
-import { type ApiOperation, numberedOperation, operation } from "../api-operation.ts";
+import { differences, jobDetail } from "../../activity-detail.ts";
+import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
+import { type ApiOperation, detailed, json, noContent, numberedOperation, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { created, gone } from "../openapi/openapi-parts.ts";
-import { id, layer, moment, page, readingQuery, yesOrNo } from "../query-fields.ts";
+import { created } from "../openapi/openapi-parts.ts";
+import { id, layer, moment, page, yesOrNo } from "../query-fields.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
@@ -87,66 +85,68 @@ export const jobOperations = [
     "GET /jobs",
     "listJobs",
     "Lists jobs, the newest first",
-    { query: jobsQuery, answers: "Jobs", failures: [400, 404] },
-    (parts: Parts) => readingQuery(jobsQuery, async (query) => documentAnswer("Jobs", await listJobs(parts, query))),
+    { query: jobsQuery, answer: "Jobs", failures: [400, 404] },
+    async (parts: Parts, { fields }) => ok(await listJobs(parts, fields)),
   ),
   operation(
     "POST /jobs",
     "createJob",
     "Creates a seed, a reseed or a truncate. A request with a plural field creates all of its jobs or none",
     {
+      need: "operate",
       headers: [idempotencyKey],
       body: "JobRequest",
       answers: { 201: createdJobs("Job", "Jobs") },
       failures: [400, 404, 409, 413, 422],
     },
-    (parts: Parts) =>
-      operating(async (exchange) => {
-        const body = await exchange.body(ok);
-        if (!body.ok) return body;
-        const slices = new Slices(machineClock);
-        const requested = await slices.run(decodeJobBody(body.value));
-        if (!requested.ok) return requested;
-        await slices.next();
-        const origin = originOf(exchange, requested.value.digest);
-        if (!origin.ok) return origin;
-        const submitted = await submit(parts, exchange, requested.value, origin.value);
-        return submittedAnswer(parts, exchange, submitted, "many" in requested.value);
-      }),
+    async (parts: Parts, exchange) => {
+      const body = await exchange.body(ok);
+      if (!body.ok) return body;
+      const slices = new Slices(machineClock);
+      const requested = await slices.run(decodeJobBody(body.value));
+      if (!requested.ok) return requested;
+      await slices.next();
+      const origin = originOf(exchange, requested.value.digest);
+      if (!origin.ok) return origin;
+      const submitted = await submit(parts, exchange, requested.value, origin.value);
+      return submittedAnswer(parts, exchange, submitted, "many" in requested.value);
+    },
   ),
   numberedOperation(
     "GET /jobs/{id}",
     "getJob",
     "Returns one job; with wait, when the job has ended or after this number of seconds",
-    { query: waitQuery, answers: "Job", failures: [400, 404] },
-    (parts, jobId) =>
-      readingQuery(waitQuery, async ({ wait }, { signal }) => {
-        const job = await waitForJob(jobId, wait * 1_000, parts, signal);
-        return job === undefined ? refuse(unknownJob(jobId)) : documentAnswer("Job", job);
-      }),
+    { query: waitQuery, answer: "Job", failures: [400, 404] },
+    async (parts: Pick<RouteOptions, "operations" | "events">, { key, fields: { wait }, signal }) => {
+      const job = await waitForJob(key, wait * 1_000, parts, signal);
+      return job === undefined ? refuse(unknownJob(key)) : ok(job);
+    },
   ),
   numberedOperation(
     "PATCH /jobs/{id}",
     "changeJob",
     "Changes the terms of an unfinished job. Absent fields stay unchanged, null sets the default",
-    { body: "JobTerms", answers: "Job", failures: [400, 404, 409, 413] },
-    (parts: Parts, jobId) =>
-      operating(async (exchange) => {
-        const terms = await exchange.body(decodeTermsChange);
-        return terms.ok ? changeAnswer(parts, jobId, terms.value) : terms;
-      }),
+    { need: "operate", body: "JobTerms", answer: "Job", failures: [400, 404, 409, 413] },
+    async ({ operations }: Parts, { key, body }) => {
+      const terms = await body(decodeTermsChange);
+      if (!terms.ok) return terms;
+      const before = await operations.job(key);
+      return detailed(
+        await operations.change(key, terms.value),
+        (job) => `${jobDetail(job)}; ${differences(before && termsOf(before), termsOf(job))}`,
+      );
+    },
   ),
   numberedOperation(
     "DELETE /jobs/{id}",
     "forgetJob",
     "Removes an ended job from the history",
-    { answers: gone, failures: [404, 409] },
-    ({ operations }: Parts, jobId) =>
-      operating(async () => {
-        const job = await operations.job(jobId);
-        const deleted = await operations.deleteJob(jobId);
-        return deleted.ok ? withDetail({ status: 204, body: "" }, job && jobDetail(job)) : deleted;
-      }),
+    { need: "operate", failures: [404, 409] },
+    async ({ operations }: Parts, { key }) => {
+      const job = await operations.job(key);
+      const deleted = await operations.deleteJob(key);
+      return deleted.ok ? noContent(job && jobDetail(job)) : deleted;
+    },
   ),
   actionOperation(
     "cancel",
@@ -158,13 +158,17 @@ export const jobOperations = [
     "POST /jobs/{id}/retry",
     "retryJob",
     "Creates a job over the failed tiles of a job, and over the tiles that an aborted job did not reach",
-    { headers: [idempotencyKey], answers: { 201: createdJobs("Job") }, failures: [404, 409, 422] },
-    (parts: Parts, jobId) =>
-      operating(async (exchange) => {
-        const origin = originOf(exchange, () => `retry of job ${jobId}`);
-        if (!origin.ok) return origin;
-        return submittedAnswer(parts, exchange, await parts.operations.retry(jobId, origin.value), false);
-      }),
+    {
+      need: "operate",
+      headers: [idempotencyKey],
+      answers: { 201: createdJobs("Job") },
+      failures: [404, 409, 422],
+    },
+    async (parts: Parts, exchange) => {
+      const origin = originOf(exchange, () => `retry of job ${exchange.key}`);
+      if (!origin.ok) return origin;
+      return submittedAnswer(parts, exchange, await parts.operations.retry(exchange.key, origin.value), false);
+    },
   ),
 ];
 
@@ -228,20 +232,6 @@ export async function planRequested(
   return planned;
 }
 
-/** Changes the terms of a job. The detail lists the changed terms. */
-async function changeAnswer(
-  { operations }: Pick<RouteOptions, "operations">,
-  jobId: number,
-  terms: JobChange,
-): Promise<Reply> {
-  const before = await operations.job(jobId);
-  return viewAnswer(
-    "Job",
-    await operations.change(jobId, terms),
-    (job) => `${jobDetail(job)}; ${differences(before && termsOf(before), termsOf(job))}`,
-  );
-}
-
 const termsOf = ({ priority, rateLimit, runWindow, threadCount, maxFailures }: JobView) => ({
   priority,
   rateLimit,
@@ -257,14 +247,12 @@ export const JOB_ACTIONS = { cancel: "cancel", pause: "pause", resume: "unpause"
 export type JobAction = keyof typeof JOB_ACTIONS;
 
 function actionOperation(action: JobAction, summary: string): ApiOperation {
-  const about = { answers: "Job", failures: [404, 409] };
   return numberedOperation(
     `POST /jobs/{id}/${action}`,
     `${action}Job`,
     summary,
-    about,
-    ({ operations }: Parts, jobId) =>
-      operating(async ({ by }) => viewAnswer("Job", await operations[JOB_ACTIONS[action]](jobId, by), jobDetail)),
+    { need: "operate", answer: "Job", failures: [404, 409] },
+    async ({ operations }: Parts, { key, by }) => detailed(await operations[JOB_ACTIONS[action]](key, by), jobDetail),
   );
 }
 

@@ -10,12 +10,10 @@ import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fixedLayer } from "../../configuration/layers-route.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
-import { operation } from "../api-operation.ts";
+import type { RouteOptions } from "../../resource.ts";
+import { documentAnswer, operation } from "../api-operation.ts";
 import { type ChangedKind, isEditable, locationOf, objectOperations } from "../configured/object-changes.ts";
-import { answer } from "../openapi/openapi-parts.ts";
-import { readingQuery, wholeNumber } from "../query-fields.ts";
+import { wholeNumber } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
 
 /** The default limit, which is more than the layers of any configuration. */
@@ -27,22 +25,6 @@ const layersQuery = z.object({
   after: text.exactOptional().meta({ description: "The name of the last layer of the page before" }),
   fields: z.enum(["summary"]).exactOptional(),
 });
-
-const listHandler = (): Handler =>
-  readingQuery(layersQuery, async (query, exchange) => {
-    const found = pageOf([...exchange.catalogue.layers.values()], query);
-    if (!found.ok) return found;
-    const { layers, total, next } = found.value;
-    const isPage = [...exchange.query.keys()].length > 0;
-    if (query.fields === "summary")
-      return documentAnswer("LayerSummaries", { layers: layers.map(layerSummary), total, next });
-    const used = new Set(layers.flatMap(({ gridSubsets }) => gridSubsets.map(({ gridSet }) => gridSet)));
-    return documentAnswer("Layers", {
-      layers: layers.map(listedLayer),
-      gridSets: [...used].map(gridSetDocument),
-      ...(isPage ? { total, next } : {}),
-    });
-  });
 
 function layerKind(parts: Pick<RouteOptions, "operations" | "layerOrigin" | "configured">): ChangedKind {
   const { operations, layerOrigin, configured } = parts;
@@ -86,8 +68,19 @@ export const layerOperations = [
     "GET /layers",
     "listLayers",
     "Lists the layers with their grid sets, formats and parameters; the first grid set and format are the defaults",
-    { query: layersQuery, answers: { 200: answer("Layers", "LayerSummaries") }, failures: [400] },
-    listHandler,
+    { query: layersQuery, answer: ["Layers", "LayerSummaries"], failures: [400] },
+    async (_, { fields, query, catalogue }) => {
+      const found = pageOf([...catalogue.layers.values()], fields);
+      if (!found.ok) return found;
+      const { layers, total, next } = found.value;
+      if (fields.fields === "summary") return ok({ layers: layers.map(layerSummary), total, next });
+      const used = new Set(layers.flatMap(({ gridSubsets }) => gridSubsets.map(({ gridSet }) => gridSet)));
+      return ok({
+        layers: layers.map(listedLayer),
+        gridSets: [...used].map(gridSetDocument),
+        ...(query.size > 0 ? { total, next } : {}),
+      });
+    },
   ),
   ...objectOperations(
     "/layers/{layer}",

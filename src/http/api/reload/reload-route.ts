@@ -1,6 +1,5 @@
+import { ok } from "../../../lib/result.ts";
 import type { RouteOptions } from "../../resource.ts";
-import { administering } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 
 export const reloadOperations = [
@@ -8,11 +7,10 @@ export const reloadOperations = [
     "POST /reload",
     "reload",
     "Reads the configuration file again. An invalid file changes nothing",
-    { answers: "Reload", failures: [400] },
-    ({ reload }: Pick<RouteOptions, "reload">) =>
-      administering(async () => {
-        const reloaded = await reload();
-        return reloaded.ok ? documentAnswer("Reload", { warnings: reloaded.value }) : reloaded;
-      }),
+    { need: "administer", answer: "Reload", failures: [400] },
+    async ({ reload }: Pick<RouteOptions, "reload">) => {
+      const reloaded = await reload();
+      return reloaded.ok ? ok({ warnings: reloaded.value }) : reloaded;
+    },
   ),
 ];

@@ -1,9 +1,9 @@
 import { onceEach } from "../../../lib/once-each.ts";
 import { ownVersion } from "../../../lib/process/version.ts";
+import { ok } from "../../../lib/result.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { ServerMetrics } from "../../metrics/metrics-sample.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
+import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import type { Peak, RecentTraffic, TrafficRatesView } from "../stats/traffic-rates.ts";
@@ -20,29 +20,24 @@ export const serverOperations = [
     "GET /server",
     "getServer",
     "Returns the requests since the start, their rates, the memory tier, and the storage places",
-    { answers: "Server" },
-    (parts) => reader(serverAnswer(parts)),
+    { answer: "Server" },
+    async (parts: ServerParts) => {
+      const { installation, metrics, trafficRates } = parts;
+      const [rates, server, places] = await Promise.all([trafficRates(), metrics(), placesOf(parts).list()]);
+      return ok({
+        version: ownVersion(),
+        nodeVersion: process.version,
+        startedAt: isoTime(rates.startedMs),
+        workers: installation().workers,
+        requests: requestsOf(rates, server),
+        recent: rates.recent.map(recentOf),
+        peak: { requests: peakOf(rates.peakRequests), bytes: peakOf(rates.peakBytes) },
+        memoryTier: memoryOf(server),
+        places,
+      });
+    },
   ),
 ];
-
-const serverAnswer = (parts: ServerParts): Handler["handle"] => {
-  const { installation, metrics, trafficRates } = parts;
-  return async () => {
-    const places = placesOf(parts);
-    const [rates, server, listed] = await Promise.all([trafficRates(), metrics(), places.list()]);
-    return documentAnswer("Server", {
-      version: ownVersion(),
-      nodeVersion: process.version,
-      startedAt: isoTime(rates.startedMs),
-      workers: installation().workers,
-      requests: requestsOf(rates, server),
-      recent: rates.recent.map(recentOf),
-      peak: { requests: peakOf(rates.peakRequests), bytes: peakOf(rates.peakBytes) },
-      memoryTier: memoryOf(server),
-      places: listed,
-    });
-  };
-};
 
 function requestsOf({ total }: TrafficRatesView, { maps }: ServerMetrics): ServerDocument["requests"] {
   const { hits, misses, failed, notCached, bytes } = total;

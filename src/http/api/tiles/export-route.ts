@@ -9,7 +9,7 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import { type Exchange, type Reply, type RouteOptions, reading } from "../../resource.ts";
+import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import { jobRequestSchema } from "../jobs/job-document.ts";
 import { decodeJobs } from "../jobs/job-request-codec.ts";
@@ -40,12 +40,14 @@ type Parts = Pick<RouteOptions, "operations" | "jobOptions">;
 
 const bounded = limitConcurrency(MOST_AT_ONCE, "pages are being exported");
 
+/** An export changes nothing, so it needs only the right to read. */
 export const exportOperations = [
   operation(
     "POST /tiles/export",
     "exportTiles",
     "Returns a page of the stored tiles of a range, with their bytes. Renders nothing",
     {
+      need: "read",
       body: "TileExportRequest",
       answers: {
         200: packJson(
@@ -54,8 +56,7 @@ export const exportOperations = [
       },
       failures: [400, 404, 413, 422, 503],
     },
-    // An export changes nothing, so it needs only the right to read.
-    (parts: Parts) => reading((exchange) => bounded(() => answerTo(exchange, parts))),
+    (parts: Parts, exchange) => bounded(() => answerTo(exchange, parts)),
   ),
 ];
 
