@@ -9,7 +9,7 @@ import { MOST_DETAIL } from "./activity-detail.ts";
 import type { Checked } from "./auth/credentials.ts";
 import { refusalOfHeader } from "./auth/rights.ts";
 import { STATUS } from "./errors.ts";
-import { requestIdOf } from "./request-id.ts";
+import { requestIdOf } from "./request.ts";
 
 /** A request for a change or a refused log-in, with its answer. */
 export interface AnsweredChange {

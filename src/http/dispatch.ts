@@ -9,8 +9,16 @@ import { firstSegment } from "./percent.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import { publicReason, type Readiness } from "./readiness.ts";
 import { type Answer, send, textAnswer } from "./reply.ts";
-import { type Address, clientAddress, ownAddress, splitTarget, type Target, underMount } from "./request.ts";
-import { ID_HEADER, requestIdOf } from "./request-id.ts";
+import {
+  type Address,
+  clientAddress,
+  ID_HEADER,
+  ownAddress,
+  requestIdOf,
+  splitTarget,
+  type Target,
+  underMount,
+} from "./request.ts";
 import { publicAnswer } from "./resource.ts";
 import type { TileProtocols } from "./tiles/tile-protocols.ts";
 import { isTilePath } from "./tiles/tile-route.ts";

@@ -7,15 +7,13 @@ import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { refuse } from "../lib/result.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { callerOf, isStillPermitted } from "./auth/caller.ts";
-import { challengeOf } from "./auth/challenge.ts";
-import { type Caller, forbiddenTo } from "./auth/rights.ts";
+import { type Caller, challengeOf, forbiddenTo } from "./auth/rights.ts";
+import { crossSiteRefusal } from "./auth/site-checks.ts";
 import type { ChangeLog } from "./change-log.ts";
-import { POLICY } from "./console/policy.ts";
-import { crossSiteRefusal } from "./cross-site.ts";
 import { methodAnswer, NOT_FOUND, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
 import { parseForm } from "./query.ts";
-import { type Answer, HTML_TYPE } from "./reply.ts";
+import { type Answer, POLICY_HEADER, pageAnswer } from "./reply.ts";
 import { clientAddress, ownAddress, readBody, type Target } from "./request.ts";
 import {
   allowOf,
@@ -183,10 +181,8 @@ function handlerFor(
   if (handler !== undefined) return handler;
   if (resource.browserPage === true && method === "GET" && /text\/html/i.test(headers.accept ?? ""))
     return {
-      status: STATUS.method_not_allowed,
-      type: HTML_TYPE,
-      body: methodPage(allow.split(", "), `${prefix}/`),
-      headers: { Allow: allow, "Content-Security-Policy": POLICY },
+      ...pageAnswer(STATUS.method_not_allowed, methodPage(allow.split(", "), `${prefix}/`)),
+      headers: { Allow: allow, ...POLICY_HEADER },
     };
   return methodAnswer(method, allow, refused);
 }

@@ -35,11 +35,35 @@ export const textType = (text: string): string =>
 export const EVENT_STREAM_TYPE = "text/event-stream";
 export const HTML_TYPE = "text/html; charset=utf-8";
 
+/**
+ * The Content-Security-Policy of all HTML pages. Maps use pictures with `blob:` and `data:` addresses. No inline script
+ * runs, and no other host is contacted.
+ */
+export const POLICY_HEADER = {
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+} as const;
+
 export const textAnswer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status,
   type: textType(body),
   body,
   headers,
+});
+
+/** Returns the answer with an HTML page. */
+export const pageAnswer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status,
+  type: HTML_TYPE,
+  body,
+  headers: { ...POLICY_HEADER, ...headers },
+});
+
+export const redirect = (location: string): Answer => ({
+  status: 302,
+  type: "text/plain",
+  body: "",
+  headers: { Location: location },
 });
 
 /** Sends an answer of the management interface, without a body for HEAD. Caches must not store it. */

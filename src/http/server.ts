@@ -7,9 +7,7 @@ import { machineClock } from "../lib/time/machine-clock.ts";
 import { createDispatch, type HttpOptions } from "./dispatch.ts";
 import { httpError, refusalOfFault, refusalText } from "./errors.ts";
 import { send } from "./reply.ts";
-import { ClientGone } from "./request.ts";
-import { ID_HEADER, requestIdOf } from "./request-id.ts";
-import { SilentConnections } from "./silent-connections.ts";
+import { ClientGone, ID_HEADER, requestIdOf } from "./request.ts";
 import { SlowReaders } from "./slow-readers.ts";
 
 export interface HttpServer {
@@ -125,4 +123,25 @@ function refuseRaw(code: string | undefined, socket: Socket): void {
   else if (code === "ERR_HTTP_REQUEST_TIMEOUT")
     socket.end(rawAnswer("408 Request Timeout", "The request did not arrive in time."));
   else socket.end(rawAnswer("400 Bad Request", "The request is not valid HTTP."));
+}
+
+/**
+ * Tracks connections that have not sent a request yet. Browsers and connection pools open some in advance. Node does
+ * not count them as idle, so each would delay a shutdown by its whole grace time.
+ */
+class SilentConnections {
+  readonly #sockets = new Set<Socket>();
+
+  constructor(server: Server) {
+    server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
+    server.on("request", ({ socket }) => this.#sockets.delete(socket));
+  }
+
+  /** Closes the connections that have not sent a request. */
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
 }

@@ -5,11 +5,11 @@ import { planExtentTruncate } from "../../plan/plan-job.ts";
 import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts";
 import { jobDetail, truncationDetail } from "../activity-detail.ts";
 import { forbiddenTo } from "../auth/rights.ts";
-import { type Answer, HTML_TYPE } from "../reply.ts";
+import { type Answer, POLICY_HEADER, pageAnswer } from "../reply.ts";
 import { type Exchange, operating, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 import { truncatedPage } from "./killed-page.ts";
 import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-codec.ts";
-import { madeJob, POLICY_HEADER } from "./seed-route.ts";
+import { madeJob } from "./seed-route.ts";
 
 type TruncateParts = Pick<RouteOptions, "operations" | "jobOptions">;
 
@@ -107,11 +107,6 @@ async function truncateAllAnswer(
   const monitor = { Link: `<${base}/api/v1/truncations>; rel="monitor"` };
   const detail = `${truncated.length} layers: ${truncated.join(", ")}`;
   if (!isForm) return { status: 200, type: "text/plain", body: "", headers: monitor, detail };
-  return {
-    status: 200,
-    type: HTML_TYPE,
-    body: truncatedPage(truncated, `${target.mount}/`),
-    headers: { ...monitor, ...POLICY_HEADER },
-    detail,
-  };
+  const page = pageAnswer(200, truncatedPage(truncated, `${target.mount}/`));
+  return { ...page, headers: { ...monitor, ...POLICY_HEADER }, detail };
 }

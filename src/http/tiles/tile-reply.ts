@@ -7,7 +7,7 @@ import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { jsonText } from "../../lib/text/json-text.ts";
 import type { UpstreamDocument } from "../../source/source.ts";
-import { challengeOf } from "../auth/challenge.ts";
+import { challengeOf } from "../auth/rights.ts";
 import { type ProtocolError, plainError } from "../errors.ts";
 import { endInParts } from "../slow-readers.ts";
 import { hasResult } from "./conditional.ts";

@@ -11,8 +11,7 @@ import { parseTms } from "./tms/tms-address.ts";
 import { parseWms, wmsVersion } from "./wms/wms-address.ts";
 import { parseWmtsKvp, parseWmtsRest } from "./wmts/wmts-address.ts";
 import { parseTileJson } from "./xyz/tilejson.ts";
-import { parseGmaps, parseQuadkey, parseVe } from "./xyz/web-tile.ts";
-import { parseXyz } from "./xyz/xyz-address.ts";
+import { parseGmaps, parseQuadkey, parseVe, parseXyz } from "./xyz/xyz-address.ts";
 
 /** Parses the remaining path and the query. Pure. Never throws, for any input of a client. */
 type Parser = (catalogue: Catalogue, rest: readonly string[], query: Query) => Result<ParsedAddress, ProtocolRefusal>;

@@ -4,7 +4,7 @@ import { text } from "../../../lib/document-fields.ts";
 import { ok } from "../../../lib/result.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
-import { activityDocument } from "../events/event-data.ts";
+import { activityDocument } from "../events/server-events.ts";
 import { page, yesOrNo } from "../query-fields.ts";
 
 const activityQuery = z.object({

@@ -1,21 +1,21 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../configuration/gwc/configured-object.ts";
 import type { Content } from "../../../configuration/gwc/content.ts";
 import { inObject } from "../../../configuration/gwc/object-origin.ts";
 import { ownDocument } from "../../../configuration/gwc/own-document.ts";
-import { asLayerName } from "../../../layer/tile-set.ts";
+import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { masked } from "../../../lib/text/masked.ts";
 import { differences, withDetail } from "../../activity-detail.ts";
 import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
 import { type ApiOperation, type Call, documentAnswer, noContent, operation } from "../api-operation.ts";
+import type { Documents } from "../documents/documents.ts";
 import { isObject, parseConfigurationObject, withoutNulls } from "../json-body.ts";
 import { answer, created, gone } from "../openapi/openapi-parts.ts";
 import { flag } from "../query-fields.ts";
-import { effectDocument } from "./change-effect.ts";
-import { expectedTag } from "./preconditions.ts";
 import { mergePatch, withSecrets } from "./secrets.ts";
 
 const changeQuery = z.object({
@@ -241,4 +241,67 @@ function inBody(refusal: Refusal): Refusal {
   });
   const [first, ...others] = problems.map(({ message }) => message);
   return { code: "bad_field", message: first ?? "the body is not valid", details: others, problems };
+}
+
+const failed = (message: string): { readonly ok: false; readonly error: Refusal } =>
+  refuse({ code: "precondition_failed", message });
+
+/**
+ * Returns the tag that an object must have when it is changed (RFC 9110, 13.1): null if the object must not exist,
+ * undefined if it may have any state.
+ * @param tag the tag of the present object; null if the object does not exist
+ */
+function expectedTag(headers: IncomingHttpHeaders, tag: string | null): Result<string | null | undefined, Refusal> {
+  const match = headers["if-match"];
+  if (match !== undefined) {
+    const isMatched = tag !== null && (match.trim() === "*" || tagsIn(match).includes(tag));
+    return isMatched ? ok(tag) : failed(`If-Match: expected ${tag ?? "an object that exists"}, got ${match}`);
+  }
+  const none = headers["if-none-match"];
+  if (none === undefined) return ok(undefined);
+  if (tag === null) return ok(null);
+  return none.trim() === "*" || tagsIn(none).includes(tag)
+    ? failed(`If-None-Match: the object exists, with the tag ${tag}`)
+    : ok(undefined);
+}
+
+/** Weak tags never match: a change needs the state byte for byte. */
+const tagsIn = (header: string): readonly string[] => header.split(",").map((tag) => tag.trim());
+
+type Effect = Documents["ConfigurationEffect"];
+type Invalid = Effect["invalid"][number];
+
+/** The tile sets of a layer that a change invalidates: all tile sets, or the tile sets of some grid sets. */
+type Scope = "all" | ReadonlySet<string>;
+
+/**
+ * Returns the document of the effect that a change has or would have.
+ * @param truncated the layer whose tiles the change removes, if any
+ */
+async function effectDocument(
+  operations: RouteOptions["operations"],
+  result: Effect["result"],
+  { layers, moved, relocated }: ObjectEffect,
+  truncated: LayerName | undefined,
+): Promise<Effect> {
+  const scopes = new Map<LayerName, Scope>();
+  for (const { layer } of moved)
+    scopes.set(layer, new Set(moved.filter((one) => one.layer === layer).map(({ gridSet }) => gridSet)));
+  for (const layer of [...relocated, ...(truncated === undefined ? [] : [truncated])]) scopes.set(layer, "all");
+  const invalid: Invalid[] = [];
+  for (const [layer, scope] of scopes) {
+    const { tileSets = [] } = await operations.usage({ tileSets: true, layer });
+    for (const { gridSet, format, parametersId, tiles, bytes, bytesOnDisk } of tileSets)
+      if (scope === "all" || scope.has(gridSet))
+        invalid.push({ layer, gridSet, format, parametersId, tiles, bytes, bytesOnDisk });
+  }
+  const sum = (of: (one: Invalid) => bigint): bigint => invalid.reduce((total, one) => total + of(one), 0n);
+  return {
+    result,
+    layers: [...layers],
+    invalid,
+    tiles: sum(({ tiles }) => tiles),
+    bytes: sum(({ bytes }) => bytes),
+    bytesOnDisk: sum(({ bytesOnDisk }) => bytesOnDisk),
+  };
 }

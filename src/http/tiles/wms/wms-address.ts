@@ -38,8 +38,7 @@ import {
 import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
-import { MAX_SIDE } from "./map-limits.ts";
-import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
+import { MAX_SIDE, wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 
 export type WmsVersion = "1.1.1" | "1.3.0";
 

@@ -1,8 +1,7 @@
-import { DOCS_FILES, fileAnswer } from "../built-files.ts";
-import { POLICY } from "../console/policy.ts";
 import { NOT_FOUND, refusalText } from "../errors.ts";
-import { type Answer, HTML_TYPE } from "../reply.ts";
+import { type Answer, pageAnswer, redirect } from "../reply.ts";
 import type { PublicRequest, Route } from "../resource.ts";
+import { DOCS_FILES, fileAnswer } from "./built-files.ts";
 
 /**
  * The route of the documentation, `/docs/`. It is public like the files of the console: it is equal on all servers and
@@ -29,21 +28,12 @@ function docsAnswer(request: PublicRequest, name: string, isWithoutSlash: boolea
   return refusalText(NOT_FOUND);
 }
 
-const redirect = (location: string): Answer => ({
-  status: 302,
-  type: "text/plain",
-  body: "",
-  headers: { Location: location },
-});
-
-const NOT_BUILT: Answer = {
-  status: 404,
-  type: HTML_TYPE,
-  body: `<!DOCTYPE html>
+const NOT_BUILT = pageAnswer(
+  404,
+  `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Nuthatch documentation</title></head>
 <body><h1>The documentation is not built</h1>
 <p>Packages of Nuthatch have it. In a clone, run <code>npm run docs</code>, then load this page again.
 The pages are also Markdown files in the folder <code>docs</code>.</p></body></html>
 `,
-  headers: { "Content-Security-Policy": POLICY },
-};
+);

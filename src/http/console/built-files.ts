@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { contentEtag } from "../lib/http/etag.ts";
-import { POLICY } from "./console/policy.ts";
-import { type Answer, HTML_TYPE } from "./reply.ts";
-import type { PublicRequest } from "./resource.ts";
-import { isNotModified } from "./tiles/conditional.ts";
-import { accepts, packedTag } from "./tiles/content-coding.ts";
+import { contentEtag } from "../../lib/http/etag.ts";
+import { type Answer, HTML_TYPE, POLICY_HEADER } from "../reply.ts";
+import type { PublicRequest } from "../resource.ts";
+import { isNotModified } from "../tiles/conditional.ts";
+import { accepts, packedTag } from "../tiles/content-coding.ts";
 
 /** A file that the build has written. */
 interface BuiltFile {
@@ -44,7 +43,7 @@ export class BuiltFiles {
 
   /** @param mark a file that is missing while the build runs; "" if the folder itself is such a mark */
   constructor(name: string, mark: string) {
-    const paths = [`./${name}/`, `../../dist/${name}/`];
+    const paths = [`./${name}/`, `../../../dist/${name}/`];
     this.#folders = paths.map((path) => fileURLToPath(new URL(path, import.meta.url)));
     this.#mark = mark;
   }
@@ -114,7 +113,7 @@ export function fileAnswer(file: BuiltFile, { headers }: PublicRequest): Answer 
     headers: {
       ...kept,
       ...(coding === "gzip" ? { "Content-Encoding": "gzip" } : {}),
-      ...(file.type === HTML_TYPE ? { "Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin" } : {}),
+      ...(file.type === HTML_TYPE ? { ...POLICY_HEADER, "Referrer-Policy": "same-origin" } : {}),
     },
   };
 }

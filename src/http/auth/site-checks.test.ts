@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isOwnHost } from "./own-host.ts";
+import { isOwnHost } from "./site-checks.ts";
 
 const server = { host: "gis.lan", allowedOrigins: ["https://Maps.example:8443", "http://[fd00::1]"] };
 
