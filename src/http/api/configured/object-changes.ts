@@ -251,7 +251,7 @@ const failed = (message: string): { readonly ok: false; readonly error: Refusal 
  * undefined if it may have any state.
  * @param tag the tag of the present object; null if the object does not exist
  */
-function expectedTag(headers: IncomingHttpHeaders, tag: string | null): Result<string | null | undefined, Refusal> {
+export function expectedTag(headers: IncomingHttpHeaders, tag: string | null): Result<string | null | undefined, Refusal> {
   const match = headers["if-match"];
   if (match !== undefined) {
     const isMatched = tag !== null && (match.trim() === "*" || tagsIn(match).includes(tag));
