@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isMap } from "../lib/is-map.ts";
 import { jsonText } from "../lib/text/json-text.ts";
 import { masked } from "../lib/text/masked.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
@@ -45,16 +46,13 @@ export function differences(before: unknown, after: unknown, path: readonly stri
 
 function* changesOf(before: unknown, after: unknown, path: readonly string[]): Generator<string> {
   if (isDeepStrictEqual(before ?? null, after ?? null)) return;
-  if (!isRecord(before) || !isRecord(after)) {
+  if (!isMap(before) || !isMap(after)) {
     yield `${path.join(".") || "value"}: ${shown(before, path)} → ${shown(after, path)}`;
     return;
   }
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
     yield* changesOf(before[key], after[key], [...path, key]);
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function shown(value: unknown, path: readonly string[]): string {
   if (value === undefined || value === null) return "none";

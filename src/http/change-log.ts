@@ -9,25 +9,16 @@ import { MOST_DETAIL } from "./activity-detail.ts";
 import type { Checked } from "./auth/credentials.ts";
 import { refusalOfHeader } from "./auth/rights.ts";
 import { STATUS } from "./errors.ts";
+import type { Answer } from "./reply.ts";
 import { requestIdOf } from "./request.ts";
 
 /** A request for a change or a refused log-in, with its answer. */
-export interface AnsweredChange {
-  readonly requestId: string;
-  /** The account, or the name in a refused log-in. Null if the request named no account. */
-  readonly user: string | null;
-  readonly address: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
+export interface AnsweredChange extends Omit<ActivityEntry, "timeMs" | "reason" | "jobId" | "detail"> {
   /** The reason of the refusal. Undefined if the request was accepted. */
   readonly refusal: Refusal | undefined;
-  /** The job that the request made, if any. */
-  readonly jobId: number | undefined;
-  /** The object of the request with its old and new values, as in `Answer`. */
-  readonly detail?: string | undefined;
-  /** The work that the request is a part of, as in `Answer`. Absent if the request is a change by itself. */
-  readonly repeats?: string | undefined;
+  readonly jobId: Answer["jobId"] | undefined;
+  readonly detail?: Answer["detail"] | undefined;
+  readonly repeats?: Answer["repeats"] | undefined;
   readonly ms: number;
 }
 

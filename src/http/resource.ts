@@ -1,20 +1,17 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KeptUser } from "../account/user.ts";
 import type { MaskRenewal } from "../cache/masks.ts";
-import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../configuration/gwc/configured-object.ts";
+import type { Configuration } from "../configuration/configuration.ts";
+import type { ObjectChange, ObjectEffect } from "../configuration/gwc/configured-object.ts";
 import type { CompatOptions } from "../configuration/server-options.ts";
 import type { Operations } from "../coordinator/operations.ts";
-import type { GridSet } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import type { Layer } from "../layer/layer.ts";
-import type { ServiceInformation } from "../layer/service-information.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import type { TestOrder, TestRender } from "../render/renderer/test-render.ts";
 import type { UpstreamProbe, UpstreamView } from "../render/upstream/upstream-documents.ts";
-import type { StoreOptions } from "../store/store-options.ts";
 import type { Documents } from "./api/documents/documents.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
 import type { DrainOutcome, NodeView } from "./api/nodes/node-documents.ts";
@@ -103,28 +100,21 @@ export interface MaskUpdate extends MaskRenewal {
 }
 
 /** The parts of the configuration in force that the configuration interface shows. */
-export interface ConfiguredParts {
-  /** The configuration file. Undefined if the server has the demo layers. */
-  readonly file: string | undefined;
-  readonly dataDir: string;
-  readonly layers: readonly Layer[];
-  readonly gridSets: readonly GridSet[];
-  readonly objects: readonly ConfiguredObject[];
-  readonly stores: readonly StoreOptions[];
-  /** The description of the server in capabilities. */
-  readonly serviceInformation: ServiceInformation;
-  readonly compat: { readonly wmtsCiteCompliant: boolean };
-  /** Whether requests may change objects of the configuration file. */
-  readonly isWritable: boolean;
-  /** The directory of GeoWebCache whose file is the configuration. Absent without such a directory. */
-  readonly geowebcache?: { readonly directory: string };
-  /** The node of a cluster. Absent without a cluster. */
-  readonly cluster?: { readonly node: string };
-  /** The objects that replace a part of the file, by `overriddenKey`. */
-  readonly overridden: ReadonlySet<string>;
-  /** The included files that have grid sets and stores, by `overriddenKey`. */
-  readonly includedIn: ReadonlyMap<string, string>;
-}
+export type ConfiguredParts = Pick<
+  Configuration,
+  | (
+      | "file"
+      | "geowebcache"
+      | "dataDir"
+      | "layers"
+      | "gridSets"
+      | "objects"
+      | "stores"
+      | "serviceInformation"
+      | "compat"
+    )
+  | ("isWritable" | "cluster" | "overridden" | "includedIn")
+>;
 
 /** A request that has passed all checks before its body. It is the input of a handler. */
 export interface Exchange {

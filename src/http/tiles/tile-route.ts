@@ -6,15 +6,12 @@ import { parseQuery, type Query } from "../query.ts";
 import { parseKml } from "./kml/kml-address.ts";
 import { parseOgc } from "./ogc/ogc-address.ts";
 import type { Dialect } from "./ogc-exception.ts";
-import { notFound, type ParsedAddress, type ProtocolRefusal } from "./tile-parts.ts";
+import { notFound, type ParsedAddress, type Parser, type ProtocolRefusal } from "./tile-parts.ts";
 import { parseTms } from "./tms/tms-address.ts";
 import { parseWms, wmsVersion } from "./wms/wms-address.ts";
 import { parseWmtsKvp, parseWmtsRest } from "./wmts/wmts-address.ts";
 import { parseTileJson } from "./xyz/tilejson.ts";
 import { parseGmaps, parseQuadkey, parseVe, parseXyz } from "./xyz/xyz-address.ts";
-
-/** Parses the remaining path and the query. Pure. Never throws, for any input of a client. */
-type Parser = (catalogue: Catalogue, rest: readonly string[], query: Query) => Result<ParsedAddress, ProtocolRefusal>;
 
 /** The protocols whose addresses begin with their name. */
 const OWN_SEGMENT = {

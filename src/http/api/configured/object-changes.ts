@@ -6,6 +6,7 @@ import type { Content } from "../../../configuration/gwc/content.ts";
 import { inObject } from "../../../configuration/gwc/object-origin.ts";
 import { ownDocument } from "../../../configuration/gwc/own-document.ts";
 import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
+import { isMap } from "../../../lib/is-map.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { masked } from "../../../lib/text/masked.ts";
@@ -13,7 +14,7 @@ import { differences, withDetail } from "../../activity-detail.ts";
 import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
 import { type ApiOperation, type Call, documentAnswer, noContent, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { isObject, parseConfigurationObject, withoutNulls } from "../json-body.ts";
+import { parseConfigurationObject, withoutNulls } from "../json-body.ts";
 import { answer, created, gone } from "../openapi/openapi-parts.ts";
 import { flag } from "../query-fields.ts";
 import { mergePatch, withSecrets } from "./secrets.ts";
@@ -165,7 +166,7 @@ async function changed(
   if (fixed !== undefined) return refuse(fixed);
   const filled = withSecrets(content.value, whole);
   if (!filled.ok) return filled;
-  const document = ownDocument(isObject(filled.value) ? filled.value : {});
+  const document = ownDocument(isMap(filled.value) ? filled.value : {});
   // A patch requires the state that it was merged with.
   const tag = isPatch ? (present?.tag ?? null) : expected.value;
   const change = { kind: kind.kind, name, document, ...(tag === undefined ? {} : { expected: tag }) };
@@ -197,7 +198,7 @@ const NO_EFFECT: ObjectEffect = { layers: [], moved: [], relocated: [] };
 
 /** Returns a content with the name in the address. Refuses another name in the content. */
 function named({ nameKey }: ChangedKind, content: unknown, name: string): Result<Content, Refusal> {
-  const given = isObject(content) ? content : {};
+  const given = isMap(content) ? content : {};
   const own = given[nameKey] ?? name;
   return own === name
     ? ok({ ...given, [nameKey]: name })
@@ -251,7 +252,10 @@ const failed = (message: string): { readonly ok: false; readonly error: Refusal 
  * undefined if it may have any state.
  * @param tag the tag of the present object; null if the object does not exist
  */
-export function expectedTag(headers: IncomingHttpHeaders, tag: string | null): Result<string | null | undefined, Refusal> {
+export function expectedTag(
+  headers: IncomingHttpHeaders,
+  tag: string | null,
+): Result<string | null | undefined, Refusal> {
   const match = headers["if-match"];
   if (match !== undefined) {
     const isMatched = tag !== null && (match.trim() === "*" || tagsIn(match).includes(tag));

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { asLayerName } from "../../../layer/tile-set.ts";
+import { isMap } from "../../../lib/is-map.ts";
 import { badField, type Refusal, unknownLayer, unknownTruncation } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import {
@@ -11,7 +12,7 @@ import {
 import { truncationDetail, withDetail } from "../../activity-detail.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { detailed, documentAnswer, numberedOperation, operation } from "../api-operation.ts";
-import { decoderOf, isObject } from "../json-body.ts";
+import { decoderOf } from "../json-body.ts";
 import { answer, created } from "../openapi/openapi-parts.ts";
 import { flag, layer, page } from "../query-fields.ts";
 
@@ -30,9 +31,7 @@ export const truncationRequestSchema = z.strictObject({
   parameters: z
     .custom<Readonly<Record<string, string>>>(
       (value) =>
-        isObject(value) &&
-        Object.values(value).length > 0 &&
-        Object.values(value).every((one) => typeof one === "string"),
+        isMap(value) && Object.values(value).length > 0 && Object.values(value).every((one) => typeof one === "string"),
       { error: 'an object of texts such as {"STYLES":"night"}' },
     )
     .optional()

@@ -13,11 +13,13 @@ import {
   findLayer,
   notFound,
   type ParsedAddress,
+  type Parser,
+  type QueryParser,
   resolveTile,
 } from "../tile-parts.ts";
 
 /** Parses `{layer}/[{gridSet}/]{z}/{x}/{y}.{ext}`, y from the top. `rest` is the path after `/xyz`. */
-export function parseXyz(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
+export const parseXyz: Parser = (catalogue, rest, query) => {
   if (rest.length !== 4 && rest.length !== 5) {
     return notFound("An XYZ address is /xyz/{layer}/{z}/{x}/{y}.{ext} or /xyz/{layer}/{gridSet}/{z}/{x}/{y}.{ext}");
   }
@@ -40,7 +42,7 @@ export function parseXyz(catalogue: Catalogue, rest: readonly string[], query: Q
     parseParameters(layer.value.parameterFilters, query, "ignore"),
     { ...at.value, rows: "top" },
   );
-}
+};
 
 /** Returns a tile of the grid set of most web maps, y from the top. `format` is a MIME type or an extension. */
 function webTile(
@@ -89,26 +91,22 @@ function parseKey(field: string, key: string): Result<{ z: Zoom; column: number;
 }
 
 /** Parses `{layer}/{quadkey}.{ext}`. `rest` is the path after `/quadkey`. */
-export function parseQuadkey(
-  catalogue: Catalogue,
-  rest: readonly string[],
-  query: Query,
-): Result<ParsedAddress, Refusal> {
+export const parseQuadkey: Parser = (catalogue, rest, query) => {
   const [name, last] = rest;
   if (name === undefined || last === undefined || rest.length !== 2)
     return notFound("A quadkey address is /quadkey/{layer}/{quadkey}.{ext}");
   const { stem, extension } = splitExtension(last);
   const at = parseKey("quadkey", stem);
   return at.ok ? webTile(catalogue, name, { extension }, at.value, query) : at;
-}
+};
 
 /** Parses GWC's `/service/ve` (`docs/explanation/geowebcache.md`, Tile services): `layers`, `quadkey`, `format`. */
-export function parseVe(catalogue: Catalogue, query: Query): Result<ParsedAddress, Refusal> {
+export const parseVe: QueryParser = (catalogue, query) => {
   const at = parseKey("quadkey", query.get("QUADKEY") ?? "");
   if (!at.ok) return at;
   const format = { mimeType: query.get("FORMAT") ?? "image/png" };
   return pastTheCache(webTile(catalogue, query.get("LAYERS") ?? "", format, at.value, query), query);
-}
+};
 
 /** The highest zoom of `/service/mgmaps`, which counts down from it. */
 const MOBILE_TOP = 17;
