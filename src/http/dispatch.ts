@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { currentTrace } from "../lib/http/trace-context.ts";
 import { shown } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { goneSignal } from "./connection/gone.ts";
+import { PipelinedRequests } from "./connection/pipelined-requests.ts";
 import { type ErrorCode, httpError, NOT_FOUND, refusalText } from "./errors.ts";
-import { goneSignal } from "./gone.ts";
 import type { ManagementOptions, Manager } from "./management.ts";
-import { firstSegment } from "./percent.ts";
-import { PipelinedRequests } from "./pipelined-requests.ts";
 import { publicReason, type Readiness } from "./readiness.ts";
 import { type Answer, send, textAnswer } from "./reply.ts";
+import { firstSegment } from "./request/percent.ts";
 import {
   type Address,
   clientAddress,
@@ -18,7 +18,7 @@ import {
   splitTarget,
   type Target,
   underMount,
-} from "./request.ts";
+} from "./request/request.ts";
 import { publicAnswer } from "./resource.ts";
 import type { TileProtocols } from "./tiles/tile-protocols.ts";
 import { isTilePath } from "./tiles/tile-route.ts";

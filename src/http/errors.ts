@@ -6,7 +6,7 @@ import type { StateError } from "../state/data-directory.ts";
 import type { StoreError } from "../store/tile-store.ts";
 import type { Documents } from "./api/documents/documents.ts";
 import { type Answer, textAnswer, textType } from "./reply.ts";
-import type { Dialect, OgcException } from "./tiles/ogc-exception.ts";
+import type { Dialect, OgcException } from "./tiles/reply/ogc-exception.ts";
 import type { ProtocolRefusal } from "./tiles/tile-parts.ts";
 
 /** Refusals of HTTP itself, which no lower module knows. */

@@ -6,15 +6,15 @@ import type { Logger } from "../lib/process/logger.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { refuse } from "../lib/result.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
+import type { ChangeLog } from "./activity/change-log.ts";
 import { callerOf, isStillPermitted } from "./auth/caller.ts";
 import { type Caller, challengeOf, forbiddenTo } from "./auth/rights.ts";
 import { crossSiteRefusal } from "./auth/site-checks.ts";
-import type { ChangeLog } from "./change-log.ts";
 import { methodAnswer, NOT_FOUND, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
-import { parseForm } from "./query.ts";
 import { type Answer, POLICY_HEADER, pageAnswer } from "./reply.ts";
-import { clientAddress, ownAddress, readBody, type Target } from "./request.ts";
+import { parseForm } from "./request/query.ts";
+import { clientAddress, ownAddress, readBody, type Target } from "./request/request.ts";
 import {
   allowOf,
   type Exchange,

@@ -4,7 +4,7 @@ import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { checkQuotaConfiguration } from "../quota/quota-validation.ts";
-import { differences } from "./activity-detail.ts";
+import { differences } from "./activity/activity-detail.ts";
 
 /** Returns the disk quota after a change that is not applied, and the evictions that the change would cause. */
 export async function previewQuota(

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { machineClock } from "../lib/time/machine-clock.ts";
-import { endInParts, markEventStream } from "./slow-readers.ts";
+import { endInParts, markEventStream } from "./connection/slow-readers.ts";
 
 /** The answer of a route or a protocol. */
 export interface Answer {

@@ -24,7 +24,7 @@ import { methodAnswer } from "./errors.ts";
 import type { ServerMetrics, ServingMetrics } from "./metrics/metrics-sample.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Answer } from "./reply.ts";
-import type { Address, Target } from "./request.ts";
+import type { Address, Target } from "./request/request.ts";
 
 /** The methods that a resource can define. HEAD and OPTIONS are derived from them. */
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;

@@ -15,8 +15,8 @@ import { massTruncateRoute } from "./management/mass-truncate-route.ts";
 import { reloadRoute } from "./management/reload-route.ts";
 import { seedRoute } from "./management/seed-route.ts";
 import { metricsRoute } from "./metrics/metrics-route.ts";
-import { firstSegment, segmentsOf } from "./percent.ts";
-import type { Address } from "./request.ts";
+import { firstSegment, segmentsOf } from "./request/percent.ts";
+import type { Address } from "./request/request.ts";
 import type { PublicResource, Resource, Route, RouteOptions } from "./resource.ts";
 
 /** The resource of a path, and the rules for the path. */

@@ -4,11 +4,11 @@ import { traceContextOf, withTrace } from "../lib/http/trace-context.ts";
 import { listenOn } from "../lib/process/listen-on.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
+import { SlowReaders } from "./connection/slow-readers.ts";
 import { createDispatch, type HttpOptions } from "./dispatch.ts";
 import { httpError, refusalOfFault, refusalText } from "./errors.ts";
 import { send } from "./reply.ts";
-import { ClientGone, ID_HEADER, requestIdOf } from "./request.ts";
-import { SlowReaders } from "./slow-readers.ts";
+import { ClientGone, ID_HEADER, requestIdOf } from "./request/request.ts";
 
 export interface HttpServer {
   /** @throws if the server cannot listen on the address */

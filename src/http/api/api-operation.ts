@@ -3,8 +3,8 @@ import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import { jsonText } from "../../lib/text/json-text.ts";
 import type { Need } from "../auth/rights.ts";
-import { parseId } from "../query.ts";
 import type { Answer } from "../reply.ts";
+import { parseId } from "../request/query.ts";
 import {
   type Exchange,
   type Handler,

@@ -6,7 +6,7 @@ import { type Result, refuse } from "../../lib/result.ts";
 import { checkBy, fieldName } from "../../lib/schema.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { AGE_EXPECTED, parseAge, timeOf } from "../../plan/tile-age.ts";
-import { parseId } from "../query.ts";
+import { parseId } from "../request/query.ts";
 import type { Exchange } from "../resource.ts";
 
 const number = (given: unknown): unknown => (typeof given === "string" ? (parseId(given) ?? given) : given);

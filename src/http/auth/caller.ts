@@ -5,7 +5,7 @@ import type { ServerOptions } from "../../configuration/server-options.ts";
 import type { Operations } from "../../coordinator/operations.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { clientAddress } from "../request.ts";
+import { clientAddress } from "../request/request.ts";
 import type { Authenticator } from "./credentials.ts";
 import { type Caller, forbiddenTo, type Need, refusalOfHeader } from "./rights.ts";
 import { sessionTokenOf } from "./session-cookie.ts";

@@ -9,7 +9,7 @@ import type { DocumentReader } from "../../configuration/gwc/secrets.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { asciiJson, escapeXml } from "../../lib/text/escape.ts";
-import { differences } from "../activity-detail.ts";
+import { differences } from "../activity/activity-detail.ts";
 import { type Caller, forbiddenTo } from "../auth/rights.ts";
 import {
   administering,

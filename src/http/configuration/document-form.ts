@@ -2,7 +2,7 @@ import { encodeJson, encodeXml } from "../../configuration/gwc/codec/encode-docu
 import type { DocumentNode } from "../../configuration/gwc/document-node.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { acceptedTypes } from "../request.ts";
+import { acceptedTypes } from "../request/request.ts";
 import type { Exchange } from "../resource.ts";
 
 export type DocumentForm = "xml" | "json";

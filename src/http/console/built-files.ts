@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { contentEtag } from "../../lib/http/etag.ts";
 import { type Answer, HTML_TYPE, POLICY_HEADER } from "../reply.ts";
 import type { PublicRequest } from "../resource.ts";
-import { isNotModified } from "../tiles/conditional.ts";
-import { accepts, packedTag } from "../tiles/content-coding.ts";
+import { isNotModified } from "../tiles/reply/conditional.ts";
+import { accepts, packedTag } from "../tiles/reply/content-coding.ts";
 
 /** A file that the build has written. */
 interface BuiltFile {

@@ -3,7 +3,7 @@ import { decodeQuotaChange, encodeQuota, type QuotaRoot } from "../../configurat
 import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import { changeQuota } from "../quota-change.ts";
 import type { Answer } from "../reply.ts";
-import { prefersXml } from "../request.ts";
+import { prefersXml } from "../request/request.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 
 type QuotaParts = Pick<RouteOptions, "operations" | "compat">;

@@ -3,7 +3,7 @@ import { cutName, unknownLayer } from "../../lib/refusal.ts";
 import { ok, refuse } from "../../lib/result.ts";
 import { planExtentTruncate } from "../../plan/plan-job.ts";
 import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts";
-import { jobDetail, truncationDetail } from "../activity-detail.ts";
+import { jobDetail, truncationDetail } from "../activity/activity-detail.ts";
 import { forbiddenTo } from "../auth/rights.ts";
 import { type Answer, POLICY_HEADER, pageAnswer } from "../reply.ts";
 import { type Exchange, operating, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";

@@ -6,10 +6,10 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { KillScope, TaskRow } from "../../plan/job/job-request.ts";
 import { coverageText, planSeed } from "../../plan/plan-job.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
-import { jobDetail } from "../activity-detail.ts";
-import { parseForm } from "../query.ts";
+import { jobDetail } from "../activity/activity-detail.ts";
 import { type Answer, pageAnswer } from "../reply.ts";
-import { prefersXml } from "../request.ts";
+import { parseForm } from "../request/query.ts";
+import { prefersXml } from "../request/request.ts";
 import {
   type Exchange,
   type Handler,

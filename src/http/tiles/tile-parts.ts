@@ -9,8 +9,8 @@ import { findSubset, type Layer } from "../../layer/layer.ts";
 import type { Parameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { Query } from "../query.ts";
-import type { OgcException } from "./ogc-exception.ts";
+import type { Query } from "../request/query.ts";
+import type { OgcException } from "./reply/ogc-exception.ts";
 
 /** A refusal with an exception code for OGC documents. Protocols with plain text answers ignore the code. */
 export type ProtocolRefusal = Refusal & {

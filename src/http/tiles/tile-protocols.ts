@@ -7,17 +7,16 @@ import type { Layer } from "../../layer/layer.ts";
 import { badField, type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { refusedAccept } from "../configuration/document-form.ts";
+import { goneSignal } from "../connection/gone.ts";
 import { failureError, refusalError, STATUS } from "../errors.ts";
-import { goneSignal } from "../gone.ts";
-import { parseQuery } from "../query.ts";
+import { parseQuery } from "../request/query.ts";
 import { CatalogueMemo } from "./catalogue-memo.ts";
-import { wantsStoredOnly } from "./conditional.ts";
-import { PackedBodies } from "./content-coding.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
 import { withForm } from "./form-query.ts";
-import { isLong, longDocumentTag, sendLongDocument } from "./long-document.ts";
-import type { Dialect } from "./ogc-exception.ts";
-import type { PackedTile, ProtocolRefusal, RequestedDocument } from "./tile-parts.ts";
+import { wantsStoredOnly } from "./reply/conditional.ts";
+import { PackedBodies } from "./reply/content-coding.ts";
+import { isLong, longDocumentTag, sendLongDocument } from "./reply/long-document.ts";
+import type { Dialect } from "./reply/ogc-exception.ts";
 import {
   type PreparedTile,
   prepareTile,
@@ -34,7 +33,8 @@ import {
   sendPreflight,
   sendTile,
   sendUnauthorized,
-} from "./tile-reply.ts";
+} from "./reply/tile-reply.ts";
+import type { PackedTile, ProtocolRefusal, RequestedDocument } from "./tile-parts.ts";
 import { dialectOfPath, parseRequested, routeOf, type TileRoute, takesForm } from "./tile-route.ts";
 import { TileTimes } from "./tile-times.ts";
 import { TileTraffic } from "./tile-traffic.ts";

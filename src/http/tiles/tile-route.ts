@@ -1,11 +1,11 @@
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { segmentsOf } from "../percent.ts";
-import { parseQuery, type Query } from "../query.ts";
+import { segmentsOf } from "../request/percent.ts";
+import { parseQuery, type Query } from "../request/query.ts";
 import { parseKml } from "./kml/kml-address.ts";
 import { parseOgc } from "./ogc/ogc-address.ts";
-import type { Dialect } from "./ogc-exception.ts";
+import type { Dialect } from "./reply/ogc-exception.ts";
 import { notFound, type ParsedAddress, type Parser, type ProtocolRefusal } from "./tile-parts.ts";
 import { parseTms } from "./tms/tms-address.ts";
 import { parseWms, wmsVersion } from "./wms/wms-address.ts";

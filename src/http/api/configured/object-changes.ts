@@ -10,7 +10,7 @@ import { isMap } from "../../../lib/is-map.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { masked } from "../../../lib/text/masked.ts";
-import { differences, withDetail } from "../../activity-detail.ts";
+import { differences, withDetail } from "../../activity/activity-detail.ts";
 import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
 import { type ApiOperation, type Call, documentAnswer, noContent, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";

@@ -3,7 +3,7 @@ import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
-import { parseId } from "../../query.ts";
+import { parseId } from "../../request/query.ts";
 import type { Documents } from "../documents/documents.ts";
 
 /** The data of an event: a document, or a few fields from which the client knows which resource to request again. */

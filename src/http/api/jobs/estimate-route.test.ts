@@ -6,7 +6,7 @@ import type { Operations } from "../../../coordinator/operations.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
-import { ClientGone } from "../../request.ts";
+import { ClientGone } from "../../request/request.ts";
 import type { Exchange } from "../../resource.ts";
 import { json } from "../api-operation.ts";
 import { type EstimateParts, estimate } from "./estimate-route.ts";

@@ -6,7 +6,7 @@ import { deadline } from "../../../lib/time/deadline.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import { ClientGone } from "../../request.ts";
+import { ClientGone } from "../../request/request.ts";
 import type { Exchange, RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";

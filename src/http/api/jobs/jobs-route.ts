@@ -21,7 +21,7 @@ import {
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
-import { differences, jobDetail } from "../../activity-detail.ts";
+import { differences, jobDetail } from "../../activity/activity-detail.ts";
 import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
 import { type ApiOperation, detailed, json, noContent, numberedOperation, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";

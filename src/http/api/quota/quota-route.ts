@@ -11,7 +11,7 @@ import {
   parseQuotaValue,
   STORAGE_UNITS,
 } from "../../../quota/quota-validation.ts";
-import { differences, withDetail } from "../../activity-detail.ts";
+import { differences, withDetail } from "../../activity/activity-detail.ts";
 import { changeQuota, previewQuota } from "../../quota-change.ts";
 import type { Reply, RouteOptions } from "../../resource.ts";
 import { type ApiOperation, documentAnswer, operation } from "../api-operation.ts";

@@ -5,7 +5,7 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
-import { differences, withDetail } from "../../activity-detail.ts";
+import { differences, withDetail } from "../../activity/activity-detail.ts";
 import type { Exchange, RouteOptions } from "../../resource.ts";
 import { documentAnswer, noContent, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";

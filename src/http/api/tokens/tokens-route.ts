@@ -4,7 +4,7 @@ import { ROLES } from "../../../account/user.ts";
 import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
-import { withDetail } from "../../activity-detail.ts";
+import { withDetail } from "../../activity/activity-detail.ts";
 import { type Caller, mayDo } from "../../auth/rights.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { documentAnswer, noContent, numberedOperation, operation } from "../api-operation.ts";

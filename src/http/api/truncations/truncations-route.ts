@@ -9,7 +9,7 @@ import {
   TRUNCATION_MODES,
   TRUNCATION_STATES,
 } from "../../../truncation/mass-truncation.ts";
-import { truncationDetail, withDetail } from "../../activity-detail.ts";
+import { truncationDetail, withDetail } from "../../activity/activity-detail.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { detailed, documentAnswer, numberedOperation, operation } from "../api-operation.ts";
 import { decoderOf } from "../json-body.ts";

@@ -5,7 +5,7 @@ import { isUserName, LEAST_PASSWORD, type PasswordHash, ROLES, type Role } from 
 import type { Operations } from "../../../coordinator/operations.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, refuse } from "../../../lib/result.ts";
-import { differences, withDetail } from "../../activity-detail.ts";
+import { differences, withDetail } from "../../activity/activity-detail.ts";
 import { type Caller, forbiddenTo, refusalOfCheck } from "../../auth/rights.ts";
 import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
 import { documentAnswer, noContent, type Outcome, operation } from "../api-operation.ts";

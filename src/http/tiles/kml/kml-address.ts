@@ -6,7 +6,7 @@ import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { writeZip } from "../../../lib/file/zip.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 import { splitExtension } from "../address.ts";
 import {
   findFormatOfExtension,

@@ -3,7 +3,7 @@ import type { Layer } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 import { wholeNumber } from "../address.ts";
 import {
   findLayer,

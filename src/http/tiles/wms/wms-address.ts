@@ -26,7 +26,7 @@ import type { Layer } from "../../../layer/layer.ts";
 import { allValues, type Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 import {
   findFormat,
   findLayer,

@@ -5,7 +5,7 @@ import type { Layer } from "../../../layer/layer.ts";
 import { legalValue, stylesFilter } from "../../../layer/parameter-filter.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 import { splitExtension, wholeNumber } from "../address.ts";
 import {
   findFormat,

@@ -4,7 +4,7 @@ import { WEB_GRID, webSubset } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 import { parseRowFile, splitExtension, wholeNumber } from "../address.ts";
 import {
   findFormat,

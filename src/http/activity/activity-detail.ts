@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { isMap } from "../lib/is-map.ts";
-import { jsonText } from "../lib/text/json-text.ts";
-import { masked } from "../lib/text/masked.ts";
-import type { JobView } from "../plan/job/job-documents.ts";
-import type { MassTruncationView } from "../truncation/truncation-documents.ts";
-import type { Reply } from "./resource.ts";
+import { isMap } from "../../lib/is-map.ts";
+import { jsonText } from "../../lib/text/json-text.ts";
+import { masked } from "../../lib/text/masked.ts";
+import type { JobView } from "../../plan/job/job-documents.ts";
+import type { MassTruncationView } from "../../truncation/truncation-documents.ts";
+import type { Reply } from "../resource.ts";
 
 /** The most characters of a value, and of a whole detail. */
 const MOST_VALUE = 80;

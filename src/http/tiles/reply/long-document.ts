@@ -3,15 +3,15 @@ import type { ServerResponse } from "node:http";
 import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
-import type { Catalogue } from "../../layer/catalogue.ts";
-import { contentEtag } from "../../lib/http/etag.ts";
-import { onceEach } from "../../lib/once-each.ts";
-import { Slices } from "../../lib/process/slices.ts";
-import { ownVersion } from "../../lib/process/version.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Catalogue } from "../../../layer/catalogue.ts";
+import { contentEtag } from "../../../lib/http/etag.ts";
+import { onceEach } from "../../../lib/once-each.ts";
+import { Slices } from "../../../lib/process/slices.ts";
+import { ownVersion } from "../../../lib/process/version.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { CatalogueDocument } from "../tile-parts.ts";
 import { hasResult } from "./conditional.ts";
 import { BROTLI_QUALITY, type Coding, codingFor, packedTag } from "./content-coding.ts";
-import type { CatalogueDocument } from "./tile-parts.ts";
 import { disposition, OPEN, VARYING } from "./tile-reply.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { ActivityEntry } from "../activity/activity-service.ts";
+import type { ActivityEntry } from "../../activity/activity-service.ts";
 import { type AnsweredChange, ChangeLog } from "./change-log.ts";
 
 const change = (more: Partial<AnsweredChange>): AnsweredChange => ({

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { ServerOptions } from "../configuration/server-options.ts";
-import { type TraceContext, traceIdOf } from "../lib/http/trace-context.ts";
-import { machineRandom } from "../lib/random/machine-random.ts";
-import type { Refusal } from "../lib/refusal.ts";
-import { ok, type Result, refuse } from "../lib/result.ts";
+import type { ServerOptions } from "../../configuration/server-options.ts";
+import { type TraceContext, traceIdOf } from "../../lib/http/trace-context.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import { forwardedBy } from "./forwarded.ts";
 import { decodePercent } from "./percent.ts";
 

@@ -6,10 +6,10 @@ import {
   wmsCapabilities111,
   wmsCapabilities130,
   wmtsCapabilities,
-} from "../../../test/support/capabilities.ts";
-import { catalogue, startProtocols, states } from "../../../test/support/tile-protocols.ts";
-import { catalogueOf } from "../../layer/catalogue.ts";
-import { withDigest } from "../../layer/layer-digest.ts";
+} from "../../../../test/support/capabilities.ts";
+import { catalogue, startProtocols, states } from "../../../../test/support/tile-protocols.ts";
+import { catalogueOf } from "../../../layer/catalogue.ts";
+import { withDigest } from "../../../layer/layer-digest.ts";
 
 const layers = Array.from({ length: 600 }, (_, i) => withDigest({ ...states, name: `topp:states${i}` }));
 const many = catalogueOf(layers);

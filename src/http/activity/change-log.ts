@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { LRUCache } from "lru-cache";
-import type { ActivityEntry } from "../activity/activity-service.ts";
-import type { Logger } from "../lib/process/logger.ts";
-import { RepeatedLog } from "../lib/process/repeated-log.ts";
-import { type Refusal, refusalMessage } from "../lib/refusal.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { ActivityEntry } from "../../activity/activity-service.ts";
+import type { Logger } from "../../lib/process/logger.ts";
+import { RepeatedLog } from "../../lib/process/repeated-log.ts";
+import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Checked } from "../auth/credentials.ts";
+import { refusalOfHeader } from "../auth/rights.ts";
+import { STATUS } from "../errors.ts";
+import type { Answer } from "../reply.ts";
+import { requestIdOf } from "../request/request.ts";
 import { MOST_DETAIL } from "./activity-detail.ts";
-import type { Checked } from "./auth/credentials.ts";
-import { refusalOfHeader } from "./auth/rights.ts";
-import { STATUS } from "./errors.ts";
-import type { Answer } from "./reply.ts";
-import { requestIdOf } from "./request.ts";
 
 /** A request for a change or a refused log-in, with its answer. */
 export interface AnsweredChange extends Omit<ActivityEntry, "timeMs" | "reason" | "jobId" | "detail"> {

@@ -1,5 +1,5 @@
-import type { GridSet } from "../../grid/grid-set.ts";
-import { encodePng } from "../../image/png-encode.ts";
+import type { GridSet } from "../../../grid/grid-set.ts";
+import { encodePng } from "../../../image/png-encode.ts";
 
 const TRANSPARENT = [0, 0, 0, 0] as const;
 const GREEN = [0, 255, 0, 255] as const;

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { tileEtag } from "../../cache/etag.ts";
+import { tileEtag } from "../../../cache/etag.ts";
 import { accepts, codingFor, PackedBodies, packedTag } from "./content-coding.ts";
 
 test.each([

@@ -1,7 +1,7 @@
-import type { ServedTile } from "../../cache/tile-reader.ts";
-import type { Zoom } from "../../grid/grid-set.ts";
-import { valueAt } from "../../layer/by-zoom.ts";
-import type { Layer } from "../../layer/layer.ts";
+import type { ServedTile } from "../../../cache/tile-reader.ts";
+import type { Zoom } from "../../../grid/grid-set.ts";
+import { valueAt } from "../../../layer/by-zoom.ts";
+import type { Layer } from "../../../layer/layer.ts";
 
 /** The facts that a lifetime depends on: of a tile, or of the oldest tile of a map. */
 export type Aging = Pick<ServedTile, "modifiedMs" | "isStale" | "detail">;

@@ -1,4 +1,4 @@
-import { ok, type Result, refuse } from "../lib/result.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import { decodePercent } from "./percent.ts";
 
 /** The parameters of a tile protocol's query. Keys are in upper case. */

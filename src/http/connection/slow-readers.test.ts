@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { EVENT_STREAM_TYPE, send } from "./reply.ts";
+import { EVENT_STREAM_TYPE, send } from "../reply.ts";
 import { endInParts, SlowReaders } from "./slow-readers.ts";
 
 /** More bytes than the socket buffers of both sides can hold. */

@@ -1,4 +1,4 @@
-import { ok, type Result, refuse } from "../lib/result.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /** Node represents raw bytes beyond ASCII as Latin-1 characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the class covers all of ASCII

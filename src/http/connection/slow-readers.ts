@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 
 /** The bytes per second that a client must read on average while parts of a response wait for it. */
 const LEAST_BYTES_PER_SECOND = 1_000;

@@ -1,5 +1,5 @@
-import { escapeXml } from "../../lib/text/escape.ts";
-import { textType } from "../reply.ts";
+import { escapeXml } from "../../../lib/text/escape.ts";
+import { textType } from "../../reply.ts";
 
 /** The format in which a protocol reports errors. */
 export type Dialect = "plain" | "ows" | "wms-1.1.1" | "wms-1.3.0";

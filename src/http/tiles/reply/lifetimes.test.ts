@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { layerNamed } from "../../../test/support/layer.ts";
-import { geodetic, served, startProtocols } from "../../../test/support/tile-protocols.ts";
-import type { ServedTile } from "../../cache/tile-reader.ts";
-import { atEveryZoom } from "../../layer/by-zoom.ts";
-import { catalogueOf } from "../../layer/catalogue.ts";
-import { gridSubset } from "../../layer/grid-subset.ts";
-import type { Layer } from "../../layer/layer.ts";
+import { layerNamed } from "../../../../test/support/layer.ts";
+import { geodetic, served, startProtocols } from "../../../../test/support/tile-protocols.ts";
+import type { ServedTile } from "../../../cache/tile-reader.ts";
+import { atEveryZoom } from "../../../layer/by-zoom.ts";
+import { catalogueOf } from "../../../layer/catalogue.ts";
+import { gridSubset } from "../../../layer/grid-subset.ts";
+import type { Layer } from "../../../layer/layer.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const TILE = "/xyz/aging/EPSG:4326/0/0/0.png";
