@@ -37,7 +37,7 @@ const processes = ["process", "renderer", "coordinator", "serving", "server", "c
 
 /** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
 const given = [
-  ...["account", "activity", "cache", "coordinator", "feed", "jobs", "ledger", "plan", "quota", "schedule"],
+  ...["account", "activity", "cache", "coordinator", "feed", "http", "jobs", "ledger", "plan", "quota", "schedule"],
   ...["render/dispatch", "render/upstream", "truncation", "webhook", "app/cluster"],
 ];
 

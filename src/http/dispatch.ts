@@ -62,7 +62,7 @@ export function createDispatch(
     };
     const refuseOne = (): Promise<void> => {
       const answer = refusalText({ code: "too_many_requests", message: "Too many requests wait on this connection." });
-      return send(response, answer, { head: request.method === "HEAD", draining: isDraining() });
+      return send(response, answer, { head: request.method === "HEAD", draining: isDraining(), clock: options.clock });
     };
     return Promise.resolve(
       pipelined.begin(response, () => options.tileProtocols.handle(requested, response), refuseOne),
@@ -91,7 +91,7 @@ export function createDispatch(
   return (request, response) => {
     const { method = "GET" } = request;
     const reply = (answer: Answer, draining = isDraining()): Promise<void> =>
-      send(response, answer, { head: method === "HEAD", draining });
+      send(response, answer, { head: method === "HEAD", draining, clock: options.clock });
     const address = addressOf(request);
     if (!address.ok) return reply(address.error);
     const { path, query } = address.value;
@@ -103,7 +103,7 @@ export function createDispatch(
     if (!state.ready && state.isStarting === true)
       return reply(httpError("starting", `Nuthatch is not ready: ${shownToAll(state.reason)}`, { "Retry-After": "1" }));
     if (isTilePath(target.path)) return serveTiles(request, target, response);
-    const requestId = requestIdOf(request.headers, currentTrace());
+    const requestId = requestIdOf(request.headers, currentTrace(), options.random);
     response.setHeader(ID_HEADER, requestId);
     return manage({ request, target, requestId, signal: goneSignal(response) }).then((answer) =>
       reply(answer, isDraining() || !request.complete),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { endInParts, markEventStream } from "./connection/slow-readers.ts";
 
 /** The answer of a route or a protocol. */
@@ -70,7 +70,7 @@ export const redirect = (location: string): Answer => ({
 export async function send(
   response: ServerResponse,
   answer: Answer,
-  options: { readonly head: boolean; readonly draining: boolean },
+  options: { readonly head: boolean; readonly draining: boolean; readonly clock: Clock },
 ): Promise<void> {
   if (response.headersSent || response.destroyed) return;
   const text = answer.body;
@@ -97,7 +97,7 @@ export async function send(
   }
   response.flushHeaders();
   if (rest !== undefined && rest.byteLength > 0) response.write(rest);
-  await discardRest(response.req);
+  await discardRest(response.req, options.clock);
   response.end();
 }
 
@@ -109,10 +109,10 @@ const DISCARD_BYTES = 64 * 1024 * 1024;
  * bytes resets it. A client that writes its whole body before it reads (Python's, Java's) would then see the reset, not
  * the response.
  */
-function discardRest(request: IncomingMessage): Promise<void> {
+function discardRest(request: IncomingMessage, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     let left = DISCARD_BYTES;
-    const timer = machineClock.after(DISCARD_MS, resolve);
+    const timer = clock.after(DISCARD_MS, resolve);
     const done = (): void => {
       timer.cancel();
       resolve();

@@ -9,6 +9,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import type { TestOrder, TestRender } from "../render/renderer/test-render.ts";
 import type { UpstreamProbe, UpstreamView } from "../render/upstream/upstream-documents.ts";
@@ -53,6 +54,7 @@ export interface Installation {
 
 /** The parts of the server that routes use. */
 export interface RouteOptions {
+  readonly clock: Clock;
   readonly compat: () => CompatOptions;
   readonly jobOptions: () => JobOptions;
   readonly operations: Operations;
@@ -154,8 +156,6 @@ export interface Handler {
   readonly handle: (exchange: Exchange) => Promise<Reply>;
 }
 
-/** Returns a handler that needs no right. */
-export const anybody = (handle: Handler["handle"]): Handler => ({ need: "none", handle });
 /** Returns a handler that needs the right to read. */
 export const reading = (handle: Handler["handle"]): Handler => ({ need: "read", handle });
 /** Returns a handler that needs the right to run tasks. */

@@ -2,8 +2,6 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import type { Socket } from "node:net";
 import { traceContextOf, withTrace } from "../lib/http/trace-context.ts";
 import { listenOn } from "../lib/process/listen-on.ts";
-import type { Logger } from "../lib/process/logger.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
 import { SlowReaders } from "./connection/slow-readers.ts";
 import { createDispatch, type HttpOptions } from "./dispatch.ts";
 import { httpError, refusalOfFault, refusalText } from "./errors.ts";
@@ -25,6 +23,7 @@ const LAST_WORD_MS = 500;
 
 /** Creates the HTTP server. */
 export function createHttpServer(options: HttpOptions): HttpServer {
+  const { clock, random } = options;
   let draining = false;
   const dispatch = createDispatch(options, () => draining);
   const server = createServer({
@@ -35,17 +34,17 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     requireHostHeader: false,
   });
   const silent = new SilentConnections(server);
-  new SlowReaders(server).start(server);
+  new SlowReaders(server).start(server, clock);
   server.on("request", (request, response) => {
     const trace = traceContextOf(request.headers);
     void withTrace(trace, () => dispatch(request, response)).catch((error: unknown) => {
-      const requestId = response.getHeader(ID_HEADER) ?? requestIdOf(request.headers, trace);
-      answerFault(error, request, response, String(requestId), options.log);
+      const requestId = response.getHeader(ID_HEADER) ?? requestIdOf(request.headers, trace, random);
+      answerFault(error, { request, response, requestId: String(requestId), options });
     });
   });
   server.on("checkExpectation", (_, response) => {
     const answer = httpError("expectation_failed", "Expect: only 100-continue is known", { Connection: "close" });
-    void send(response, answer, { head: false, draining });
+    void send(response, answer, { head: false, draining, clock });
   });
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => refuseRaw(error.code, socket));
   server.on("connect", (request: IncomingMessage, socket: Socket) => serveConnect(server, request, socket));
@@ -57,9 +56,9 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // `server.close` waits for keep-alive connections. A connection that becomes idle now would delay it by its whole
       // time-out.
-      const idle = machineClock.every(50, () => server.closeIdleConnections());
-      const unheard = machineClock.after(Math.min(LAST_WORD_MS, graceMs), () => silent.close());
-      const cut = machineClock.after(graceMs, () => server.closeAllConnections());
+      const idle = clock.every(50, () => server.closeIdleConnections());
+      const unheard = clock.after(Math.min(LAST_WORD_MS, graceMs), () => silent.close());
+      const cut = clock.after(graceMs, () => server.closeAllConnections());
       server.closeIdleConnections();
       await closed;
       idle.cancel();
@@ -72,10 +71,17 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 /** Answers a request whose handler has thrown with 500, unless another response has already begun. */
 function answerFault(
   error: unknown,
-  request: IncomingMessage,
-  response: ServerResponse,
-  requestId: string,
-  log: Logger,
+  {
+    request,
+    response,
+    requestId,
+    options: { log, clock },
+  }: {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly requestId: string;
+    readonly options: Pick<HttpOptions, "log" | "clock">;
+  },
 ): void {
   if (error instanceof ClientGone) return;
   const refusal = refusalOfFault(error);
@@ -94,6 +100,7 @@ function answerFault(
   void send(response, refusal === undefined ? httpError("internal_error", "Internal error") : refusalText(refusal), {
     head: request.method === "HEAD",
     draining: true,
+    clock,
   });
 }
 

@@ -3,7 +3,7 @@ import { changeLayer } from "../../configuration/change-layer.ts";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
 import { ConfigurationInForce, type LoadConfiguration } from "../../configuration/in-force.ts";
 import { servedTiles } from "../../http/api/nodes/node-view.ts";
-import { realClock, Throttle } from "../../http/auth/throttle.ts";
+import { Throttle } from "../../http/auth/throttle.ts";
 import { ownVersion } from "../../lib/process/version.ts";
 import { ok } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
@@ -36,7 +36,7 @@ export interface ServerSide extends Core {
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
   const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
   const since = isoTime(machineClock.now());
-  const throttle = new Throttle(realClock);
+  const throttle = new Throttle(machineClock);
   const { channel } = coordinator;
   const inForce = new ConfigurationInForce(initial, {
     processes: configuredProcesses(parts),

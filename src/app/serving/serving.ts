@@ -21,7 +21,7 @@ import { ServerEvents } from "../../http/api/events/server-events.ts";
 import type { OwnNode } from "../../http/api/nodes/node-view.ts";
 import { callerOfSession } from "../../http/auth/caller.ts";
 import { Authenticator } from "../../http/auth/credentials.ts";
-import { networkOf, realClock } from "../../http/auth/throttle.ts";
+import { networkOf } from "../../http/auth/throttle.ts";
 import type { ServingMetrics } from "../../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../../http/readiness.ts";
 import { clientAddress } from "../../http/request/request.ts";
@@ -35,6 +35,7 @@ import type { LayerName } from "../../layer/tile-set.ts";
 import { localMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import type { Timer } from "../../lib/time/clock.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { UserRenders } from "../../render/user-renders.ts";
@@ -123,7 +124,7 @@ export class Serving implements ServingProcesses {
     this.#catalogue = catalogueIn(configuration);
     this.#memory = new MemoryTier(Math.floor((memoryTierMiB * 2 ** 20) / workers));
     this.#memory.keepLayers(layerNames(this.#catalogue));
-    this.#events = new ServerEvents(parts.eventsId);
+    this.#events = new ServerEvents(parts.eventsId, machineClock);
     const operations = forwardOperations(core.operations, { reportReads: () => this.#reportReads() });
     const tokenUsed = (id: number): void => {
       operations
@@ -132,7 +133,12 @@ export class Serving implements ServingProcesses {
     };
     // The nodes of a cluster count wrong attempts together.
     const shared = node === undefined ? undefined : core;
-    const authenticator = new Authenticator(configuration.users, realClock, tokenUsed, shared);
+    const authenticator = new Authenticator(
+      configuration.users,
+      { clock: machineClock, random: machineRandom },
+      tokenUsed,
+      shared,
+    );
     this.#authenticator = authenticator;
     const renders = this.#rendersAfterReports();
     const reader = new TileCache({
@@ -147,7 +153,7 @@ export class Serving implements ServingProcesses {
       now: machineClock.now,
     });
     this.#reader = reader;
-    this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry));
+    this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry), machineClock);
     this.#cutOffReader = node === undefined ? undefined : new CutOffReader(reader, () => node.leaseLeftMs === 0);
     this.#masks = new Masks({
       query: (...call) => renders.queryUpstream(...call),
@@ -156,6 +162,8 @@ export class Serving implements ServingProcesses {
     });
     this.#tileProtocols = this.#buildTileProtocols({ reader, renders, operations, workers });
     this.#http = createHttpServer({
+      clock: machineClock,
+      random: machineRandom,
       server: () => this.#configuration.server,
       compat: () => this.#configuration.compat,
       catalogue: () => this.#catalogue,
@@ -229,6 +237,7 @@ export class Serving implements ServingProcesses {
         most: Math.max(1, Math.floor(MAPS / workers)),
       }),
       clientOf: (request) => networkOf(clientAddress(request, this.#configuration.server)),
+      clock: machineClock,
       authorised: (request, gone) => this.#isAuthorised(request, operations, gone),
     });
   }
@@ -245,7 +254,7 @@ export class Serving implements ServingProcesses {
     if ((await callerOfSession(request, { authenticator, operations })) !== undefined) return true;
     const checked = await authenticator.check(headers.authorization, address, gone);
     if (checked.kind === "wrong" || checked.kind === "throttled")
-      this.#changes.answered(refusedLogIn(checked, { headers, address, method, url }));
+      this.#changes.answered(refusedLogIn(checked, { headers, address, method, url, random: machineRandom }));
     return checked.kind === "user";
   }
 

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ActivityEntry } from "../../activity/activity-service.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type AnsweredChange, ChangeLog } from "./change-log.ts";
 
 const change = (more: Partial<AnsweredChange>): AnsweredChange => ({
@@ -19,7 +20,7 @@ const change = (more: Partial<AnsweredChange>): AnsweredChange => ({
 test("the requests of one piece of work are one change, and each refused one is another", async () => {
   const recorded: ActivityEntry[] = [];
   const silent = { info: () => {}, warn: () => {}, error: () => {} };
-  const log = new ChangeLog(silent, async (entry) => void recorded.push(entry));
+  const log = new ChangeLog(silent, async (entry) => void recorded.push(entry), machineClock);
   const refusal = { code: "disk_full", message: "full" } as const;
   for (const more of [
     { repeats: "import a" },

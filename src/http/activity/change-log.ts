@@ -3,8 +3,9 @@ import { LRUCache } from "lru-cache";
 import type { ActivityEntry } from "../../activity/activity-service.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
+import type { Random } from "../../lib/random/random.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { Checked } from "../auth/credentials.ts";
 import { refusalOfHeader } from "../auth/rights.ts";
 import { STATUS } from "../errors.ts";
@@ -30,16 +31,18 @@ export function refusedLogIn(
     address,
     method,
     url,
+    random,
   }: {
     readonly headers: IncomingHttpHeaders;
     readonly address: string;
     readonly method: string;
     readonly url: string;
+    readonly random: Pick<Random, "uuid">;
   },
 ): AnsweredChange {
   const refusal = refusalOfHeader(checked, headers.authorization);
   return {
-    requestId: requestIdOf(headers, undefined),
+    requestId: requestIdOf(headers, undefined, random),
     user: refusal.logIn ?? null,
     address,
     method,
@@ -69,6 +72,7 @@ const REPEATS_MS = 10 * MINUTE_MS;
 export class ChangeLog {
   readonly #log: Logger;
   readonly #record: (entry: ActivityEntry) => Promise<void>;
+  readonly #clock: Clock;
   readonly #more: RepeatedLog;
   /** Lines of refused requests in the current minute, by address. */
   readonly #lines = new LRUCache<string, number>({ max: MOST_ADDRESSES });
@@ -77,9 +81,10 @@ export class ChangeLog {
   #allLines = 0;
   #minute = 0;
 
-  constructor(log: Logger, record: (entry: ActivityEntry) => Promise<void>) {
+  constructor(log: Logger, record: (entry: ActivityEntry) => Promise<void>, clock: Clock) {
     this.#log = log;
     this.#record = record;
+    this.#clock = clock;
     this.#more = new RepeatedLog((fields) => log.warn("more requests were refused", fields));
   }
 
@@ -96,7 +101,7 @@ export class ChangeLog {
       if (this.#repeated.has(work)) return;
       this.#repeated.set(work, true);
     }
-    machineClock.soon(() => this.#write(change));
+    this.#clock.soon(() => this.#write(change));
   }
 
   #write({ requestId, user: name, address, method, path, status, refusal, jobId, detail, ms }: AnsweredChange): void {
@@ -117,7 +122,7 @@ export class ChangeLog {
       return;
     }
     this.#record({
-      timeMs: machineClock.now(),
+      timeMs: this.#clock.now(),
       ...about,
       reason,
       jobId: jobId ?? null,
@@ -128,7 +133,7 @@ export class ChangeLog {
   }
 
   #hasLine(address: string): boolean {
-    const minute = Math.floor(machineClock.monotonicNow() / MINUTE_MS);
+    const minute = Math.floor(this.#clock.monotonicNow() / MINUTE_MS);
     if (minute !== this.#minute) {
       this.#minute = minute;
       this.#lines.clear();

@@ -4,8 +4,8 @@ import { int64Json, text } from "../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import { checkBy, fieldName } from "../../lib/schema.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
-import { AGE_EXPECTED, parseAge, timeOf } from "../../plan/tile-age.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { AGE_EXPECTED, parseAge, type RequestedAge, timeOf } from "../../plan/tile-age.ts";
 import { parseId } from "../request/query.ts";
 import type { Exchange } from "../resource.ts";
 
@@ -48,18 +48,22 @@ export const flag = (description: string) => yesOrNo.default(false).meta({ defau
 /** The query of a resource that has no query fields. */
 export const NO_FIELDS = z.object({});
 
-/** A time in a query: a time of RFC 3339, or an age before now (ISO 8601). Its value is ms since 1970. */
+/** A time in a query: a time of RFC 3339, or an age before now (ISO 8601). `msOf` returns the time that it means. */
 export const moment = (description: string) =>
   text
     .transform((given, context) => {
       const age = parseAge(given);
-      const ms = age === undefined ? Number.NaN : timeOf(age, machineClock.now());
-      if (Number.isFinite(ms)) return ms;
+      // An age that reaches back from 1970 to a time that a Date can represent reaches back from now too.
+      if (age !== undefined && Number.isFinite(timeOf(age, 0))) return age;
       context.addIssue({ code: "custom", message: AGE_EXPECTED });
       return z.NEVER;
     })
     .exactOptional()
     .meta({ description });
+
+/** Returns the time of a field, ms since 1970. Undefined without the field. */
+export const msOf = (age: RequestedAge | undefined, clock: Pick<Clock, "now">): number | undefined =>
+  age && timeOf(age, clock.now());
 
 /** The query fields that select a page of a list: `limit` entries after the last entry of the previous page. */
 export const page = ({

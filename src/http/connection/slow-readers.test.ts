@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { EVENT_STREAM_TYPE, send } from "../reply.ts";
 import { endInParts, SlowReaders } from "./slow-readers.ts";
 
@@ -72,7 +73,11 @@ test("a listener of a stream that stops is cut, and the stream ends", async () =
     }
   }
   const { slow } = await clientOf((_, response) => {
-    void send(response, { status: 200, type: EVENT_STREAM_TYPE, body: endless() }, { head: false, draining: false });
+    void send(
+      response,
+      { status: 200, type: EVENT_STREAM_TYPE, body: endless() },
+      { head: false, draining: false, clock: machineClock },
+    );
   });
   await sweepUntil(slow, () => isOver);
   expect(count).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 
 /** The bytes per second that a client must read on average while parts of a response wait for it. */
 const LEAST_BYTES_PER_SECOND = 1_000;
@@ -70,8 +70,8 @@ export class SlowReaders {
   }
 
   /** Sweeps every few seconds until the server closes. */
-  start(server: Server): void {
-    const timer = machineClock.every(SWEEP_MS, () => this.sweep(machineClock.monotonicNow())).unref();
+  start(server: Server, clock: Clock): void {
+    const timer = clock.every(SWEEP_MS, () => this.sweep(clock.monotonicNow())).unref();
     server.once("close", () => timer.cancel());
   }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { ServerOptions } from "../../configuration/server-options.ts";
 import { type TraceContext, traceIdOf } from "../../lib/http/trace-context.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
+import type { Random } from "../../lib/random/random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { forwardedBy } from "./forwarded.ts";
@@ -166,8 +166,12 @@ export const ID_HEADER = "X-Request-Id";
  * Returns the id of a request for logs and for its response: the `X-Request-Id` of the client or its proxy, else its
  * trace id, else a new id.
  */
-export function requestIdOf(headers: IncomingHttpHeaders, trace: TraceContext | undefined): string {
+export function requestIdOf(
+  headers: IncomingHttpHeaders,
+  trace: TraceContext | undefined,
+  random: Pick<Random, "uuid">,
+): string {
   const given = headers["x-request-id"];
   if (typeof given === "string" && /^[\x21-\x7e]{1,128}$/.test(given)) return given;
-  return trace === undefined ? machineRandom.uuid() : traceIdOf(trace);
+  return trace === undefined ? random.uuid() : traceIdOf(trace);
 }

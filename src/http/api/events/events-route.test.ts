@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { eventStreams } from "./events-route.ts";
 import { ServerEvents } from "./server-events.ts";
 
@@ -23,6 +24,7 @@ async function listen(events: ServerEvents): Promise<{ readonly parts: string[];
   const aborter = new AbortController();
   const streamOf = eventStreams({
     events: events,
+    clock: machineClock,
     operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => true },
   });
   const answer = await streamOf(callOf({ job: 1 }, aborter.signal));
@@ -42,7 +44,7 @@ async function listen(events: ServerEvents): Promise<{ readonly parts: string[];
 }
 
 test("a stream whose filter leaves out all that happens has a comment every 15 s, with the last id", async () => {
-  const events = new ServerEvents("aa");
+  const events = new ServerEvents("aa", machineClock);
   const { parts, stop } = await listen(events);
   await vi.advanceTimersByTimeAsync(0);
   expect(parts.splice(0)).toEqual(["retry: 2000\n\n", expect.stringContaining("event: snapshot\nid: aa-0\n")]);
@@ -66,7 +68,7 @@ test("a stream whose filter leaves out all that happens has a comment every 15 s
 });
 
 test("a stream that is sent events has no comment between them, and one where nothing happens has", async () => {
-  const events = new ServerEvents("aa");
+  const events = new ServerEvents("aa", machineClock);
   const { parts, stop } = await listen(events);
   await vi.advanceTimersByTimeAsync(0);
   parts.length = 0;
@@ -81,10 +83,11 @@ test("a stream that is sent events has no comment between them, and one where no
 });
 
 test("a stream ends when the session of its caller has been closed", async () => {
-  const events = new ServerEvents("aa");
+  const events = new ServerEvents("aa", machineClock);
   let isOpen = true;
   const streamOf = eventStreams({
     events,
+    clock: machineClock,
     operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => isOpen },
   });
   const user = { name: "a", passwordHash: "", roles: ["viewer"] } as const;
@@ -110,7 +113,8 @@ test("a stream ends when the session of its caller has been closed", async () =>
 
 test("the stream after a thousand is refused, and is accepted again once one has ended", async () => {
   const streamOf = eventStreams({
-    events: new ServerEvents("aa"),
+    events: new ServerEvents("aa", machineClock),
+    clock: machineClock,
     operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => true },
   });
   const open = async (signal = new AbortController().signal) => streamOf(callOf({ job: 1 }, signal));

@@ -6,14 +6,12 @@ import { text } from "../../../lib/document-fields.ts";
 import { onceEach } from "../../../lib/once-each.ts";
 import { refuse } from "../../../lib/result.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
 import { sessionTokenOf } from "../../auth/session-cookie.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
 import type { Reply, RouteOptions } from "../../resource.ts";
 import { type Call, operation } from "../api-operation.ts";
 import { id, layer } from "../query-fields.ts";
-import type { ServerEvents } from "./server-events.ts";
 import { TileChangeFeed } from "./tile-change-feed.ts";
 
 /**
@@ -32,7 +30,7 @@ const MOST_OF_ACCOUNT = 100;
 /** The most jobs of each state in a snapshot. */
 const SNAPSHOT = 1_000;
 
-type EventParts = Pick<RouteOptions, "events"> & {
+type EventParts = Pick<RouteOptions, "events" | "clock"> & {
   readonly operations: Pick<Operations, "jobs" | "tileChanges" | "isSession">;
 };
 
@@ -88,10 +86,12 @@ export const eventsOperations = [
 export function eventStreams({
   operations,
   events,
+  clock,
 }: EventParts): (call: Pick<Call<typeof eventsQuery, string>, StreamFacts>) => Promise<Reply> {
   const tiles = new TileChangeFeed(
     (signal) => operations.tileChanges(signal),
     () => events.wake(),
+    clock,
   );
   let streams = 0;
   const ofAccounts = new Map<string, number>();
@@ -127,7 +127,7 @@ export function eventStreams({
       // Without this header nginx buffers minutes of events.
       headers: { "X-Accel-Buffering": "no" },
       body: withTiles(tiles, wanted, (changes) =>
-        stream(operations, events, wanted, { from, changes, signal, isStillPermitted, session }),
+        stream({ operations, events, clock }, wanted, { from, changes, signal, isStillPermitted, session }),
       ),
     };
   };
@@ -160,40 +160,39 @@ interface StreamFrom {
 }
 
 async function* stream(
-  operations: EventParts["operations"],
-  events: ServerEvents,
+  { operations, events, clock }: EventParts,
   wanted: Wanted,
   { from, changes: take, signal, isStillPermitted, session }: StreamFrom,
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
   let seen = from;
-  let sentMs = machineClock.monotonicNow();
+  let sentMs = clock.monotonicNow();
   let checkedMs = sentMs;
   while (!signal.aborted && isStillPermitted()) {
-    if (session !== undefined && machineClock.monotonicNow() - checkedMs >= SESSION_CHECK_MS) {
-      checkedMs = machineClock.monotonicNow();
+    if (session !== undefined && clock.monotonicNow() - checkedMs >= SESSION_CHECK_MS) {
+      checkedMs = clock.monotonicNow();
       if (!(await operations.isSession(session))) return;
     }
     if (seen === undefined) {
       seen = events.last;
       yield message("snapshot", events.idOf(seen), await snapshot(operations, wanted));
-      sentMs = machineClock.monotonicNow();
+      sentMs = clock.monotonicNow();
     }
     const changes = take();
     if (changes.length > 0) {
       yield `event: tiles\ndata: ${jsonText({ changes })}\n\n`;
-      sentMs = machineClock.monotonicNow();
+      sentMs = clock.monotonicNow();
     }
-    const silenceMs = machineClock.monotonicNow() - sentMs;
+    const silenceMs = clock.monotonicNow() - sentMs;
     const next = events.at(seen + 1);
     if (next === "gone") seen = undefined;
     else if (next !== undefined && isWanted(next.event, wanted)) {
       seen++;
       yield message(next.event.kind, events.idOf(seen), next.data);
-      sentMs = machineClock.monotonicNow();
+      sentMs = clock.monotonicNow();
     } else if (silenceMs >= HEARTBEAT_MS && !events.closed) {
       yield heartbeat(events.idOf(seen));
-      sentMs = machineClock.monotonicNow();
+      sentMs = clock.monotonicNow();
     } else if (next !== undefined) seen++;
     else {
       if (events.closed) return;

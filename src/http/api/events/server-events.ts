@@ -1,8 +1,8 @@
 import type { ActivityRow } from "../../../activity/activity-service.ts";
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { parseId } from "../../request/query.ts";
 import type { Documents } from "../documents/documents.ts";
 
@@ -56,13 +56,15 @@ const MOST_STORED = 1_000;
 export class ServerEvents {
   /** Identifies this start of the server. Event numbers of an earlier start are not valid. */
   #instance: string;
+  readonly #clock: Clock;
   readonly #stored: Numbered[] = [];
   /** The number of the oldest stored event. */
   #first = 1;
   readonly #waiting = new Set<() => void>();
   #closed = false;
 
-  constructor(instance: string) {
+  constructor(instance: string, clock: Clock) {
+    this.#clock = clock;
     this.#instance = instance;
   }
 
@@ -124,7 +126,7 @@ export class ServerEvents {
         this.#waiting.delete(done);
         resolve();
       };
-      const timer = machineClock.after(timeoutMs, done);
+      const timer = this.#clock.after(timeoutMs, done);
       signal.addEventListener("abort", done, { once: true });
       this.#waiting.add(done);
     });

@@ -1,7 +1,6 @@
 import { batchOf } from "../../../jobs/view/batch-view.ts";
 import { conflict, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { BatchView, JobView } from "../../../plan/job/job-documents.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { type ApiOperation, numberedOperation } from "../api-operation.ts";
@@ -11,7 +10,7 @@ import { waitForJob, waitQuery } from "./wait-for-job.ts";
 /** One more than the most jobs of one request, so that a list of this length is complete. */
 const ALL = 1001;
 
-type Parts = Pick<RouteOptions, "operations" | "events">;
+type Parts = Pick<RouteOptions, "operations" | "events" | "clock">;
 
 const keyDescription = "The id of any job of the batch";
 
@@ -23,11 +22,11 @@ export const batchOperations = [
     { keyDescription, query: waitQuery, answer: "Batch", failures: [400, 404] },
     async (parts: Parts, { key: id, fields: { wait }, signal }) => {
       const waitMs = wait * 1_000;
-      const deadline = machineClock.monotonicNow() + waitMs;
+      const deadline = parts.clock.monotonicNow() + waitMs;
       const jobs = await jobsOf(parts, id);
       const unended = waitMs === 0 ? [] : jobs.filter(isLive);
       for (const job of unended) {
-        const leftMs = deadline - machineClock.monotonicNow();
+        const leftMs = deadline - parts.clock.monotonicNow();
         if (leftMs <= 0 || signal.aborted) break;
         await waitForJob(job.id, leftMs, parts, signal);
       }

@@ -4,6 +4,7 @@ import { JOB_OPTIONS } from "../../../../test/support/job-options.ts";
 import { layerNamed } from "../../../../test/support/layer.ts";
 import type { Operations } from "../../../coordinator/operations.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
 import { ClientGone } from "../../request/request.ts";
@@ -33,7 +34,11 @@ function routeOf(operations: EstimateParts["operations"], longestMs?: number) {
       signal,
       body: async (decode) => decode(Buffer.from(JSON.stringify({ layer: "a", zoomStop: 1, ...fields }))),
     };
-    const estimated = await estimate({ operations, jobOptions: () => JOB_OPTIONS }, exchange, longestMs);
+    const estimated = await estimate(
+      { operations, jobOptions: () => JOB_OPTIONS, clock: machineClock },
+      exchange,
+      longestMs,
+    );
     return estimated.ok ? json(estimated.value) : refusalProblem(estimated.error);
   };
 }

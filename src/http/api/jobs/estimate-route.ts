@@ -3,7 +3,6 @@ import { Slices } from "../../../lib/process/slices.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { deadline } from "../../../lib/time/deadline.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
 import { ClientGone } from "../../request/request.ts";
@@ -21,7 +20,7 @@ const MOST_AT_ONCE = 4;
 /** The time limit of one estimate. */
 const LONGEST_MS = 20_000;
 
-export interface EstimateParts extends Pick<RouteOptions, "jobOptions"> {
+export interface EstimateParts extends Pick<RouteOptions, "jobOptions" | "clock"> {
   readonly operations: Pick<Operations, "estimate" | "estimateAll">;
 }
 
@@ -55,43 +54,46 @@ export async function estimate(
   const bytes = await exchange.body(ok);
   if (!bytes.ok) return bytes;
   return bounded(() =>
-    withinTime(exchange.signal, longestMs, (signal) => estimateOf(parts, exchange, bytes.value, signal)),
+    withinTime(exchange.signal, deadline(parts.clock, longestMs), longestMs, (signal) =>
+      estimateOf(parts, exchange, bytes.value, signal),
+    ),
   );
 }
 
 type Estimated = Documents["Estimate"] | Documents["Estimates"];
 
 async function estimateOf(
-  { operations, jobOptions }: EstimateParts,
+  parts: EstimateParts,
   { catalogue }: Pick<Exchange, "catalogue">,
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<Result<Estimated, Refusal>> {
-  const decoded = await new Slices(machineClock, signal).run(decodeJobBody(bytes));
+  const { operations, jobOptions, clock } = parts;
+  const decoded = await new Slices(clock, signal).run(decodeJobBody(bytes));
   if (!decoded.ok) return decoded;
   const requested = decoded.value;
   if ("many" in requested) {
     const many = await planBatch(requested.many, catalogue, {
       options: jobOptions(),
-      nowMs: machineClock.now(),
-      slices: new Slices(machineClock, signal),
+      nowMs: clock.now(),
+      slices: new Slices(clock, signal),
     });
     return many.ok ? operations.estimateAll(many.value.requests, signal) : many;
   }
-  const planned = await planRequested(requested, catalogue, jobOptions(), signal);
+  const planned = await planRequested(requested, catalogue, parts, signal);
   return planned.ok ? operations.estimate(planned.value, signal) : planned;
 }
 
 /**
- * Runs `work`. Aborts it when the client disconnects or the time limit passes.
+ * Runs `work`. Aborts it when the client disconnects, or when `late` fires because the time limit has passed.
  * @throws ClientGone if the client has disconnected
  */
 async function withinTime<T>(
   gone: AbortSignal,
+  late: AbortSignal,
   longestMs: number,
   work: (signal: AbortSignal) => Promise<Result<T, Refusal>>,
 ): Promise<Result<T, Refusal>> {
-  const late = deadline(machineClock, longestMs);
   try {
     gone.throwIfAborted();
     return await work(AbortSignal.any([gone, late]));

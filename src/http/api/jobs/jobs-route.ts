@@ -7,9 +7,7 @@ import { text } from "../../../lib/document-fields.ts";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
-import type { JobOptions } from "../../../plan/job/job-options.ts";
 import {
   type IdempotencyKey,
   JOB_OUTCOMES,
@@ -26,7 +24,7 @@ import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
 import { type ApiOperation, detailed, json, noContent, numberedOperation, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import { created } from "../openapi/openapi-parts.ts";
-import { id, layer, moment, page, yesOrNo } from "../query-fields.ts";
+import { id, layer, moment, msOf, page, yesOrNo } from "../query-fields.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
@@ -54,7 +52,7 @@ const jobsQuery = z.object({
   ...page({ most: 1_000, standard: 100, cursor: "the id of a job" }),
 });
 
-type Parts = Pick<RouteOptions, "operations" | "jobOptions">;
+type Parts = Pick<RouteOptions, "operations" | "jobOptions" | "clock">;
 
 const idempotencyKey = {
   name: "Idempotency-Key",
@@ -102,7 +100,7 @@ export const jobOperations = [
     async (parts: Parts, exchange) => {
       const body = await exchange.body(ok);
       if (!body.ok) return body;
-      const slices = new Slices(machineClock);
+      const slices = new Slices(parts.clock);
       const requested = await slices.run(decodeJobBody(body.value));
       if (!requested.ok) return requested;
       await slices.next();
@@ -117,7 +115,7 @@ export const jobOperations = [
     "getJob",
     "Returns one job; with wait, when the job has ended or after this number of seconds",
     { query: waitQuery, answer: "Job", failures: [400, 404] },
-    async (parts: Pick<RouteOptions, "operations" | "events">, { key, fields: { wait }, signal }) => {
+    async (parts: Pick<RouteOptions, "operations" | "events" | "clock">, { key, fields: { wait }, signal }) => {
       const job = await waitForJob(key, wait * 1_000, parts, signal);
       return job === undefined ? refuse(unknownJob(key)) : ok(job);
     },
@@ -174,10 +172,10 @@ export const jobOperations = [
 
 /** Returns a page of jobs. Includes the counts of the whole list if they are requested. */
 async function listJobs(
-  { operations }: Pick<RouteOptions, "operations">,
+  { operations, clock }: Pick<RouteOptions, "operations" | "clock">,
   { state, outcome, paused, since, until, q, counts, limit, after, ...rest }: z.output<typeof jobsQuery>,
 ): Promise<Documents["Jobs"]> {
-  const counted = { ...rest, ...defined({ sinceMs: since, untilMs: until, text: q }) };
+  const counted = { ...rest, ...defined({ sinceMs: msOf(since, clock), untilMs: msOf(until, clock), text: q }) };
   const filter = { ...counted, ...defined({ state, outcome, paused, after }), limit };
   const list = await operations.jobList(filter);
   // Without the ended jobs the counts would be wrong.
@@ -190,11 +188,12 @@ async function listJobs(
  * reconfigured since the first request.
  */
 async function submit(
-  { operations, jobOptions }: Parts,
+  parts: Parts,
   { catalogue }: Exchange,
   requested: RequestedJob | RequestedJobs,
   origin: JobOrigin,
 ): Promise<Result<SubmittedJob, Refusal>> {
+  const { operations, jobOptions, clock } = parts;
   const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
   if (known !== undefined) return known;
   const options = jobOptions();
@@ -202,12 +201,12 @@ async function submit(
   if ("many" in requested) {
     const many = await planBatch(requested.many, catalogue, {
       options,
-      nowMs: machineClock.now(),
-      slices: new Slices(machineClock),
+      nowMs: clock.now(),
+      slices: new Slices(clock),
     });
     return many.ok ? operations.submitAll(many.value, limited) : many;
   }
-  const planned = await planRequested(requested, catalogue, options);
+  const planned = await planRequested(requested, catalogue, parts);
   return planned.ok ? operations.submit(planned.value, limited) : planned;
 }
 
@@ -218,14 +217,14 @@ async function submit(
 export async function planRequested(
   { layer: name, request }: RequestedJob,
   { layers }: Catalogue,
-  options: JobOptions,
+  { jobOptions, clock }: Pick<RouteOptions, "jobOptions" | "clock">,
   signal?: AbortSignal,
 ): Promise<Result<JobRequest, Refusal>> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name, layers));
-  const slices = new Slices(machineClock, signal);
+  const slices = new Slices(clock, signal);
   const planned = await slices.run(
-    planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: machineClock.now() }),
+    planSeedInSteps(request, layer, jobOptions(), { rules: API_RULES, nowMs: clock.now() }),
   );
   // Sending an area of tens of thousands of polygons to the coordinator takes as long as a slice.
   if (planned.ok && planned.value.selection !== undefined) await slices.next();

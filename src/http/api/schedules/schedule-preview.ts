@@ -2,11 +2,12 @@ import type * as z from "zod";
 import { Slices } from "../../../lib/process/slices.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { openTimes } from "../../../plan/run-window.ts";
 import { parseCron, timesAfter } from "../../../schedule/cron.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
+import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import { decoderOf } from "../json-body.ts";
@@ -21,21 +22,22 @@ export const schedulePreviewOperations = [
     "previewSchedule",
     "Returns the next times and windows of a schedule without creating it",
     { need: "read", body: "SchedulePreviewRequest", answer: "SchedulePreview", failures: [400, 413, 503] },
-    async (_, { body, signal }) => {
+    async ({ clock }: Pick<RouteOptions, "clock">, { body, signal }) => {
       const requested = await body(decoderOf(schedulePreviewSchema, "preview"));
-      return requested.ok ? bounded(() => previewOf(requested.value, signal)) : requested;
+      return requested.ok ? bounded(() => previewOf(requested.value, clock, signal)) : requested;
     },
   ),
 ];
 
 async function previewOf(
   { cron, timeZone, window, count }: z.output<typeof schedulePreviewSchema>,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<Result<Documents["SchedulePreview"], Refusal>> {
   const time = parseCron(cron, timeZone);
   if (!time.ok) return time;
-  const nowMs = machineClock.now();
-  const slices = new Slices(machineClock, signal);
+  const nowMs = clock.now();
+  const slices = new Slices(clock, signal);
   const runs = await firstOf(timesAfter(time.value, nowMs), count, slices);
   const open = window === undefined ? [] : await firstOf(openTimes(window, timeZone, nowMs), count, slices);
   return ok({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer, unknownSchedule } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
 import { differences, withDetail } from "../../activity/activity-detail.ts";
@@ -28,7 +28,7 @@ const schedulesQuery = z.object({
   }),
 });
 
-type Parts = Pick<RouteOptions, "operations">;
+type Parts = Pick<RouteOptions, "operations" | "clock">;
 
 export const scheduleOperations = [
   operation(
@@ -47,8 +47,8 @@ export const scheduleOperations = [
     "createSchedule",
     "Creates a schedule, which creates jobs at the times of a cron expression in a time zone. name is required",
     { need: "operate", body: "ScheduleRequest", answer: "Schedule", status: 201, failures: [400, 409, 413] },
-    async ({ operations }: Parts, exchange) => {
-      const requested = await scheduleOf(exchange);
+    async ({ operations, clock }: Parts, exchange) => {
+      const requested = await scheduleOf(exchange, clock);
       if (!requested.ok) return requested;
       const { name, plan } = requested.value;
       const made = await operations.addSchedule(name, plan, exchange.by);
@@ -83,9 +83,9 @@ export const scheduleOperations = [
       answers: { 200: answer("Schedule"), 201: created("Schedule") },
       failures: [400, 409, 413],
     },
-    async ({ operations }: Parts, exchange) => {
+    async ({ operations, clock }: Parts, exchange) => {
       const { key, by } = exchange;
-      const requested = await scheduleOf(exchange, key);
+      const requested = await scheduleOf(exchange, clock, key);
       if (!requested.ok) return requested;
       const before = await operations.schedule(key);
       const put = await operations.putSchedule(key, requested.value.plan, by);
@@ -103,9 +103,9 @@ export const scheduleOperations = [
     "changeSchedule",
     "Changes the given fields of a schedule; null is the default of a PUT",
     { need: "operate", body: "ScheduleChange", answer: "Schedule", failures: [400, 404, 409, 413] },
-    async ({ operations }: Parts, exchange) => {
+    async ({ operations, clock }: Parts, exchange) => {
       const { key, by } = exchange;
-      const change = await decodedInSteps(exchange, (body) => decodeScheduleChange(body, key));
+      const change = await decodedInSteps(exchange, clock, (body) => decodeScheduleChange(body, key));
       if (!change.ok) return change;
       const unknown = change.value.job === undefined ? undefined : unknownLayerOf(change.value.job, exchange);
       if (unknown !== undefined) return refuse(unknown);
@@ -155,8 +155,12 @@ export const scheduleOperations = [
  * Decodes the body and checks that its layers exist. The coordinator validates the jobs against their layers, now and
  * at each run.
  */
-async function scheduleOf(exchange: Exchange, name?: string): Promise<Result<RequestedSchedule, Refusal>> {
-  const requested = await decodedInSteps(exchange, (body) => decodeSchedule(body, name));
+async function scheduleOf(
+  exchange: Exchange,
+  clock: Clock,
+  name?: string,
+): Promise<Result<RequestedSchedule, Refusal>> {
+  const requested = await decodedInSteps(exchange, clock, (body) => decodeSchedule(body, name));
   if (!requested.ok) return requested;
   const unknown = unknownLayerOf(requested.value.plan.job, exchange);
   return unknown === undefined ? requested : refuse(unknown);
@@ -165,11 +169,12 @@ async function scheduleOf(exchange: Exchange, name?: string): Promise<Result<Req
 /** Decodes the body in slices, because an area may have 250,000 corners. */
 async function decodedInSteps<T>(
   exchange: Exchange,
+  clock: Clock,
   decode: (body: Uint8Array) => Decoding<T>,
 ): Promise<Result<T, Refusal>> {
   const body = await exchange.body(ok);
   if (!body.ok) return body;
-  const slices = new Slices(machineClock);
+  const slices = new Slices(clock);
   const decoded = await slices.run(decode(body.value));
   // Sending an area of tens of thousands of corners to the coordinator takes as long as a slice.
   if (slices.isOver) await slices.next();

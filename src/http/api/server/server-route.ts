@@ -10,10 +10,10 @@ import type { Peak, RecentTraffic, TrafficRatesView } from "../stats/traffic-rat
 import { ServerPlaces } from "./server-places.ts";
 
 type ServerDocument = Documents["Server"];
-type ServerParts = Pick<RouteOptions, "installation" | "metrics" | "trafficRates">;
+type ServerParts = Pick<RouteOptions, "installation" | "clock" | "metrics" | "trafficRates">;
 
 /** The places of a server, whose requests share one question for the free space of the disks. */
-const placesOf = onceEach(({ installation }: Pick<RouteOptions, "installation">) => new ServerPlaces(installation));
+const placesOf = onceEach((parts: Pick<RouteOptions, "installation" | "clock">) => new ServerPlaces(parts));
 
 export const serverOperations = [
   operation(

@@ -1,6 +1,5 @@
 import { ownVersion } from "../../../lib/process/version.ts";
 import { ok } from "../../../lib/result.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { unlessDiskFault } from "../../errors.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
@@ -26,11 +25,12 @@ export const statusOperations = [
 async function statusOf(
   {
     operations,
+    clock,
     readiness,
     upstreams: upstreamsNow,
     node,
     nodes: nodesNow,
-  }: Pick<RouteOptions, "operations" | "readiness" | "upstreams" | "node" | "nodes">,
+  }: Pick<RouteOptions, "operations" | "clock" | "readiness" | "upstreams" | "node" | "nodes">,
   layerCount: number,
 ): Promise<Documents["Status"]> {
   const [{ jobs, stateLoss }, usage, quotaNow, overruled, upstreams, nodes, schedules, ...lists] = await Promise.all([
@@ -66,7 +66,7 @@ async function statusOf(
       upstreams,
       active: [...running, ...pending],
       ended: [...done, ...aborted],
-      failedSinceMs: machineClock.now() - FAILED_MS,
+      failedSinceMs: clock.now() - FAILED_MS,
       usage,
       schedules,
       quota: quotaNow,

@@ -3,7 +3,6 @@ import { includesRole } from "../../../account/api-token.ts";
 import { ROLES } from "../../../account/user.ts";
 import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { withDetail } from "../../activity/activity-detail.ts";
 import { type Caller, mayDo } from "../../auth/rights.ts";
 import type { RouteOptions } from "../../resource.ts";
@@ -30,7 +29,7 @@ export const tokenRequestSchema = z.strictObject({
 
 type UserCaller = Extract<Caller, { readonly kind: "user" }>;
 
-type Parts = Pick<RouteOptions, "operations">;
+type Parts = Pick<RouteOptions, "operations" | "clock">;
 
 export const tokenOperations = [
   operation(
@@ -52,7 +51,7 @@ export const tokenOperations = [
       answers: { 201: { ...answer("NewToken"), description: "Created" } },
       failures: [400, 403, 409, 413],
     },
-    async ({ operations }: Parts, { caller, body }) => {
+    async ({ operations, clock }: Parts, { caller, body }) => {
       const person = personOf(caller);
       if (!person.ok) return person;
       const { name: user, roles } = person.value.user;
@@ -64,7 +63,7 @@ export const tokenOperations = [
         return refuse({ code: "forbidden", message });
       }
       const expiresMs = expiresAt === undefined ? null : Date.parse(expiresAt);
-      if (expiresMs !== null && expiresMs <= machineClock.now())
+      if (expiresMs !== null && expiresMs <= clock.now())
         return refuse(badField("expiresAt", "a moment in the future", expiresAt));
       const made = await operations.makeApiToken({ name, user, role, expiresMs });
       if (!made.ok) return made;

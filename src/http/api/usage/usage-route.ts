@@ -5,7 +5,7 @@ import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { layer, moment, yesOrNo } from "../query-fields.ts";
+import { layer, moment, msOf, yesOrNo } from "../query-fields.ts";
 
 const usageQuery = z.object({ by: z.enum(["tileSet"]).optional(), layer });
 
@@ -20,7 +20,7 @@ const historyQuery = z.object({
   since: moment("A time, or an age such as P7D. Absent: all samples of the last 30 days"),
 });
 
-type Parts = Pick<RouteOptions, "operations">;
+type Parts = Pick<RouteOptions, "operations" | "clock">;
 
 export const usageOperations = [
   operation(
@@ -36,8 +36,12 @@ export const usageOperations = [
     "getUsageHistory",
     "Returns the stored tiles and bytes over the last 30 days, of all layers or of one layer",
     { query: historyQuery, answer: "UsageHistory", failures: [400, 404] },
-    async ({ operations }: Parts, { fields: { layer: name, step, since = 0 } }) => {
-      const samples = await operations.usageHistory({ layer: name, sinceMs: since, stepMs: STEPS[step] });
+    async ({ operations, clock }: Parts, { fields: { layer: name, step, since } }) => {
+      const samples = await operations.usageHistory({
+        layer: name,
+        sinceMs: msOf(since, clock) ?? 0,
+        stepMs: STEPS[step],
+      });
       const series = samples.map(({ atMs, tiles, bytes, allocated }) => ({
         at: isoTime(atMs),
         tiles,

@@ -8,7 +8,7 @@ import { contentEtag } from "../../../lib/http/etag.ts";
 import { onceEach } from "../../../lib/once-each.ts";
 import { Slices } from "../../../lib/process/slices.ts";
 import { ownVersion } from "../../../lib/process/version.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import type { CatalogueDocument } from "../tile-parts.ts";
 import { hasResult } from "./conditional.ts";
 import { BROTLI_QUALITY, type Coding, codingFor, packedTag } from "./content-coding.ts";
@@ -47,8 +47,8 @@ export function longDocumentTag(
 const PART_BYTES = 32_768;
 
 /** Joins short parts, and yields to the event loop between them, so that a document does not block other work. */
-async function* inSlices(parts: Iterable<string>): AsyncGenerator<Buffer> {
-  const slices = new Slices(machineClock);
+async function* inSlices(parts: Iterable<string>, clock: Clock): AsyncGenerator<Buffer> {
+  const slices = new Slices(clock);
   let text = "";
   for (const part of parts) {
     text += part;
@@ -70,7 +70,7 @@ function* inPieces(bytes: Buffer): Generator<Buffer> {
 export async function sendLongDocument(
   response: ServerResponse,
   document: CatalogueDocument,
-  { etag, baseUrl }: { readonly etag: string | undefined; readonly baseUrl: string },
+  { etag, baseUrl, clock }: { readonly etag: string | undefined; readonly baseUrl: string; readonly clock: Clock },
 ): Promise<void> {
   const { headers, method } = response.req;
   const coding = codingFor(headers["accept-encoding"], Number.POSITIVE_INFINITY);
@@ -84,12 +84,12 @@ export async function sendLongDocument(
   const describing = ["Content-Type", document.contentType, ...packing, ...disposition(document)];
   response.writeHead(200, [...describing, ...OPEN, ...lasting]);
   if (method === "HEAD") response.end();
-  else await streamParts(response, document.parts(baseUrl), coding);
+  else await streamParts(response, inSlices(document.parts(baseUrl), clock), coding);
 }
 
 /** Sends the parts of a document as the body. Waits while the client does not read. */
-async function streamParts(response: ServerResponse, parts: Iterable<string>, coding: Coding): Promise<void> {
-  const source = Readable.from(inSlices(parts), { objectMode: false, highWaterMark: PART_BYTES });
+async function streamParts(response: ServerResponse, parts: AsyncIterable<Buffer>, coding: Coding): Promise<void> {
+  const source = Readable.from(parts, { objectMode: false, highWaterMark: PART_BYTES });
   const packer = packerOf(coding);
   try {
     if (packer === undefined) await pipeline(source, response);
