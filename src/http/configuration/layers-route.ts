@@ -16,7 +16,6 @@ import type { Layer } from "../../layer/layer.ts";
 import { asLayerName } from "../../layer/tile-set.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
-import { type Answer, textAnswer } from "../reply.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
 import {
   configuredRoute,
@@ -27,7 +26,7 @@ import {
   readerOf,
   withBlanks,
 } from "./configured-route.ts";
-import type { DocumentForm } from "./document-form.ts";
+import { type DocumentForm, textOfForm } from "./document-form.ts";
 
 type LayerParts = Pick<RouteOptions, "configured" | "changeObject" | "layerOrigin" | "operations">;
 
@@ -139,12 +138,6 @@ async function putLayer(
   if (exchange.query.get("truncate") === "true" && !put.value.isNew)
     await parts.operations.truncate({ type: "truncateLayer", layer: asLayerName(name), mode: "hard" }, exchange.by);
   return { ...textOfForm("layer saved", form), detail: put.value.detail };
-}
-
-/** Returns a text of GeoWebCache, with the content type of the address. */
-function textOfForm(text: string, form: DocumentForm | undefined): Answer {
-  const answer = textAnswer(200, text);
-  return form === undefined ? answer : { ...answer, type: `application/${form}` };
 }
 
 /** Changes a layer by the deprecated POST. The warning has GeoWebCache's form. */

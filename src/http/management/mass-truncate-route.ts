@@ -5,6 +5,7 @@ import { planExtentTruncate } from "../../plan/plan-job.ts";
 import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts";
 import { jobDetail, truncationDetail } from "../activity/activity-detail.ts";
 import { forbiddenTo } from "../auth/rights.ts";
+import { formOfResource } from "../configuration/document-form.ts";
 import { type Answer, POLICY_HEADER, pageAnswer } from "../reply.ts";
 import { type Exchange, operating, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 import { truncatedPage } from "./killed-page.ts";
@@ -18,14 +19,13 @@ export function massTruncateRoute(parts: TruncateParts): Route {
   return {
     owns: (first) => first === "masstruncate" || first.startsWith("masstruncate."),
     resourceAt: (segments) => {
-      const [name, ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
-      const found = /^masstruncate(?:\.(xml|json))?$/.exec(name ?? "");
-      if (more.length > 0 || found === null) return undefined;
+      const found = formOfResource("masstruncate", segments);
+      if (found === undefined) return undefined;
       return {
         methods: {
           GET: reading(async ({ origin, target }) => {
             const path = `${target.mount}${target.path}`.replace(/\/$/, "").replace(/\.(?:xml|json)$/, "");
-            const format = found[1] === "json" ? "json" : "xml";
+            const { form: format = "xml" } = found;
             const body = encodeMassTruncateList(`${origin}${path}`, format);
             return { status: 200, type: `application/${format}`, body };
           }),

@@ -4,17 +4,14 @@ import { gridSetContent } from "../../../configuration/gwc/grid-set-object.ts";
 import type { GridSet } from "../../../grid/grid-set.ts";
 import { gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { findSubset } from "../../../layer/layer.ts";
-import { conflict, type Refusal } from "../../../lib/refusal.ts";
-import { ok, refuse } from "../../../lib/result.ts";
+import { ok } from "../../../lib/result.ts";
 import { fixedGridSet, gridSetIds, gridSetOf } from "../../configuration/grid-sets-route.ts";
 import type { RouteOptions } from "../../resource.ts";
-import { documentAnswer, operation } from "../api-operation.ts";
+import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { type ChangedKind, isEditable, locationOf, objectOperations } from "./object-changes.ts";
+import { type ChangedKind, objectOperations } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
-
-const unknownGridSet = (id: string): Refusal => ({ code: "not_found", message: `Unknown grid set: ${id}` });
 
 /** Returns the names of the layers that use a grid set. */
 const usersOf = ({ configured }: Configured, id: string): readonly string[] =>
@@ -37,45 +34,27 @@ function listedGridSets(parts: Configured): Documents["GridSets"]["gridSets"] {
   });
 }
 
-function gridSetKind(parts: Configured): ChangedKind {
-  const { configured } = parts;
-  const answerWith = (gridSet: GridSet, base: string, status: number) => {
-    const origin = originOf(parts, gridSet.id);
-    const users = [...usersOf(parts, gridSet.id)];
-    const configuredAt =
-      origin === "file" ? (fileOf(configured(), { kind: "gridSet", name: gridSet.id }) ?? null) : null;
-    const editable = isEditable(parts, fixedGridSet(parts, gridSet.id));
-    const document = { ...gridSetDocument(gridSet), origin, editable, configuredAt, layers: users };
-    return documentAnswer("GridSet", document, status, {
-      ETag: gridSetTag(gridSet),
-      ...locationOf(status, base, "grid-sets", gridSet.id),
-    });
-  };
+function gridSetKind(parts: Pick<RouteOptions, "configured">): ChangedKind<GridSet, "GridSet"> {
+  const shown = (gridSet: GridSet) => ({ ...gridSetDocument(gridSet) });
   return {
     kind: "gridSet",
     what: "grid set",
     nameKey: "id",
-    present: (_, of) => {
-      const found = gridSetOf(parts, of);
-      if (found === undefined) return undefined;
-      const made = documentOf(configured().objects, "gridSet", of);
-      return {
-        shown: { ...gridSetDocument(found) },
-        made: made === undefined ? undefined : gridSetContent(made),
-        whole: { ...gridSetDocument(found) },
-        tag: gridSetTag(found),
-        fixed: fixedGridSet(parts, of),
-      };
+    find: (id) => gridSetOf(parts, id),
+    unknown: (id) => ({ code: "not_found", message: `Unknown grid set: ${id}` }),
+    shown,
+    whole: shown,
+    made: gridSetContent,
+    tag: gridSetTag,
+    fixed: (id) => fixedGridSet(parts, id),
+    describe: (gridSet, { editable }) => {
+      const { id } = gridSet;
+      const origin = originOf(parts, id);
+      const configuredAt =
+        origin === "file" ? (fileOf(parts.configured(), { kind: "gridSet", name: id }) ?? null) : null;
+      return { ...gridSetDocument(gridSet), origin, editable, configuredAt, layers: usersOf(parts, id) };
     },
-    unknown: unknownGridSet,
-    answer: async ({ base }, of, status) => {
-      const found = gridSetOf(parts, of);
-      return found === undefined ? refuse(unknownGridSet(of)) : answerWith(found, base, status);
-    },
-    inUse: (_, of) => {
-      const users = usersOf(parts, of);
-      return users.length === 0 ? undefined : conflict(`The grid set ${of} is in use by ${users.join(", ")}.`);
-    },
+    users: (_, id) => usersOf(parts, id),
   };
 }
 
@@ -88,7 +67,7 @@ export const gridSetOperations = [
     async (parts: Configured) => ok({ gridSets: listedGridSets(parts) }),
   ),
   ...objectOperations(
-    "/grid-sets/{name}",
+    ["grid-sets", "name"],
     "GridSet",
     { summary: "Returns one grid set, as the configuration file has it" },
     gridSetKind,

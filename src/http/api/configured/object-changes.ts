@@ -1,8 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../configuration/gwc/configured-object.ts";
+import {
+  documentOf,
+  type ObjectEffect,
+  type ObjectKind,
+  overriddenKey,
+} from "../../../configuration/gwc/configured-object.ts";
 import type { Content } from "../../../configuration/gwc/content.ts";
+import type { RootedDocument } from "../../../configuration/gwc/document-node.ts";
 import { inObject } from "../../../configuration/gwc/object-origin.ts";
 import { ownDocument } from "../../../configuration/gwc/own-document.ts";
 import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
@@ -26,8 +32,40 @@ const changeQuery = z.object({
 
 const removalQuery = changeQuery.pick({ dryRun: true });
 
+type DocumentName = "Layer" | "GridSet" | "Store";
+
+/** A kind of objects that PUT, PATCH and DELETE can change. `T` is an object in force. */
+export interface ChangedKind<T, N extends DocumentName> {
+  readonly kind: ObjectKind;
+  /** The name of the kind for messages. */
+  readonly what: string;
+  /** The key of the content that contains the name. */
+  readonly nameKey: "name" | "id";
+  readonly find: (name: string) => T | undefined;
+  readonly unknown: (name: string) => Refusal;
+  /** Returns an object in the form of the configuration file, with secrets masked. */
+  readonly shown: (found: T) => Content;
+  /** Returns an object in the form of the configuration file, with its secrets. */
+  readonly whole: (found: T) => Content;
+  /** Returns the content of an object that was made over HTTP, with its secrets. */
+  readonly made: (document: RootedDocument) => Content;
+  readonly tag: (found: T) => string;
+  /** Returns why an object cannot be changed over HTTP. Undefined if it can. */
+  readonly fixed: (name: string) => Refusal | undefined;
+  readonly describe: (
+    found: T,
+    facts: { readonly base: string; readonly editable: boolean },
+  ) => Documents[N] | Promise<Documents[N]>;
+  /** Returns why an object cannot have a name. Undefined if it can. Absent if no name is reserved. */
+  readonly reserved?: (name: string) => Refusal | undefined;
+  /** Returns the layers that use an object. Such an object cannot be removed. */
+  readonly users: (exchange: Exchange, name: string) => readonly string[];
+}
+
+type Parts = Pick<RouteOptions, "configured" | "changeObject" | "previewObject" | "operations">;
+
 /** The present state of an object. */
-export interface PresentObject {
+interface PresentObject {
   /** The object in the form of the configuration file, with secrets masked. */
   readonly shown: Content;
   /** The object as it was made over HTTP, with its secrets. Undefined if it was not made over HTTP. */
@@ -39,37 +77,43 @@ export interface PresentObject {
   readonly fixed: Refusal | undefined;
 }
 
-/** A kind of objects that PUT, PATCH and DELETE can change. */
-export interface ChangedKind {
-  readonly kind: ObjectKind;
-  /** The name of the kind for messages. */
-  readonly what: string;
-  /** The key of the content that contains the name. */
-  readonly nameKey: "name" | "id";
-  readonly present: (exchange: Exchange, name: string) => PresentObject | undefined;
-  readonly unknown: (name: string) => Refusal;
-  /** Returns the answer with the object after the change. */
+/** The objects of a kind, which PUT, PATCH and DELETE change. */
+interface ChangedObjects
+  extends Pick<ChangedKind<never, DocumentName>, "kind" | "what" | "nameKey" | "unknown" | "reserved" | "users"> {
+  readonly present: (name: string) => PresentObject | undefined;
+  /** Returns the answer with an object. */
   readonly answer: (exchange: Exchange, name: string, status: number) => Promise<Reply>;
-  /** Returns why an object cannot have a name. Undefined if it can. Absent if no name is reserved. */
-  readonly reserved?: (name: string) => Refusal | undefined;
-  /** Returns why the object cannot be removed. Undefined if it can. */
-  readonly inUse: (exchange: Exchange, name: string) => Refusal | undefined;
 }
 
-type Parts = Pick<RouteOptions, "configured" | "changeObject" | "previewObject" | "operations">;
-
-/** Returns whether an object can be changed under `/api/v1`. `fixed` is why it cannot be changed over HTTP. */
-export const isEditable = ({ configured }: Pick<RouteOptions, "configured">, fixed: Refusal | undefined): boolean =>
-  fixed === undefined && configured().geowebcache === undefined;
-
-/** Returns the Location header of a created object. Returns no header for any other status. */
-export const locationOf = (
-  status: number,
-  base: string,
-  collection: "layers" | "grid-sets" | "stores",
-  name: string,
-): { readonly Location?: string } =>
-  status === 201 ? { Location: `${base}/api/v1/${collection}/${encodeURIComponent(name)}` } : {};
+function objectsOf<T, N extends DocumentName>(
+  { configured }: Parts,
+  kind: ChangedKind<T, N>,
+  { document, collection }: { readonly document: N; readonly collection: string },
+): ChangedObjects {
+  return {
+    ...kind,
+    present: (name) => {
+      const found = kind.find(name);
+      if (found === undefined) return undefined;
+      const made = documentOf(configured().objects, kind.kind, name);
+      return {
+        shown: kind.shown(found),
+        made: made && kind.made(made),
+        whole: kind.whole(found),
+        tag: kind.tag(found),
+        fixed: kind.fixed(name),
+      };
+    },
+    answer: async ({ base }, name, status) => {
+      const found = kind.find(name);
+      if (found === undefined) return refuse(kind.unknown(name));
+      const editable = kind.fixed(name) === undefined && configured().geowebcache === undefined;
+      const Location = `${base}/api/v1/${collection}/${encodeURIComponent(name)}`;
+      const headers = { ETag: kind.tag(found), ...(status === 201 ? { Location } : {}) };
+      return documentAnswer(document, await kind.describe(found, { base, editable }), status, headers);
+    },
+  };
+}
 
 const ifMatch = {
   name: "If-Match",
@@ -82,15 +126,18 @@ const ANY_OBJECT = { required: true, content: { "application/json": { schema: { 
 /**
  * Returns the operations on one object: GET returns it, PUT and PATCH change one that was made over HTTP, and DELETE
  * removes it.
+ * @param collection the first segment of the path
  * @param summary of GET
  * @param keys the document of the keys of the configuration. Absent: any object
  */
-export function objectOperations(
-  path: `/${string}`,
-  document: "Layer" | "GridSet" | "Store",
+export function objectOperations<T, N extends DocumentName>(
+  [collection, key]: readonly [collection: string, key: string],
+  document: N,
   { summary, keys }: { readonly summary: string; readonly keys?: string },
-  kindOf: (parts: RouteOptions) => ChangedKind,
+  kindOf: (parts: RouteOptions) => ChangedKind<T, N>,
 ): readonly ApiOperation[] {
+  const path = `/${collection}/{${key}}` as const;
+  const objects = (parts: RouteOptions) => objectsOf(parts, kindOf(parts), { document, collection });
   const changes = { need: "administer", headers: [ifMatch], query: changeQuery } as const;
   const failures = [400, 404, 409, 412, 413];
   const effect = answer(document, "ConfigurationEffect");
@@ -100,21 +147,21 @@ export function objectOperations(
       `get${document}`,
       summary,
       { answers: { 200: answer(document) }, failures: [404] },
-      (parts, exchange) => kindOf(parts).answer(exchange, exchange.key, 200),
+      (parts, exchange) => objects(parts).answer(exchange, exchange.key, 200),
     ),
     operation(
       `PUT ${path}`,
       `put${document}`,
       "Creates or replaces an object that was made over HTTP: the keys of the configuration",
       { ...changes, body: keys ?? ANY_OBJECT, answers: { 200: effect, 201: created(document) }, failures },
-      (parts, call) => changed(parts, kindOf(parts), call, "PUT"),
+      (parts, call) => changed(parts, objects(parts), call, "PUT"),
     ),
     operation(
       `PATCH ${path}`,
       `change${document}`,
       "Changes single keys of an object that was made over HTTP (RFC 7396)",
       { ...changes, body: ANY_OBJECT, answers: { 200: effect }, failures },
-      (parts, call) => changed(parts, kindOf(parts), call, "PATCH"),
+      (parts, call) => changed(parts, objects(parts), call, "PATCH"),
     ),
     operation(
       `DELETE ${path}`,
@@ -126,7 +173,7 @@ export function objectOperations(
         answers: { 200: answer("ConfigurationEffect"), ...gone },
         failures: [400, 404, 409, 412],
       },
-      (parts, call) => removed(parts, kindOf(parts), call),
+      (parts, call) => removed(parts, objects(parts), call),
     ),
   ];
 }
@@ -136,13 +183,13 @@ const plain = (content: Content): unknown => JSON.parse(JSON.stringify(content))
 
 async function changed(
   parts: Parts,
-  kind: ChangedKind,
+  kind: ChangedObjects,
   exchange: Call<typeof changeQuery, string>,
   method: "PUT" | "PATCH",
 ): Promise<Reply> {
   const { key: name, fields } = exchange;
   const { dryRun, truncate } = fields;
-  const present = kind.present(exchange, name);
+  const present = kind.present(name);
   const isPatch = method === "PATCH";
   if (isPatch && present === undefined) return refuse(kind.unknown(name));
   const body = await exchange.body((bytes) => parseConfigurationObject(bytes, kind.what));
@@ -185,7 +232,7 @@ async function changed(
 }
 
 /** Returns why an object of GeoWebCache's directory cannot have keys of the configuration file. Undefined if it can. */
-function inDirectory({ configured }: Parts, { what }: ChangedKind, name: string): Refusal | undefined {
+function inDirectory({ configured }: Parts, { what }: ChangedObjects, name: string): Refusal | undefined {
   const directory = configured().geowebcache?.directory;
   return directory === undefined
     ? undefined
@@ -197,7 +244,7 @@ function inDirectory({ configured }: Parts, { what }: ChangedKind, name: string)
 const NO_EFFECT: ObjectEffect = { layers: [], moved: [], relocated: [] };
 
 /** Returns a content with the name in the address. Refuses another name in the content. */
-function named({ nameKey }: ChangedKind, content: unknown, name: string): Result<Content, Refusal> {
+function named({ nameKey }: ChangedObjects, content: unknown, name: string): Result<Content, Refusal> {
   const given = isMap(content) ? content : {};
   const own = given[nameKey] ?? name;
   return own === name
@@ -205,14 +252,19 @@ function named({ nameKey }: ChangedKind, content: unknown, name: string): Result
     : refuse(badField(nameKey, `the name in the address, ${JSON.stringify(name)}`, own));
 }
 
-async function removed(parts: Parts, kind: ChangedKind, exchange: Call<typeof removalQuery, string>): Promise<Reply> {
+async function removed(
+  parts: Parts,
+  kind: ChangedObjects,
+  exchange: Call<typeof removalQuery, string>,
+): Promise<Reply> {
   const { key: name, fields } = exchange;
-  const present = kind.present(exchange, name);
+  const present = kind.present(name);
   if (present === undefined) return refuse(kind.unknown(name));
   const expected = expectedTag(exchange.headers, present.tag);
   if (!expected.ok) return expected;
-  const why = present.fixed ?? kind.inUse(exchange, name);
-  if (why !== undefined) return refuse(why);
+  if (present.fixed !== undefined) return refuse(present.fixed);
+  const users = kind.users(exchange, name);
+  if (users.length > 0) return refuse(conflict(`The ${kind.what} ${name} is in use by ${users.join(", ")}.`));
   const tag = expected.value === undefined ? {} : { expected: expected.value };
   const isInFile =
     present.made === undefined || parts.configured().overridden.has(overriddenKey({ kind: kind.kind, name }));

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { layerTag } from "../../../configuration/configuration-tag.ts";
-import { documentOf } from "../../../configuration/gwc/configured-object.ts";
 import { layerContent } from "../../../configuration/gwc/layer-object.ts";
 import { layerConfiguration, layerConfigurationWithSecrets } from "../../../configuration/layer-configuration.ts";
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
@@ -11,8 +10,8 @@ import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fixedLayer } from "../../configuration/layers-route.ts";
 import type { RouteOptions } from "../../resource.ts";
-import { documentAnswer, operation } from "../api-operation.ts";
-import { type ChangedKind, isEditable, locationOf, objectOperations } from "../configured/object-changes.ts";
+import { operation } from "../api-operation.ts";
+import { type ChangedKind, objectOperations } from "../configured/object-changes.ts";
 import { wholeNumber } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
 
@@ -26,40 +25,26 @@ const layersQuery = z.object({
   fields: z.enum(["summary"]).exactOptional(),
 });
 
-function layerKind(parts: Pick<RouteOptions, "operations" | "layerOrigin" | "configured">): ChangedKind {
+function layerKind(
+  parts: Pick<RouteOptions, "operations" | "layerOrigin" | "configured">,
+): ChangedKind<Layer, "Layer"> {
   const { operations, layerOrigin, configured } = parts;
   return {
     kind: "layer",
     what: "layer",
     nameKey: "name",
-    present: (_, of) => {
-      const layer = configured().layers.find((one) => one.name === of);
-      if (layer === undefined) return undefined;
-      const made = documentOf(configured().objects, "layer", of);
-      return {
-        shown: layerConfiguration(layer),
-        made: made === undefined ? undefined : layerContent(made),
-        whole: layerConfigurationWithSecrets(layer),
-        tag: layerTag(layer),
-        fixed: fixedLayer(parts, of),
-      };
-    },
+    find: (of) => configured().layers.find(({ name }) => name === of),
     unknown: (of) => unknownLayer(of, new Map(configured().layers.map((layer) => [layer.name, layer]))),
-    answer: async ({ base }, of, status) => {
-      const { layers } = configured();
-      const layer = layers.find((one) => one.name === of);
-      if (layer === undefined) return refuse(unknownLayer(of, new Map(layers.map((one) => [one.name, one]))));
-      const context = { base, quota: await operations.quota(), origin: layerOrigin(of) };
-      const document = {
-        ...layerDocument(layer, context),
-        editable: isEditable(parts, fixedLayer(parts, of)),
-      };
-      return documentAnswer("Layer", document, status, {
-        ETag: layerTag(layer),
-        ...locationOf(status, base, "layers", of),
-      });
-    },
-    inUse: () => undefined,
+    shown: layerConfiguration,
+    whole: layerConfigurationWithSecrets,
+    made: layerContent,
+    tag: layerTag,
+    fixed: (name) => fixedLayer(parts, name),
+    describe: async (layer, { base, editable }) => ({
+      ...layerDocument(layer, { base, quota: await operations.quota(), origin: layerOrigin(layer.name) }),
+      editable,
+    }),
+    users: () => [],
   };
 }
 
@@ -83,7 +68,7 @@ export const layerOperations = [
     },
   ),
   ...objectOperations(
-    "/layers/{layer}",
+    ["layers", "layer"],
     "Layer",
     { summary: "Returns one layer, without its secrets", keys: "LayerConfiguration" },
     layerKind,
