@@ -2,7 +2,6 @@ import * as z from "zod";
 import { defined } from "../../../lib/defined.ts";
 import { text } from "../../../lib/document-fields.ts";
 import { ok } from "../../../lib/result.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import { activityDocument } from "../events/server-events.ts";
 import { page, yesOrNo } from "../query-fields.ts";
@@ -23,7 +22,7 @@ export const activityOperations = [
     "listActivity",
     "Lists changes and refused requests, the newest first",
     { query: activityQuery, answer: "Activity", failures: [400] },
-    async ({ operations }: Pick<RouteOptions, "operations">, { fields: { limit, after, q, ...filter } }) => {
+    async ({ operations }, { fields: { limit, after, q, ...filter } }) => {
       const page = { limit, ...defined({ after }) };
       const entries = await operations.activity(page, { ...filter, ...defined({ text: q }) });
       return ok({ activity: entries.map(activityDocument) });

@@ -1,5 +1,4 @@
 import { ok } from "../../../lib/result.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 
 export const configurationOperations = [
@@ -8,7 +7,7 @@ export const configurationOperations = [
     "reload",
     "Reads the configuration file again. An invalid file changes nothing",
     { need: "administer", answer: "Reload", failures: [400] },
-    async ({ reload }: Pick<RouteOptions, "reload">) => {
+    async ({ reload }) => {
       const reloaded = await reload();
       return reloaded.ok ? ok({ warnings: reloaded.value }) : reloaded;
     },
@@ -23,7 +22,7 @@ export const configurationOperations = [
       answer: "ConfigurationCheck",
       failures: [413],
     },
-    async ({ checkConfiguration }: Pick<RouteOptions, "checkConfiguration">, { body }) => {
+    async ({ checkConfiguration }, { body }) => {
       const text = await body(ok);
       return text.ok ? ok({ problems: await checkConfiguration(text.value) }) : text;
     },

@@ -64,7 +64,7 @@ export const gridSetOperations = [
     "listGridSets",
     "Lists the configured grid sets, then the built-in ones",
     { answer: "GridSets" },
-    async (parts: Configured) => ok({ gridSets: listedGridSets(parts) }),
+    async (parts) => ok({ gridSets: listedGridSets(parts) }),
   ),
   ...objectOperations(
     ["grid-sets", "name"],

@@ -62,7 +62,7 @@ export const storeOperations = [
     "listStores",
     "Lists the stores in the order of the configuration",
     { answer: "Stores" },
-    async (parts: Configured) => ok({ stores: parts.configured().stores.map((store) => storeView(parts, store)) }),
+    async (parts) => ok({ stores: parts.configured().stores.map((store) => storeView(parts, store)) }),
   ),
   ...objectOperations(["stores", "name"], "Store", { summary: "Returns one store, without its secrets" }, storeKind),
 ];

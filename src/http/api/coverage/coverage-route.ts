@@ -12,7 +12,6 @@ import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/grid-s
 import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import { decodeQuery, id } from "../query-fields.ts";
 import { selectTileSet, tileSetFields } from "./requested-tile-set.ts";
@@ -30,15 +29,13 @@ const coverageQuery = z.object({
   job: id("the id of a job").meta({ description: "Shows the failed tiles of this job" }),
 });
 
-type Parts = Pick<RouteOptions, "operations">;
-
 export const coverageOperations = [
   operation(
     "GET /coverage",
     "getCoverage",
     "Returns the stored, stale, failed and recently evicted tiles of a box, and tiles that are being rendered",
     { openQuery: coverageQuery, answer: "Coverage", failures: [400, 404] },
-    async ({ operations }: Parts, exchange) => {
+    async ({ operations }, exchange) => {
       const query = decodeQuery(coverageQuery, exchange);
       if (!query.ok) return query;
       const { job } = query.value;
@@ -56,7 +53,7 @@ export const coverageOperations = [
     "getCoverageLevels",
     "Returns how many tiles of each level are stored, stale or failed",
     { openQuery: levelsQuery, answer: "CoverageLevels", failures: [400, 404] },
-    async ({ operations }: Parts, exchange) => {
+    async ({ operations }, exchange) => {
       const query = decodeQuery(levelsQuery, exchange);
       if (!query.ok) return query;
       const requested = selectTileSet(query.value, levelsQuery, exchange);

@@ -73,7 +73,7 @@ export const eventsOperations = [
       answers: { 200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } } },
       failures: [400, 404],
     },
-    (parts: EventParts, call) => streamsOf(parts)(call),
+    (parts, call) => streamsOf(parts)(call),
   ),
 ];
 

@@ -10,8 +10,6 @@ import { waitForJob, waitQuery } from "./wait-for-job.ts";
 /** One more than the most jobs of one request, so that a list of this length is complete. */
 const ALL = 1001;
 
-type Parts = Pick<RouteOptions, "operations" | "events" | "clock">;
-
 const keyDescription = "The id of any job of the batch";
 
 export const batchOperations = [
@@ -20,7 +18,7 @@ export const batchOperations = [
     "getBatch",
     "Returns the jobs of one request as one document; with wait, when all jobs have ended or after this number of seconds",
     { keyDescription, query: waitQuery, answer: "Batch", failures: [400, 404] },
-    async (parts: Parts, { key: id, fields: { wait }, signal }) => {
+    async (parts, { key: id, fields: { wait }, signal }) => {
       const waitMs = wait * 1_000;
       const deadline = parts.clock.monotonicNow() + waitMs;
       const jobs = await jobsOf(parts, id);
@@ -45,7 +43,7 @@ function actionOperation(action: JobAction, summary: string): ApiOperation {
     `${action}Batch`,
     summary,
     { need: "operate", keyDescription, answer: "Batch", failures: [404, 409] },
-    (parts: Parts, { key, by }) => toAll(parts, key, (job) => parts.operations[JOB_ACTIONS[action]](job, by), wanted),
+    (parts, { key, by }) => toAll(parts, key, (job) => parts.operations[JOB_ACTIONS[action]](job, by), wanted),
   );
 }
 

@@ -38,7 +38,7 @@ export const estimateOperations = [
       answer: ["Estimate", "Estimates"],
       failures: [400, 404, 409, 413, 422, 503],
     },
-    (parts: EstimateParts, call) => estimate(parts, call),
+    (parts, call) => estimate(parts, call),
   ),
 ];
 

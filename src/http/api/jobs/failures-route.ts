@@ -8,7 +8,7 @@ import { badField, unknownJob } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
-import type { Reply, RouteOptions } from "../../resource.ts";
+import type { Reply } from "../../resource.ts";
 import { documentAnswer, numberedOperation } from "../api-operation.ts";
 import { answer } from "../openapi/openapi-parts.ts";
 import { page } from "../query-fields.ts";
@@ -40,10 +40,7 @@ export const failureOperations = [
       },
       failures: [400, 404],
     },
-    async (
-      { operations }: Pick<RouteOptions, "operations">,
-      { key: id, fields: { limit, after = 0, format, crs }, headers, catalogue },
-    ) => {
+    async ({ operations }, { key: id, fields: { limit, after = 0, format, crs }, headers, catalogue }) => {
       const job = await operations.job(id);
       const failures = await operations.failedTiles(id, { after, limit });
       if (job === undefined || failures === undefined) return refuse(unknownJob(id));

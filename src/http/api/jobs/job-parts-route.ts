@@ -4,11 +4,8 @@ import { findSubset } from "../../../layer/layer.ts";
 import { unknownJob } from "../../../lib/refusal.ts";
 import { ok, refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { numberedOperation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-
-type Parts = Pick<RouteOptions, "operations">;
 
 export const jobPartOperations = [
   numberedOperation(
@@ -16,7 +13,7 @@ export const jobPartOperations = [
     "getJobTimeline",
     "Lists the events of a job, the oldest first",
     { answer: "JobTimeline", failures: [404] },
-    async ({ operations }: Parts, { key }) => {
+    async ({ operations }, { key }) => {
       const timeline = await operations.jobTimeline(key);
       return timeline === undefined ? refuse(unknownJob(key)) : ok({ timeline });
     },
@@ -26,7 +23,7 @@ export const jobPartOperations = [
     "getJobLevels",
     "Returns the progress of each level of a job",
     { answer: "JobLevels", failures: [404] },
-    async ({ operations }: Parts, { key }) => {
+    async ({ operations }, { key }) => {
       const job = await operations.jobZooms(key);
       return job === undefined ? refuse(unknownJob(key)) : ok({ levels: levelsOf(job) });
     },
@@ -36,7 +33,7 @@ export const jobPartOperations = [
     "getJobArea",
     "Returns the area of a job, in the CRS of its grid set",
     { answer: "JobArea", failures: [404] },
-    async ({ operations }: Parts, { key, catalogue }) => {
+    async ({ operations }, { key, catalogue }) => {
       const job = await operations.job(key);
       if (job === undefined) return refuse(unknownJob(key));
       const layer = catalogue.layers.get(job.layer);

@@ -84,7 +84,7 @@ export const jobOperations = [
     "listJobs",
     "Lists jobs, the newest first",
     { query: jobsQuery, answer: "Jobs", failures: [400, 404] },
-    async (parts: Parts, { fields }) => ok(await listJobs(parts, fields)),
+    async (parts, { fields }) => ok(await listJobs(parts, fields)),
   ),
   operation(
     "POST /jobs",
@@ -97,7 +97,7 @@ export const jobOperations = [
       answers: { 201: createdJobs("Job", "Jobs") },
       failures: [400, 404, 409, 413, 422],
     },
-    async (parts: Parts, exchange) => {
+    async (parts, exchange) => {
       const body = await exchange.body(ok);
       if (!body.ok) return body;
       const slices = new Slices(parts.clock);
@@ -115,7 +115,7 @@ export const jobOperations = [
     "getJob",
     "Returns one job; with wait, when the job has ended or after this number of seconds",
     { query: waitQuery, answer: "Job", failures: [400, 404] },
-    async (parts: Pick<RouteOptions, "operations" | "events" | "clock">, { key, fields: { wait }, signal }) => {
+    async (parts, { key, fields: { wait }, signal }) => {
       const job = await waitForJob(key, wait * 1_000, parts, signal);
       return job === undefined ? refuse(unknownJob(key)) : ok(job);
     },
@@ -125,7 +125,7 @@ export const jobOperations = [
     "changeJob",
     "Changes the terms of an unfinished job. Absent fields stay unchanged, null sets the default",
     { need: "operate", body: "JobTerms", answer: "Job", failures: [400, 404, 409, 413] },
-    async ({ operations }: Parts, { key, body }) => {
+    async ({ operations }, { key, body }) => {
       const terms = await body(decodeTermsChange);
       if (!terms.ok) return terms;
       const before = await operations.job(key);
@@ -140,7 +140,7 @@ export const jobOperations = [
     "forgetJob",
     "Removes an ended job from the history",
     { need: "operate", failures: [404, 409] },
-    async ({ operations }: Parts, { key }) => {
+    async ({ operations }, { key }) => {
       const job = await operations.job(key);
       const deleted = await operations.deleteJob(key);
       return deleted.ok ? noContent(job && jobDetail(job)) : deleted;
@@ -162,7 +162,7 @@ export const jobOperations = [
       answers: { 201: createdJobs("Job") },
       failures: [404, 409, 422],
     },
-    async (parts: Parts, exchange) => {
+    async (parts, exchange) => {
       const origin = originOf(exchange, () => `retry of job ${exchange.key}`);
       if (!origin.ok) return origin;
       return submittedAnswer(parts, exchange, await parts.operations.retry(exchange.key, origin.value), false);
@@ -251,7 +251,7 @@ function actionOperation(action: JobAction, summary: string): ApiOperation {
     `${action}Job`,
     summary,
     { need: "operate", answer: "Job", failures: [404, 409] },
-    async ({ operations }: Parts, { key, by }) => detailed(await operations[JOB_ACTIONS[action]](key, by), jobDetail),
+    async ({ operations }, { key, by }) => detailed(await operations[JOB_ACTIONS[action]](key, by), jobDetail),
   );
 }
 

@@ -11,7 +11,6 @@ import { decodeBy } from "../../../lib/schema.ts";
 import type { TestOrder, TestRender } from "../../../render/renderer/test-render.ts";
 import { upstreamIdOf } from "../../../render/upstream/upstream-limits.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { findFormat } from "../../tiles/tile-parts.ts";
 import { operation } from "../api-operation.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
@@ -41,7 +40,7 @@ export const layerTestOperations = [
     "testLayer",
     "Renders one tile now without storing it, and returns the request to the upstream and its answer",
     { need: "operate", body: "LayerTestRequest", answer: "LayerTest", failures: [400, 404, 413, 503] },
-    async ({ testLayer }: Pick<RouteOptions, "testLayer">, { key, catalogue: { layers }, body, signal }) => {
+    async ({ testLayer }, { key, catalogue: { layers }, body, signal }) => {
       const layer = layers.get(key);
       if (layer === undefined) return refuse(unknownLayer(key, layers));
       const order = await body((bytes) => decodeTest(bytes, layer));

@@ -1,7 +1,6 @@
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, refuse } from "../../../lib/result.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { type ApiOperation, noContent, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import { NO_FIELDS } from "../query-fields.ts";
@@ -13,7 +12,7 @@ export const nodeOperations = [
     "listNodes",
     "Lists the nodes of the cluster; a server without a cluster is the only node",
     { answer: "Nodes" },
-    async ({ nodes, lead, node }: Pick<RouteOptions, "nodes" | "lead" | "node">) => {
+    async ({ nodes, lead, node }) => {
       const [listed, led] = await Promise.all([nodes(), lead()]);
       return ok({ nodes: listed, lead: led === undefined ? null : leadDocument(led), self: node?.name ?? null });
     },
@@ -23,7 +22,7 @@ export const nodeOperations = [
     "removeNode",
     "Removes a lost node from the list",
     { need: "administer", query: NO_FIELDS, failures: [404, 409] },
-    async ({ removeNode }: Pick<RouteOptions, "removeNode">, { key }) => {
+    async ({ removeNode }, { key }) => {
       const outcome = await removeNode(key);
       if (outcome === "unknown") return refuse(unknownNode(key));
       if (outcome === "alone") return refuse(conflict("This server is alone: it has no lost nodes."));
@@ -43,7 +42,7 @@ function drainOperation(method: "POST" | "DELETE", id: string, summary: string):
     id,
     summary,
     { need: "administer", query: NO_FIELDS, answer: "Node", failures: [404, 409] },
-    async ({ drainNode }: Pick<RouteOptions, "drainNode">, { key }) => {
+    async ({ drainNode }, { key }) => {
       const outcome = await drainNode(key, method === "POST");
       if (outcome === "alone") return refuse(conflict("This server is alone: no other node could do its work."));
       if (outcome === "last") return refuse(conflict("All other nodes are drained: no node could do its work."));

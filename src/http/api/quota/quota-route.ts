@@ -64,15 +64,13 @@ const quotaQuery = z.object({
   dryRun: flag("true: changes nothing, and returns the tiles that the change would evict"),
 });
 
-type Parts = Pick<RouteOptions, "operations">;
-
 export const quotaOperations = [
   operation(
     "GET /quota",
     "getQuota",
     "Returns the configuration of the disk quota",
     { answer: "Quota" },
-    async ({ operations }: Parts) => ok(await quotaDocument(operations)),
+    async ({ operations }) => ok(await quotaDocument(operations)),
   ),
   changeOperation("PUT", "putQuota", "Changes the given fields of the disk quota, as the classic PUT does"),
   changeOperation("PATCH", "changeQuota", "Changes the given fields of the disk quota"),
@@ -81,7 +79,7 @@ export const quotaOperations = [
     "resetQuota",
     "Puts the disk quota of the configuration file in force",
     { need: "administer", query: quotaQuery, answers: { 200: answer("Quota") }, failures: [409] },
-    async ({ operations }: Parts, { fields: { dryRun }, by }) => {
+    async ({ operations }, { fields: { dryRun }, by }) => {
       if (dryRun) return preview(await operations.previewQuotaReset());
       const before = await operations.quota();
       const after = await operations.resetQuota(by);
@@ -106,7 +104,7 @@ function changeOperation(method: "PUT" | "PATCH", id: string, summary: string): 
       answer: ["Quota", "QuotaPreview"],
       failures: [400, 404, 413],
     },
-    async ({ operations }: Parts, { fields: { dryRun }, body, catalogue, by }) => {
+    async ({ operations }, { fields: { dryRun }, body, catalogue, by }) => {
       const change = await body((bytes) => decodeQuota(bytes, catalogue.layers));
       if (!change.ok) return change;
       if (dryRun) return preview(await previewQuota(operations, change.value));

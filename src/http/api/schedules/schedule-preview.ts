@@ -7,7 +7,6 @@ import { isoTime } from "../../../lib/time/iso-time.ts";
 import { openTimes } from "../../../plan/run-window.ts";
 import { parseCron, timesAfter } from "../../../schedule/cron.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import { decoderOf } from "../json-body.ts";
@@ -22,7 +21,7 @@ export const schedulePreviewOperations = [
     "previewSchedule",
     "Returns the next times and windows of a schedule without creating it",
     { need: "read", body: "SchedulePreviewRequest", answer: "SchedulePreview", failures: [400, 413, 503] },
-    async ({ clock }: Pick<RouteOptions, "clock">, { body, signal }) => {
+    async ({ clock }, { body, signal }) => {
       const requested = await body(decoderOf(schedulePreviewSchema, "preview"));
       return requested.ok ? bounded(() => previewOf(requested.value, clock, signal)) : requested;
     },

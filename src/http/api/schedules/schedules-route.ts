@@ -6,7 +6,7 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
 import { differences, withDetail } from "../../activity/activity-detail.ts";
-import type { Exchange, RouteOptions } from "../../resource.ts";
+import type { Exchange } from "../../resource.ts";
 import { documentAnswer, noContent, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import type { Decoding } from "../jobs/decoding.ts";
@@ -28,15 +28,13 @@ const schedulesQuery = z.object({
   }),
 });
 
-type Parts = Pick<RouteOptions, "operations" | "clock">;
-
 export const scheduleOperations = [
   operation(
     "GET /schedules",
     "listSchedules",
     "Lists schedules by name",
     { query: schedulesQuery, answer: "Schedules", failures: [400] },
-    async ({ operations }: Parts, { fields: { runs } }) => {
+    async ({ operations }, { fields: { runs } }) => {
       const schedules = await operations.schedules(Math.max(1, runs));
       const shown = runs === 0 ? "in a list" : "with outcomes";
       return ok({ schedules: schedules.map((schedule) => scheduleDocument(schedule, shown)) });
@@ -47,7 +45,7 @@ export const scheduleOperations = [
     "createSchedule",
     "Creates a schedule, which creates jobs at the times of a cron expression in a time zone. name is required",
     { need: "operate", body: "ScheduleRequest", answer: "Schedule", status: 201, failures: [400, 409, 413] },
-    async ({ operations, clock }: Parts, exchange) => {
+    async ({ operations, clock }, exchange) => {
       const requested = await scheduleOf(exchange, clock);
       if (!requested.ok) return requested;
       const { name, plan } = requested.value;
@@ -66,7 +64,7 @@ export const scheduleOperations = [
     "getSchedule",
     "Returns one schedule with the outcomes of its last runs",
     { query: schedulesQuery, answer: "Schedule", failures: [400, 404] },
-    async ({ operations }: Parts, { key, fields: { runs } }) => {
+    async ({ operations }, { key, fields: { runs } }) => {
       const view = await operations.schedule(key);
       if (view === undefined) return refuse(unknownSchedule(key));
       if (runs === 0) return shown(ok(view));
@@ -83,7 +81,7 @@ export const scheduleOperations = [
       answers: { 200: answer("Schedule"), 201: created("Schedule") },
       failures: [400, 409, 413],
     },
-    async ({ operations, clock }: Parts, exchange) => {
+    async ({ operations, clock }, exchange) => {
       const { key, by } = exchange;
       const requested = await scheduleOf(exchange, clock, key);
       if (!requested.ok) return requested;
@@ -103,7 +101,7 @@ export const scheduleOperations = [
     "changeSchedule",
     "Changes the given fields of a schedule; null is the default of a PUT",
     { need: "operate", body: "ScheduleChange", answer: "Schedule", failures: [400, 404, 409, 413] },
-    async ({ operations, clock }: Parts, exchange) => {
+    async ({ operations, clock }, exchange) => {
       const { key, by } = exchange;
       const change = await decodedInSteps(exchange, clock, (body) => decodeScheduleChange(body, key));
       if (!change.ok) return change;
@@ -120,7 +118,7 @@ export const scheduleOperations = [
     "removeSchedule",
     "Removes a schedule. Its jobs stay",
     { need: "operate", failures: [404] },
-    async ({ operations }: Parts, { key }) => {
+    async ({ operations }, { key }) => {
       const removed = await operations.removeSchedule(key);
       return removed.ok ? noContent(`schedule ${key}: removed`) : removed;
     },
@@ -130,21 +128,21 @@ export const scheduleOperations = [
     "pauseSchedule",
     "Pauses a schedule until it is resumed. It stays paused over restarts",
     { need: "operate", answer: "Schedule", failures: [404] },
-    async ({ operations }: Parts, { key }) => shown(await operations.pauseSchedule(key)),
+    async ({ operations }, { key }) => shown(await operations.pauseSchedule(key)),
   ),
   operation(
     "POST /schedules/{name}/resume",
     "resumeSchedule",
     "Resumes a schedule at its next time",
     { need: "operate", answer: "Schedule", failures: [404] },
-    async ({ operations }: Parts, { key }) => shown(await operations.resumeSchedule(key)),
+    async ({ operations }, { key }) => shown(await operations.resumeSchedule(key)),
   ),
   operation(
     "POST /schedules/{name}/run",
     "runSchedule",
     "Creates the jobs of a schedule now; 409 while an earlier job of the schedule has not ended",
     { need: "operate", answers: { 201: createdJobs("Job", "Jobs") }, failures: [400, 404, 409] },
-    async (parts: Parts, exchange) => {
+    async (parts, exchange) => {
       const run = await parts.operations.runSchedule(exchange.key, exchange.by);
       return run.ok ? submittedAnswer(parts, exchange, ok(run.value.submitted), run.value.isMany) : run;
     },

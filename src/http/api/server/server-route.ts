@@ -10,8 +10,6 @@ import type { Peak, RecentTraffic, TrafficRatesView } from "../stats/traffic-rat
 import { ServerPlaces } from "./server-places.ts";
 
 type ServerDocument = Documents["Server"];
-type ServerParts = Pick<RouteOptions, "installation" | "clock" | "metrics" | "trafficRates">;
-
 /** The places of a server, whose requests share one question for the free space of the disks. */
 const placesOf = onceEach((parts: Pick<RouteOptions, "installation" | "clock">) => new ServerPlaces(parts));
 
@@ -21,7 +19,7 @@ export const serverOperations = [
     "getServer",
     "Returns the requests since the start, their rates, the memory tier, and the storage places",
     { answer: "Server" },
-    async (parts: ServerParts) => {
+    async (parts) => {
       const { installation, metrics, trafficRates } = parts;
       const [rates, server, places] = await Promise.all([trafficRates(), metrics(), placesOf(parts).list()]);
       return ok({

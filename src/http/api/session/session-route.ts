@@ -10,8 +10,6 @@ import { noContent, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import { secretDecoderOf } from "../json-body.ts";
 
-type SessionParts = Pick<RouteOptions, "operations" | "authenticator" | "users">;
-
 /** The most characters of a name or password that is checked. */
 const MOST = 1_000;
 const given = z.string({ error: `text of at most ${MOST} characters` }).max(MOST);
@@ -28,14 +26,14 @@ export const sessionOperations = [
     "getSession",
     "Returns the account that is signed in. Needs no account",
     { ...FOR_ALL, answer: "Session" },
-    async ({ users }: SessionParts, { caller }) => ok(sessionOf(caller, users)),
+    async ({ users }, { caller }) => ok(sessionOf(caller, users)),
   ),
   operation(
     "POST /session",
     "signIn",
     "Opens a session. Its token is a cookie",
     { ...FOR_ALL, body: "SignIn", answer: "Session", failures: [400, 401, 409, 413, 429] },
-    async ({ operations, authenticator, users }: SessionParts, { body, base, address, signal }) => {
+    async ({ operations, authenticator, users }, { body, base, address, signal }) => {
       const pair = await body(secretDecoderOf(signInSchema, "sign-in"));
       if (!pair.ok) return pair;
       if (!authenticator.usersConfigured())
@@ -56,7 +54,7 @@ export const sessionOperations = [
     "signOut",
     "Ends the session, if there is one",
     { ...FOR_ALL, failures: [403] },
-    async ({ operations }: SessionParts, { headers, base }) => {
+    async ({ operations }, { headers, base }) => {
       const token = sessionTokenOf(headers.cookie);
       if (token !== undefined) await operations.closeSession(token);
       return noContent(undefined, { "Set-Cookie": sessionCookie(base, undefined) });

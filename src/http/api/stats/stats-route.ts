@@ -2,7 +2,6 @@ import * as z from "zod";
 import { quantileSeconds } from "../../../lib/histogram.ts";
 import { ok } from "../../../lib/result.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { BOUNDS_SECONDS } from "../../tiles/tile-times.ts";
 import type { TrafficCounts } from "../../tiles/tile-traffic.ts";
 import { operation } from "../api-operation.ts";
@@ -24,7 +23,7 @@ export const statsOperations = [
     "getStats",
     "Returns the hits, misses, bytes and latency of users' requests for tiles",
     { query: statsQuery, answer: "Stats", failures: [400, 404] },
-    async ({ traffic }: Pick<RouteOptions, "traffic">, { fields: { window, by, layer: name, limit } }) => {
+    async ({ traffic }, { fields: { window, by, layer: name, limit } }) => {
       const { sinceMs, total, layers, series } = await traffic({ window, layer: name });
       const listed = [...layers].sort(([, a], [, b]) => requestsOf(b) - requestsOf(a)).slice(0, limit);
       return ok({

@@ -2,7 +2,6 @@ import * as z from "zod";
 import { asLayerName } from "../../../layer/tile-set.ts";
 import { unknownLayer } from "../../../lib/refusal.ts";
 import { ok, refuse } from "../../../lib/result.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import { decoderOf } from "../json-body.ts";
 import { NO_FIELDS } from "../query-fields.ts";
@@ -18,15 +17,13 @@ export const storeCopyRequestSchema = z.strictObject({
     .meta({ description: "Absent: all layers of the store `from`" }),
 });
 
-type Parts = Pick<RouteOptions, "operations">;
-
 export const storeCopyOperations = [
   operation(
     "GET /stores/copies",
     "getStoreCopies",
     "Lists copies of layers to other stores: running copies, and copies that have ended since the start",
     { answer: "StoreCopies" },
-    async ({ operations }: Parts) => ok({ copies: await operations.storeCopies() }),
+    async ({ operations }) => ok({ copies: await operations.storeCopies() }),
   ),
   operation(
     "POST /stores/copies",
@@ -39,7 +36,7 @@ export const storeCopyOperations = [
       status: 202,
       failures: [400, 404, 409, 413, 422],
     },
-    async ({ operations }: Parts, { body }) => {
+    async ({ operations }, { body }) => {
       const requested = await body(decoderOf(storeCopyRequestSchema, "store copy"));
       if (!requested.ok) return requested;
       const { from, to, layers } = requested.value;
@@ -52,7 +49,7 @@ export const storeCopyOperations = [
     "cancelStoreCopy",
     "Ends the copy of a layer; the copied tiles stay",
     { need: "administer", query: NO_FIELDS, answer: "StoreCopy", failures: [404] },
-    async ({ operations }: Parts, { key, catalogue: { layers } }) => {
+    async ({ operations }, { key, catalogue: { layers } }) => {
       const ended = await operations.cancelStoreCopy(asLayerName(key));
       if (ended !== undefined) return ok(ended);
       return layers.has(key)

@@ -55,7 +55,7 @@ export const exportOperations = [
       },
       failures: [400, 404, 413, 422, 503],
     },
-    (parts: Parts, exchange) => bounded(() => answerTo(exchange, parts)),
+    (parts, exchange) => bounded(() => answerTo(exchange, parts)),
   ),
 ];
 

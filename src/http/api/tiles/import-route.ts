@@ -47,7 +47,7 @@ export const importOperations = [
       answer: "TileImport",
       failures: [400, 404, 413, 503, 507],
     },
-    ({ operations }: Pick<RouteOptions, "operations">, exchange) => bounded(() => answerTo(exchange, operations)),
+    ({ operations }, exchange) => bounded(() => answerTo(exchange, operations)),
   ),
 ];
 

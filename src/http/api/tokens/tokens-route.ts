@@ -5,7 +5,6 @@ import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { withDetail } from "../../activity/activity-detail.ts";
 import { type Caller, mayDo } from "../../auth/rights.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { documentAnswer, noContent, numberedOperation, operation } from "../api-operation.ts";
 import { decoderOf } from "../json-body.ts";
 import { answer } from "../openapi/openapi-parts.ts";
@@ -29,15 +28,13 @@ export const tokenRequestSchema = z.strictObject({
 
 type UserCaller = Extract<Caller, { readonly kind: "user" }>;
 
-type Parts = Pick<RouteOptions, "operations" | "clock">;
-
 export const tokenOperations = [
   operation(
     "GET /tokens",
     "listTokens",
     "Lists the caller's API tokens, for an administrator the tokens of all users",
     { answer: "Tokens" },
-    async ({ operations }: Parts, { caller }) =>
+    async ({ operations }, { caller }) =>
       ok({ tokens: caller.kind === "user" ? await operations.apiTokens(ownerSeenBy(caller)) : [] }),
   ),
   operation(
@@ -51,7 +48,7 @@ export const tokenOperations = [
       answers: { 201: { ...answer("NewToken"), description: "Created" } },
       failures: [400, 403, 409, 413],
     },
-    async ({ operations, clock }: Parts, { caller, body }) => {
+    async ({ operations, clock }, { caller, body }) => {
       const person = personOf(caller);
       if (!person.ok) return person;
       const { name: user, roles } = person.value.user;
@@ -77,7 +74,7 @@ export const tokenOperations = [
     "deleteToken",
     "Revokes an API token at once",
     { need: "none", failures: [403, 404, 409] },
-    async ({ operations }: Parts, { key, caller }) => {
+    async ({ operations }, { key, caller }) => {
       const person = personOf(caller);
       if (!person.ok) return person;
       const deleted = await operations.deleteApiToken(key, ownerSeenBy(person.value));

@@ -10,7 +10,6 @@ import {
   TRUNCATION_STATES,
 } from "../../../truncation/mass-truncation.ts";
 import { truncationDetail, withDetail } from "../../activity/activity-detail.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { detailed, documentAnswer, numberedOperation, operation } from "../api-operation.ts";
 import { decoderOf } from "../json-body.ts";
 import { answer, created } from "../openapi/openapi-parts.ts";
@@ -52,15 +51,13 @@ const truncateQuery = z.object({
   dryRun: flag("true: truncates nothing, and returns the tiles that the truncation would remove"),
 });
 
-type Parts = Pick<RouteOptions, "operations">;
-
 export const truncationOperations = [
   operation(
     "GET /truncations",
     "listTruncations",
     "Lists mass truncations, also those of the classic interface, the newest first",
     { query: truncationsQuery, answer: "Truncations", failures: [400, 404] },
-    async ({ operations }: Parts, { fields }) => ok({ truncations: await operations.truncations(fields) }),
+    async ({ operations }, { fields }) => ok({ truncations: await operations.truncations(fields) }),
   ),
   operation(
     "POST /truncations",
@@ -73,7 +70,7 @@ export const truncationOperations = [
       answers: { 200: answer("TruncationPreview"), 201: created("Truncation") },
       failures: [400, 404, 413],
     },
-    async ({ operations }: Parts, { fields: { dryRun }, body, by, base, catalogue: { layers } }) => {
+    async ({ operations }, { fields: { dryRun }, body, by, base, catalogue: { layers } }) => {
       const requested = await body(decodeTruncation);
       if (!requested.ok) return requested;
       if (!layers.has(requested.value.layer)) return refuse(unknownLayer(requested.value.layer, layers));
@@ -91,7 +88,7 @@ export const truncationOperations = [
     "getTruncation",
     "Returns one mass truncation",
     { answer: "Truncation", failures: [404] },
-    async ({ operations }: Parts, { key }) => {
+    async ({ operations }, { key }) => {
       const view = await operations.truncation(key);
       return view === undefined ? refuse(unknownTruncation(key)) : ok(view);
     },
@@ -101,15 +98,14 @@ export const truncationOperations = [
     "reclaimTruncation",
     "Deletes the truncated tiles now, which frees their space and ends the time for an undo",
     { need: "operate", answer: "Truncation", failures: [404, 409] },
-    async ({ operations }: Parts, { key, by }) =>
-      detailed(await operations.reclaimTruncation(key, by), truncationDetail),
+    async ({ operations }, { key, by }) => detailed(await operations.reclaimTruncation(key, by), truncationDetail),
   ),
   numberedOperation(
     "POST /truncations/{id}/undo",
     "undoTruncation",
     "Undoes a truncation: restores its tiles, and discards the tiles that were stored since",
     { need: "operate", answer: "Truncation", failures: [404, 409] },
-    async ({ operations }: Parts, { key, by }) => detailed(await operations.undoTruncation(key, by), truncationDetail),
+    async ({ operations }, { key, by }) => detailed(await operations.undoTruncation(key, by), truncationDetail),
   ),
 ];
 

@@ -1,6 +1,5 @@
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, refuse } from "../../../lib/result.ts";
-import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 
 const unknownUpstream = (id: string): Refusal => ({
@@ -14,14 +13,14 @@ export const upstreamOperations = [
     "listUpstreams",
     "Lists the upstreams of the layers: health, connections, queues, latency",
     { answer: "Upstreams" },
-    async ({ upstreams }: Pick<RouteOptions, "upstreams">) => ok({ upstreams: await upstreams() }),
+    async ({ upstreams }) => ok({ upstreams: await upstreams() }),
   ),
   operation(
     "GET /upstreams/{id}",
     "getUpstream",
     "Returns one upstream",
     { answer: "Upstream", failures: [404] },
-    async ({ upstreams }: Pick<RouteOptions, "upstreams">, { key }) => {
+    async ({ upstreams }, { key }) => {
       const view = (await upstreams()).find(({ id }) => id === key);
       return view === undefined ? refuse(unknownUpstream(key)) : ok(view);
     },
@@ -31,7 +30,7 @@ export const upstreamOperations = [
     "probeUpstream",
     "Requests one tile from an upstream now, without storing it",
     { need: "operate", answer: "UpstreamProbe", failures: [404] },
-    async ({ probeUpstream }: Pick<RouteOptions, "probeUpstream">, { key, signal }) => {
+    async ({ probeUpstream }, { key, signal }) => {
       const probe = await probeUpstream(key, signal);
       return probe === undefined ? refuse(unknownUpstream(key)) : ok(probe);
     },

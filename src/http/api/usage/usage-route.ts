@@ -28,7 +28,7 @@ export const usageOperations = [
     "getUsage",
     "Returns the stored tiles and bytes, by layer",
     { query: usageQuery, answer: "Usage", failures: [400, 404] },
-    async ({ operations }: Parts, { fields: { by, layer: name } }) =>
+    async ({ operations }, { fields: { by, layer: name } }) =>
       ok(await operations.usage({ tileSets: by !== undefined, layer: name })),
   ),
   operation(
@@ -36,7 +36,7 @@ export const usageOperations = [
     "getUsageHistory",
     "Returns the stored tiles and bytes over the last 30 days, of all layers or of one layer",
     { query: historyQuery, answer: "UsageHistory", failures: [400, 404] },
-    async ({ operations, clock }: Parts, { fields: { layer: name, step, since } }) => {
+    async ({ operations, clock }, { fields: { layer: name, step, since } }) => {
       const samples = await operations.usageHistory({
         layer: name,
         sinceMs: msOf(since, clock) ?? 0,
@@ -56,14 +56,14 @@ export const usageOperations = [
     "getVerification",
     "Returns the progress of the comparison of the records with the store, or the result of the last comparison",
     { answer: "Verification", failures: [404] },
-    (parts: Parts) => lastVerification(parts),
+    (parts) => lastVerification(parts),
   ),
   operation(
     "POST /usage/verification",
     "beginVerification",
     "Begins to compare the records with the store, while both are in use",
     { need: "operate", query: verificationQuery, answer: "Verification", status: 202, failures: [400, 404, 409] },
-    async (parts: Parts, { fields: { repair, layer: name } }) => {
+    async (parts, { fields: { repair, layer: name } }) => {
       const begun = await parts.operations.verify({ repair, layer: name });
       return begun ? lastVerification(parts) : refuse(conflict("A verification is running; DELETE it first."));
     },
@@ -73,7 +73,7 @@ export const usageOperations = [
     "cancelVerification",
     "Ends the running comparison",
     { need: "operate", answer: "Verification", failures: [404] },
-    async (parts: Parts) => {
+    async (parts) => {
       await parts.operations.cancelVerification();
       return lastVerification(parts);
     },

@@ -66,7 +66,7 @@ export const userOperations = [
     "listUsers",
     "Lists the accounts of the server with their roles",
     { answer: "Users" },
-    async ({ users }: Pick<RouteOptions, "users">) => ok({ users: users().map(userDocument) }),
+    async ({ users }) => ok({ users: users().map(userDocument) }),
   ),
   operation(
     "POST /users",
@@ -86,14 +86,14 @@ export const userOperations = [
     "Changes the password or roles of a user in the state database, and ends the user's sessions",
     // Any user may change their own password.
     { need: "none", body: "UserChange", answer: "User", failures: [400, 403, 404, 409, 413, 429] },
-    (parts: UserParts, call) => changeUser(parts, call.key, call),
+    (parts, call) => changeUser(parts, call.key, call),
   ),
   operation(
     "DELETE /users/{name}",
     "deleteUser",
     "Removes a user from the state database, with the user's tokens and sessions",
     { need: "administer", failures: [403, 404, 409] },
-    async ({ operations }: Pick<UserParts, "operations">, { key, caller }) => {
+    async ({ operations }, { key, caller }) => {
       if (isToken(caller)) return refuse(PERSON_NEEDED);
       const deleted = await operations.deleteUser(key);
       return deleted.ok ? noContent(`user ${key}: removed`) : deleted;
