@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { openDatabase } from "../src/state/embedded-database.ts";
-import { ended, rows, seed, startServer, type TestServer } from "../test/support/server.ts";
-import { startUpstream } from "../test/support/upstream.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { ended, rows, seed, startServer, type TestServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
+import { startUpstream } from "../test/support/upstream/upstream.ts";
 import { median, memoryMiB } from "./figures.ts";
 
 const JOBS = 1_000_000;

@@ -80,7 +80,7 @@ const SEAMS = [
       "src/store/",
       "src/source/",
       "src/render/renderer/render-mask.ts",
-      "src/grid/epsg-definitions.ts",
+      "src/grid/crs/epsg-definitions.ts",
       "src/configuration/geowebcache/default-files.ts",
       "src/configuration/internal/",
       "src/configuration/keep/",

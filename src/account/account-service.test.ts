@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { machineRandom } from "../lib/random/machine-random.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { type AccountParts, AccountService, type Accounts, accountTables } from "./account-service.ts";

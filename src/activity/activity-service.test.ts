@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { inPostgres, openTestDatabase } from "../../test/support/test-database.ts";
+import { inPostgres, openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import type { Database } from "../state/database.ts";
 import { type ActivityFilter, ActivityService, activityTables } from "./activity-service.ts";
 

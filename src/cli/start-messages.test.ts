@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startOrigin } from "../../test/support/origin.ts";
-import { runProgram } from "../../test/support/run-program.ts";
-import { startServer, type TestServer } from "../../test/support/server.ts";
+import { runProgram } from "../../test/support/server/run-program.ts";
+import { startServer, type TestServer } from "../../test/support/server/server.ts";
+import { startOrigin } from "../../test/support/upstream/origin.ts";
 import { fileFault } from "../lib/file/file-fault.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-start-"));

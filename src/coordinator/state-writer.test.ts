@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
+import { createMemoryStore } from "../../test/support/stores/memory-store.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";

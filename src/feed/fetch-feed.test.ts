@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startOrigin } from "../../test/support/origin.ts";
+import { startOrigin } from "../../test/support/upstream/origin.ts";
 import { fetchFeed } from "./fetch-feed.ts";
 
 const feed = (encoding?: string): string =>

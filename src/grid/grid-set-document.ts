@@ -1,3 +1,4 @@
+import { contentEtag } from "../lib/http/etag.ts";
 import type { Result } from "../lib/result.ts";
 import { createGridSet } from "./create-grid-set.ts";
 import type { Extent, GridSet } from "./grid-set.ts";
@@ -31,6 +32,9 @@ export const gridSetDocument = (g: GridSet): GridSetDocument => ({
   alignTopLeft: g.alignTopLeft,
   yCoordinateFirst: g.yCoordinateFirst,
 });
+
+/** Returns the entity tag of a grid set's configuration. */
+export const gridSetTag = (gridSet: GridSet): string => contentEtag(JSON.stringify(gridSetDocument(gridSet)));
 
 /** Returns the grid set that a document describes. Refuses numbers that cannot form a pyramid, with the reason. */
 export function gridSetOfDocument({

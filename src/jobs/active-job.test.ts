@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { activeJob } from "../../test/support/active-job.ts";
+import { activeJob } from "../../test/support/jobs/active-job.ts";
 import type { ActiveJob } from "./active-job.ts";
 
 const ranges = [{ gridSet: "g", rects: [{ z: 1, minX: 0, minY: 0, maxX: 1, maxY: 1 }] }];

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { jobRequest } from "../../test/support/job-request.ts";
+import { jobRequest } from "../../test/support/jobs/job-request.ts";
+import { nothingStored } from "../../test/support/jobs/nothing-kept.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import type { LayerJobs } from "../layer/layer.ts";
 import { JobCounts } from "../plan/job/job-counts.ts";

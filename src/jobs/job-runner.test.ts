@@ -1,10 +1,10 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { FEW_TASKS } from "../../test/support/job-options.ts";
-import { jobRequest } from "../../test/support/job-request.ts";
+import { FEW_TASKS } from "../../test/support/jobs/job-options.ts";
+import { jobRequest } from "../../test/support/jobs/job-request.ts";
+import { nothingStored } from "../../test/support/jobs/nothing-kept.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock, withMachineTimers } from "../../test/support/manual-clock.ts";
-import { nothingStored } from "../../test/support/nothing-kept.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { JobLists } from "../coordinator/job-lists.ts";
 import { JobService } from "../coordinator/job-service.ts";
 import { catalogueOf } from "../layer/catalogue.ts";

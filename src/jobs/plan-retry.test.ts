@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { combinations, jobRequest } from "../../test/support/job-request.ts";
+import { combinations, jobRequest } from "../../test/support/jobs/job-request.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { countTiles } from "../plan/count-tiles.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import type { Database } from "../state/database.ts";
 import type { Block } from "./block.ts";
 import { BlockTable } from "./block-table.ts";

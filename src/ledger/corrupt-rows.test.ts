@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/stores/memory-store.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import type { SqlValue } from "../state/database.ts";

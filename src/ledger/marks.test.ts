@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { BlockTable } from "./block-table.ts";
 import { ledgerTables } from "./ledger-tables.ts";
 import { Marks } from "./marks.ts";

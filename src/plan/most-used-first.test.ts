@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { combinations, jobRequest } from "../../test/support/job-request.ts";
+import { combinations, jobRequest } from "../../test/support/jobs/job-request.ts";
 import { groupsIn } from "../grid/metatile.ts";
 import { type JobWalk, nextChosen, walksOf } from "./job/job-walk.ts";
 import { numbersOf } from "./metatile-numbers.ts";

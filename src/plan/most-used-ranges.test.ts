@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jobRequest } from "../../test/support/job-request.ts";
+import { jobRequest } from "../../test/support/jobs/job-request.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { UsedTiles } from "../ledger/cells/used-cells.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";

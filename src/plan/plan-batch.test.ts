@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { JOB_OPTIONS } from "../../test/support/job-options.ts";
+import { JOB_OPTIONS } from "../../test/support/jobs/job-options.ts";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
+import type { ParameterFilter } from "../layer/filter/parameter-filter.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
-import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";

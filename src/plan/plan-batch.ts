@@ -1,9 +1,9 @@
 import { canonicalSrs, sameSrs } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
+import { legalValuesText, listedValues, type ParameterFilter } from "../layer/filter/parameter-filter.ts";
 import type { GridSubset } from "../layer/grid-subset.ts";
 import type { Layer } from "../layer/layer.ts";
-import { legalValuesText, listedValues, type ParameterFilter } from "../layer/parameter-filter.ts";
 import { defined } from "../lib/defined.ts";
 import type { Slices } from "../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer } from "../lib/refusal.ts";

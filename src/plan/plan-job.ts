@@ -14,10 +14,15 @@ import {
 } from "../grid/grid-set.ts";
 import { gridSetHint } from "../grid/grid-set-hint.ts";
 import type { Selection } from "../grid/selection.ts";
+import {
+  type Parameters,
+  parametersId,
+  parseParameters,
+  parseTruncatedParameters,
+} from "../layer/filter/parameter-filter.ts";
 import { formatOf } from "../layer/format.ts";
 import { coverageAt, type GridSubset, subsetExtent } from "../layer/grid-subset.ts";
 import { defaultSubset, findSubset, type Layer, metatileFor } from "../layer/layer.ts";
-import { type Parameters, parametersId, parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
 import type { FormatName } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/process/slices.ts";

@@ -1,6 +1,7 @@
 import { type Area, type AreaLevel, rectAround, stepsOf } from "../grid/area.ts";
 import { extentAround, type Polygon } from "../grid/area-parts.ts";
-import { isGeographic, isKnownSystem, isRolledOut, transformBetween } from "../grid/coordinate-systems.ts";
+import { isGeographic, isKnownSystem, isRolledOut, transformBetween } from "../grid/crs/coordinate-systems.ts";
+import { type Position, reprojectRing } from "../grid/crs/reproject.ts";
 import {
   asTileIndex,
   asTileX,
@@ -19,7 +20,6 @@ import {
   tileExtent,
   type Zoom,
 } from "../grid/grid-set.ts";
-import { type Position, reprojectRing } from "../grid/reproject.ts";
 import type { Selection } from "../grid/selection.ts";
 import { rectsAround, tileList } from "../grid/tile-list.ts";
 import { coverageAt, type GridSubset, subsetExtent } from "../layer/grid-subset.ts";

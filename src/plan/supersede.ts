@@ -1,5 +1,5 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import type { ParameterFilter } from "../layer/parameter-filter.ts";
+import type { ParameterFilter } from "../layer/filter/parameter-filter.ts";
 import { combinationsOf } from "./combination.ts";
 import type { JobRequest } from "./job/job-request.ts";
 import { chooser } from "./value-choice.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ParameterFilter } from "../layer/parameter-filter.ts";
+import type { ParameterFilter } from "../layer/filter/parameter-filter.ts";
 import { parseAge } from "./tile-age.ts";
 import { type ChosenSet, chooser, isRange, type RequestedSet, resolveSets, selectedValues } from "./value-choice.ts";
 

@@ -1,4 +1,4 @@
-import { type CaseRule, inCase, legalValue, type ParameterFilter } from "../layer/parameter-filter.ts";
+import { type CaseRule, inCase, legalValue, type ParameterFilter } from "../layer/filter/parameter-filter.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { wildcard } from "../lib/text/wildcard.ts";

@@ -42,6 +42,24 @@ export const QUOTA_FIELDS = [
   "layerQuotas",
 ] as const satisfies readonly (keyof QuotaConfiguration)[];
 
+/**
+ * The root names of a quota document (`docs/reference/wire-format.md`, Disk quota): the name in the classic interface,
+ * the name in GWC's documentation, and the name that GWC sends.
+ */
+export const QUOTA_ROOTS = [
+  "cacheQuotaConfiguration",
+  "gwcQuotaConfiguration",
+  "org.geowebcache.diskquota.DiskQuotaConfig",
+] as const;
+export type QuotaRoot = (typeof QUOTA_ROOTS)[number];
+
+/**
+ * The written form of a quota: `value` and `units` as in the classic interface, or `bytes`, which GWC writes since
+ * 1.12.
+ */
+export const QUOTA_FORMS = ["value-units", "bytes"] as const;
+export type QuotaForm = (typeof QUOTA_FORMS)[number];
+
 /** The fields of a PUT. In globalQuota, value or units may be absent; then the current setting applies. */
 export type QuotaChange = {
   readonly [K in Exclude<keyof QuotaConfiguration, "globalQuota">]?: QuotaConfiguration[K];

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/stores/memory-store.ts";
 import { createFileStore } from "./file/file-store.ts";
 import { storeConformance } from "./store.conformance.ts";
 import { StoreRouter } from "./store-router.ts";

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import sharp from "sharp";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/stores/memory-store.ts";
 import { builtInGridSet } from "../grid/built-in.ts";
 import { createCompactStore } from "./compact/compact-store.ts";
 import { createFileStore } from "./file/file-store.ts";

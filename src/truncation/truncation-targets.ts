@@ -1,7 +1,7 @@
 import type { GridSetName } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
+import { parseParameters, parseTruncatedParameters } from "../layer/filter/parameter-filter.ts";
 import { findSubset } from "../layer/layer.ts";
-import { parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { pyramidKey, pyramidOf } from "../ledger/tile-set-record.ts";

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
-import { changeLayer } from "../../configuration/change-layer.ts";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
-import { ConfigurationInForce, type LoadConfiguration } from "../../configuration/in-force.ts";
+import { changeLayer } from "../../configuration/in-force/change-layer.ts";
+import { ConfigurationInForce, type LoadConfiguration } from "../../configuration/in-force/in-force.ts";
 import { servedTiles } from "../../http/api/nodes/node-view.ts";
 import { Throttle } from "../../http/auth/throttle.ts";
 import { ownVersion } from "../../lib/process/version.ts";

@@ -11,8 +11,7 @@ import { decodeQuotaChange } from "../gwc/codec/quota-codec.ts";
 import type { ConfiguredObject } from "../gwc/configured-object.ts";
 import type { ConfigurationProblem } from "../problem.ts";
 import { makeDefaultFiles } from "./default-files.ts";
-import { digestOf } from "./digest.ts";
-import { type FileLayout, layoutOf } from "./file-layout.ts";
+import { digestOf, type FileLayout, layoutOf } from "./file-layout.ts";
 import {
   type ArchiveNames,
   type FileContent,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
-import { createMemoryStore, unconditionally } from "../../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../../test/support/stores/memory-store.ts";
 import { rectHolds, type TileIndex, type TileRect } from "../../grid/grid-set.ts";
 import { tileList } from "../../grid/tile-list.ts";
 import { Ledger } from "../../ledger/ledger.ts";

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { ServerOptions } from "../../configuration/server-options.ts";
+import type { ServerOptions } from "../../configuration/fields/server-schema.ts";
 import { type TraceContext, traceIdOf } from "../../lib/http/trace-context.ts";
 import type { Random } from "../../lib/random/random.ts";
 import type { Refusal } from "../../lib/refusal.ts";

@@ -13,8 +13,8 @@ import {
 } from "../../grid/grid-set.ts";
 import { corners } from "../../grid/grid-set-document.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
+import { type Parameters, parametersId } from "../../layer/filter/parameter-filter.ts";
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
-import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
 import type { LayerName, TileSet } from "../../layer/tile-set.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";

@@ -1,4 +1,4 @@
-import { geographicExtent } from "../../grid/geographic-extent.ts";
+import { geographicExtent } from "../../grid/crs/geographic-extent.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { canonicalSrs } from "../../grid/grid-set.ts";
 import { type GridSubset, subsetExtent } from "../../layer/grid-subset.ts";

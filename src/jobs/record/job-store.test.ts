@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { jobRequest } from "../../../test/support/job-request.ts";
-import { inPostgres, openTestDatabase } from "../../../test/support/test-database.ts";
+import { jobRequest } from "../../../test/support/jobs/job-request.ts";
+import { inPostgres, openTestDatabase } from "../../../test/support/postgres/test-database.ts";
 import { countRanges } from "../../plan/count-tiles.ts";
 import { NO_COUNTS } from "../../plan/job/job-counts.ts";
 import { emptyProgress } from "../../plan/job/job-progress.ts";

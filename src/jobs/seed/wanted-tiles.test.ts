@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { activeJob } from "../../../test/support/active-job.ts";
+import { activeJob } from "../../../test/support/jobs/active-job.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";

@@ -1,8 +1,8 @@
 import { builtInGridSet } from "../../grid/built-in.ts";
-import { METERS_PER_DEGREE } from "../../grid/epsg-tables.ts";
+import { METERS_PER_DEGREE } from "../../grid/crs/epsg-tables.ts";
+import { unitOf } from "../../grid/crs/units.ts";
+import { HALF_WORLD, toWebMercator } from "../../grid/crs/web-mercator.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
-import { unitOf } from "../../grid/units.ts";
-import { HALF_WORLD, toWebMercator } from "../../grid/web-mercator.ts";
 import type { WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 
 /** The grid sets of a layer of a WMS, in the shape of the configuration file. */

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { hasPostgres, type Postgres, schemaOf, sharedPostgres } from "../../../test/support/postgres.ts";
-import { POSTGRES_THREAD } from "../../../test/support/test-database.ts";
+import { hasPostgres, type Postgres, schemaOf, sharedPostgres } from "../../../test/support/postgres/postgres.ts";
+import { POSTGRES_THREAD } from "../../../test/support/postgres/test-database.ts";
 import { testSeed } from "../../../test/support/test-seed.ts";
 import { bytes, int, text } from "../database.ts";
 import { numbered } from "./numbered.ts";

@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { createMemoryStore, unconditionally } from "../../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../../test/support/stores/memory-store.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import type { LocalStore } from "../store.ts";
 import type { TruncationScope } from "../truncation-store.ts";

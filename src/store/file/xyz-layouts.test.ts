@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { unconditionally } from "../../../test/support/memory-store.ts";
+import { unconditionally } from "../../../test/support/stores/memory-store.ts";
 import { builtInGridSet } from "../../grid/built-in.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
 import type { TileSet } from "../../layer/tile-set.ts";

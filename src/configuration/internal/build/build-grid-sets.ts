@@ -1,7 +1,7 @@
 import { createGridSet } from "../../../grid/create-grid-set.ts";
+import { doubtfulUnit } from "../../../grid/crs/units.ts";
 import type { Extent, GridSet } from "../../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../../grid/tile-matrix-set.ts";
-import { doubtfulUnit } from "../../../grid/units.ts";
 import { defined } from "../../../lib/defined.ts";
 import { readSmallFile } from "../../../lib/file/small-file.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";

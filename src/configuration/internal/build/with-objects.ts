@@ -1,7 +1,6 @@
 import { builtInGridSetIds } from "../../../grid/built-in.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { type ConfiguredObject, isDefaultStore, overriddenKey, settingsOf } from "../../gwc/configured-object.ts";
-import type { Content } from "../../gwc/content.ts";
 import { type MapNode, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { effectiveLayer, effectiveStore, type ReplacedVariables } from "../../gwc/effective.ts";
 import { isLayerRoot, layerContent } from "../../gwc/layer-object.ts";

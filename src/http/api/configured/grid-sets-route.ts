@@ -1,8 +1,7 @@
-import { gridSetTag } from "../../../configuration/configuration-tag.ts";
 import { documentOf, fileOf } from "../../../configuration/gwc/configured-object.ts";
 import { gridSetContent } from "../../../configuration/gwc/grid-set-object.ts";
 import type { GridSet } from "../../../grid/grid-set.ts";
-import { gridSetDocument } from "../../../grid/grid-set-document.ts";
+import { gridSetDocument, gridSetTag } from "../../../grid/grid-set-document.ts";
 import { findSubset } from "../../../layer/layer.ts";
 import { ok } from "../../../lib/result.ts";
 import { fixedGridSet, gridSetIds, gridSetOf } from "../../configuration/grid-sets-route.ts";

@@ -7,12 +7,11 @@ import {
   type ObjectKind,
   overriddenKey,
 } from "../../../configuration/gwc/configured-object.ts";
-import type { Content } from "../../../configuration/gwc/content.ts";
 import type { RootedDocument } from "../../../configuration/gwc/document-node.ts";
 import { inObject } from "../../../configuration/gwc/object-origin.ts";
 import { ownDocument } from "../../../configuration/gwc/own-document.ts";
 import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { masked } from "../../../lib/text/masked.ts";

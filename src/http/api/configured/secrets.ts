@@ -1,4 +1,4 @@
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { PresentItems } from "../../../lib/present-items.ts";
 import { badField, type FieldRefusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -11,8 +11,6 @@ import {
   restoredAddress,
   secretPartAt,
 } from "../../../lib/text/masked.ts";
-
-type Content = Readonly<Record<string, unknown>>;
 
 /**
  * Replaces masked secrets of a content by the present secrets. Restores a secret only if it is still sent to the same

@@ -1,7 +1,10 @@
 import * as z from "zod";
-import { layerTag } from "../../../configuration/configuration-tag.ts";
 import { layerContent } from "../../../configuration/gwc/layer-object.ts";
-import { layerConfiguration, layerConfigurationWithSecrets } from "../../../configuration/layer-configuration.ts";
+import {
+  layerConfiguration,
+  layerConfigurationWithSecrets,
+  layerTag,
+} from "../../../configuration/layer-configuration.ts";
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";

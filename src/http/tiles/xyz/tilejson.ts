@@ -1,8 +1,8 @@
-import { WORLD } from "../../../grid/geographic-extent.ts";
+import { WORLD } from "../../../grid/crs/geographic-extent.ts";
+import type { Parameters } from "../../../layer/filter/parameter-filter.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { type Layer, WEB_GRID, webSubset } from "../../../layer/layer.ts";
-import type { Parameters } from "../../../layer/parameter-filter.ts";
 import { ok } from "../../../lib/result.ts";
 import { geographicBox, geographicBoxOf } from "../geographic-box.ts";
 import {
