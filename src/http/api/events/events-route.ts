@@ -58,7 +58,11 @@ const eventsQuery = z.object({
   lastEventId: text.exactOptional(),
 });
 type Wanted = z.output<typeof eventsQuery>;
-type StreamFacts = "fields" | "headers" | "signal" | "caller" | "isStillPermitted";
+/** The parts of a request that a stream uses. */
+type StreamRequest = Pick<
+  Call<typeof eventsQuery, string>,
+  "fields" | "headers" | "signal" | "caller" | "isStillPermitted"
+>;
 
 /** One function serves all requests of a server, because its streams share the requests for changes of tiles. */
 const streamsOf = onceEach((parts: EventParts) => eventStreams(parts));
@@ -83,11 +87,7 @@ export const eventsOperations = [
  * these events, the client gets a snapshot again. The stream ends when the caller has lost its account, its API token,
  * its session or the right to read.
  */
-export function eventStreams({
-  operations,
-  events,
-  clock,
-}: EventParts): (call: Pick<Call<typeof eventsQuery, string>, StreamFacts>) => Promise<Reply> {
+export function eventStreams({ operations, events, clock }: EventParts): (request: StreamRequest) => Promise<Reply> {
   const tiles = new TileChangeFeed(
     (signal) => operations.tileChanges(signal),
     () => events.wake(),
