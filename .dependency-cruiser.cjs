@@ -37,9 +37,12 @@ const processes = ["process", "renderer", "coordinator", "serving", "server", "c
 
 /** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
 const given = [
-  ...["account", "activity", "cache", "coordinator", "feed", "http", "jobs", "ledger", "plan", "quota", "schedule"],
-  ...["render/dispatch", "render/upstream", "truncation", "webhook", "app/cluster"],
+  ...["account", "activity", "app", "cache", "cli", "coordinator", "feed", "http", "jobs", "ledger", "plan", "quota"],
+  ...["render/dispatch", "render/upstream", "schedule", "state", "truncation", "webhook"],
 ];
+
+/** Files of these modules that put a process together: entry files, `start.ts`, `node.ts`, and the commands. */
+const entries = "^src/cli/(commands/|main|serve)|^src/app/.*(-thread|-process|/start|/node)\\.ts$";
 
 /** The folders `internal/` of src/. Only files in the folder above one, or below that folder, import from it. */
 const internals = readdirSync(join(__dirname, "src"), { recursive: true }).filter((path) => path.endsWith("/internal"));
@@ -63,7 +66,7 @@ module.exports = {
       severity: "error",
       from: {
         path: `^src/(${given.join("|")})/`,
-        pathNot: "\\.test\\.ts$|/(password|lead-process|lead-child|node|connections)\\.ts$",
+        pathNot: `\\.test\\.ts$|\\.conformance\\.ts$|/(password|postgres-thread)\\.ts$|${entries}`,
       },
       to: { path: "^src/lib/(time|random|file)/machine-" },
     },

@@ -1,15 +1,16 @@
-import { useEffect, useErrorBoundary, useLayoutEffect, useState } from "preact/hooks";
-import { Empty, ProblemBox } from "./components/parts.tsx";
+import { useEffect, useErrorBoundary, useLayoutEffect } from "preact/hooks";
+import { Empty, LoadingNote, ProblemBox } from "./components/parts.tsx";
 import { Toasts } from "./components/toast.tsx";
-import { asProblem } from "./core/api.ts";
-import { listenToEvents } from "./core/events.ts";
-import { t } from "./core/i18n.ts";
-import { segments } from "./core/router.ts";
-import { readSession, session } from "./core/session.ts";
+import { segments } from "./core/page/router.ts";
+import { asProblem } from "./core/server/api.ts";
+import { listenToEvents } from "./core/server/events.ts";
+import { useLoadedOnce } from "./core/server/loaded-once.ts";
+import { readSession, session } from "./core/server/session.ts";
+import { t } from "./core/text/i18n.ts";
 import { Frame } from "./frame/frame.tsx";
 import { SignIn } from "./frame/sign-in.tsx";
 import { routes } from "./routes.ts";
-import type { View } from "./view.ts";
+import type { View, ViewProps } from "./view.ts";
 
 /** The whole console: the sign-in form, or the frame with the view of the address. */
 export function App() {
@@ -46,19 +47,9 @@ function CurrentView() {
 }
 
 /** Shows a view after its files have been loaded. An error in the view does not affect the frame. */
-function LazyView({
-  load,
-  segments: rest,
-}: {
-  readonly load: () => Promise<View>;
-  readonly segments: readonly string[];
-}) {
-  const [loaded, setLoaded] = useState<View>();
-  const [failure, setFailure] = useState<unknown>();
+function LazyView({ load, segments: rest }: { readonly load: () => Promise<View> } & ViewProps) {
+  const { value: loaded, problem: failure } = useLoadedOnce(load, load);
   const [fault, reset] = useErrorBoundary((error: unknown) => window.reportError(error));
-  useEffect(() => {
-    load().then(setLoaded, setFailure);
-  }, [load]);
   // After a navigation the focus moves to the title, where screen readers then begin. This happens before the view is
   // painted: later the focus might leave a field in which the user is already typing.
   useLayoutEffect(() => {
@@ -75,6 +66,6 @@ function LazyView({
         />
       </>
     );
-  if (loaded === undefined) return <p class="soft loading">{t("loading")}</p>;
+  if (loaded === undefined) return <LoadingNote />;
   return <loaded.View segments={rest} />;
 }

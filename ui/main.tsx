@@ -1,8 +1,8 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { loadLanguage } from "./core/i18n.ts";
-import { readSession } from "./core/session.ts";
-import { applyTheme } from "./core/theme.ts";
+import { applyTheme } from "./core/page/theme.ts";
+import { readSession } from "./core/server/session.ts";
+import { loadLanguage } from "./core/text/i18n.ts";
 
 applyTheme();
 const root = document.getElementById("app");

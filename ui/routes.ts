@@ -1,4 +1,4 @@
-import { loadSettingsTexts, type TextKey } from "./core/i18n.ts";
+import { loadSettingsTexts, type TextKey } from "./core/text/i18n.ts";
 import type { View } from "./view.ts";
 
 interface ViewRoute {

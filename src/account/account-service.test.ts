@@ -31,7 +31,7 @@ function accounts(users: readonly KeptUser[]) {
     sessions: new SessionService({ db, clock: machineClock, random: machineRandom }),
     configuredUsers: () => state.users,
     accountsChanged: (sent) => state.sent.push(sent),
-    fault: () => state.faults++,
+    state: { fault: () => void state.faults++ },
   });
   return { service, state };
 }

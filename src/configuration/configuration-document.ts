@@ -1,10 +1,11 @@
 import { builtInGridSet } from "../grid/built-in.ts";
-import { corners, gridSetDocument } from "../grid/grid-set-document.ts";
+import { corners } from "../grid/extent.ts";
+import { gridSetDocument } from "../grid/grid-set-document.ts";
 import { type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Content } from "../lib/is-map.ts";
 import { MASKED } from "../lib/text/masked.ts";
-import type { EvictionOptions } from "../quota/eviction-options.ts";
+import type { EvictionOptions } from "../quota/configuration/eviction-options.ts";
 import { storeConfiguration } from "../store/store-configuration.ts";
 import { DEFAULT_STORE } from "../store/store-options.ts";
 import { type ClusterOptions, hostPortText } from "./cluster-options.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { corners } from "../grid/grid-set-document.ts";
+import { corners } from "../grid/extent.ts";
 import type { ByZoom } from "../layer/by-zoom.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { SourceOptions } from "../layer/source-options.ts";

@@ -1,8 +1,8 @@
 import { MessageChannel } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { forwardOperations } from "../app/serving/operations-channel.ts";
+import { forwardOperations } from "../app/serving/forward-operations.ts";
 import { Channel } from "../lib/process/channel.ts";
-import { OPERATION_ROWS, OPERATIONS, type Operations, operationsOf, type Services } from "./operations.ts";
+import { OPERATION_ROWS, OPERATION_TABLE, OPERATIONS, operationsOf, type Services } from "./operations.ts";
 
 /** Returns services whose operations return their service, their name and their arguments. */
 function services(): Services {
@@ -27,11 +27,12 @@ test("no two services offer an operation of the same name", () => {
 
 test("each operation reaches its service through a channel, after the reads, and is answered when it is applied", async () => {
   const { port1, port2 } = new MessageChannel();
-  new Channel<Operations, Record<never, never>>(
+  new Channel(
     port2,
     operationsOf(() => services()),
+    {},
   );
-  const near = new Channel<Record<never, never>, Operations>(port1, {});
+  const near = new Channel(port1, {}, OPERATION_TABLE).remote;
   let [reads, applied] = [0, 0];
   const operations = forwardOperations(near, {
     reportReads: () => void reads++,

@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KeptUser } from "../account/user.ts";
-import type { MaskRenewal } from "../cache/masks.ts";
 import type { Configuration } from "../configuration/configuration.ts";
 import type { CompatOptions } from "../configuration/fields/server-schema.ts";
-import type { ObjectChange, ObjectEffect } from "../configuration/gwc/configured-object.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { LayerName } from "../layer/tile-set.ts";
@@ -11,21 +9,17 @@ import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
-import type { TestOrder, TestRender } from "../render/renderer/test-render.ts";
-import type { UpstreamProbe, UpstreamView } from "../render/upstream/upstream-documents.ts";
 import type { Documents } from "./api/documents/documents.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
-import type { DrainOutcome, NodeView } from "./api/nodes/node-documents.ts";
-import type { LeadView, NodeRemoval, OwnNode } from "./api/nodes/node-view.ts";
-import type { TrafficQuery, TrafficView } from "./api/stats/traffic-history.ts";
-import type { TrafficRatesView } from "./api/stats/traffic-rates.ts";
+import type { OwnNode } from "./api/nodes/node-view.ts";
 import type { Authenticator } from "./auth/credentials.ts";
 import type { Caller, Need } from "./auth/rights.ts";
 import { methodAnswer } from "./errors.ts";
-import type { ServerMetrics, ServingMetrics } from "./metrics/metrics-sample.ts";
+import type { ServingMetrics } from "./metrics/metrics-sample.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Answer } from "./reply.ts";
 import type { Address, Target } from "./request/request.ts";
+import type { ServerCalls } from "./server-calls.ts";
 
 /** The methods that a resource can define. HEAD and OPTIONS are derived from them. */
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -53,31 +47,17 @@ export interface Installation {
 }
 
 /** The parts of the server that routes use. */
-export interface RouteOptions {
+export interface RouteOptions extends ServerCalls {
   readonly clock: Clock;
   readonly compat: () => CompatOptions;
   readonly jobOptions: () => JobOptions;
   readonly operations: Operations;
   readonly authenticator: Authenticator;
   readonly events: ServerEvents;
-  readonly metrics: () => Promise<ServerMetrics>;
   /** Returns the metrics of this process only. */
   readonly ownMetrics: () => Promise<ServingMetrics>;
-  readonly traffic: (query: TrafficQuery) => Promise<TrafficView>;
-  /** Returns how many requests for tiles users have sent, in total and per second. */
-  readonly trafficRates: () => Promise<TrafficRatesView>;
-  readonly upstreams: () => Promise<readonly UpstreamView[]>;
-  readonly nodes: () => Promise<readonly NodeView[]>;
-  /** Returns the lead of the cluster. Undefined without a cluster, or if the lead does not respond. */
-  readonly lead: () => Promise<LeadView | undefined>;
   /** The answering node. Undefined without a cluster. */
   readonly node: OwnNode | undefined;
-  readonly drainNode: (name: string, drained: boolean) => Promise<DrainOutcome>;
-  readonly removeNode: (name: string) => Promise<NodeRemoval>;
-  /** Requests one tile of an upstream. Undefined if no upstream has this id. */
-  readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;
-  /** Renders one tile, and does not store it. Undefined if the layer has been removed. */
-  readonly testLayer: (order: TestOrder, gone: AbortSignal) => Promise<TestRender | undefined>;
   readonly readiness: () => Readiness;
   readonly installation: () => Installation;
   readonly users: () => readonly Pick<KeptUser, "name" | "roles" | "keptIn">[];
@@ -85,20 +65,7 @@ export interface RouteOptions {
   readonly layerOrigin: (name: string) => LayerOrigin | undefined;
   /** Checks the text of a configuration. Does not load it. */
   readonly checkConfiguration: (text: Uint8Array) => Promise<Documents["ConfigurationCheck"]["problems"]>;
-  readonly reload: () => Promise<Result<readonly string[], Refusal>>;
   readonly configured: () => ConfiguredParts;
-  /** Changes an object of the configuration. When it resolves, the change is stored and in force. */
-  readonly changeObject: (change: ObjectChange, by: string | null) => Promise<Result<null, Refusal>>;
-  /** Reloads rasters of a request filter in all processes. First stores a new picture, if one is given. */
-  readonly updateMasks: (update: MaskUpdate) => Promise<Result<null, Refusal>>;
-  /** Checks a change of an object of the configuration, and returns its effect. Changes nothing. */
-  readonly previewObject: (change: ObjectChange) => Promise<Result<ObjectEffect, Refusal>>;
-}
-
-/** The rasters of a request filter to reload. */
-export interface MaskUpdate extends MaskRenewal {
-  /** The new picture of the only raster, to store in the filter's directory. */
-  readonly picture?: Uint8Array;
 }
 
 /** The parts of the configuration in force that the configuration interface shows. */

@@ -11,8 +11,6 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { wildcard } from "../lib/text/wildcard.ts";
 import type { JobOptions } from "./job/job-options.ts";
 import type { JobRequest } from "./job/job-request.ts";
-import { API_RULES, chooseSubsets, inCombinations, inFormat, missingLevel, planSeedInSteps } from "./plan-job.ts";
-import type { SeedRequest } from "./seed-request.ts";
 import {
   type ChosenSet,
   isPlain,
@@ -20,7 +18,9 @@ import {
   resolveSets,
   selectedValues,
   setDocument,
-} from "./value-choice.ts";
+} from "./parameters/value-choice.ts";
+import { API_RULES, chooseSubsets, inCombinations, inFormat, missingLevel, planSeedInSteps } from "./plan-job.ts";
+import type { SeedRequest } from "./seed-request.ts";
 
 type ParameterSet = ReadonlyMap<string, string>;
 

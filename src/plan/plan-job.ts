@@ -28,10 +28,10 @@ import type { FormatName } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import { badField, type FieldRefusal, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { Combination } from "./combination.ts";
 import { planFields } from "./job/job-fields.ts";
 import type { JobOptions } from "./job/job-options.ts";
 import type { JobRequest } from "./job/job-request.ts";
+import type { Combination } from "./parameters/combination.ts";
 import { boxIn, planArea, planTiles } from "./plan-selection.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
 

@@ -1,57 +1,60 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { LayerName, TileSet } from "../layer/tile-set.ts";
+import { type MethodsOf, method } from "../lib/process/method-table.ts";
 import type { RenderOrder, RenderOutcome } from "./render-order.ts";
 
 /** Methods of the server that the coordinator calls. */
-export interface RenderControl {
+export const RENDER_CONTROL = {
   /**
    * Renders for a job, after the renders for users. The written tiles are in the ledger before the promise resolves.
    */
-  render(order: RenderOrder, signal: AbortSignal): Promise<RenderOutcome>;
+  render: method<(order: RenderOrder, signal: AbortSignal) => Promise<RenderOutcome>>("until"),
   /**
    * Renders several metatiles of a layer one after the other on one connection. The batch ends with the first metatile
    * that is not stored, or after about `BATCH_MS`. Returns one outcome for each metatile that the batch reached,
    * possibly none.
    */
-  renderBatch(orders: readonly RenderOrder[], signal: AbortSignal): Promise<readonly RenderOutcome[]>;
+  renderBatch:
+    method<(orders: readonly RenderOrder[], signal: AbortSignal) => Promise<readonly RenderOutcome[]>>("until"),
   /**
    * Starts a new generation of a layer, and blocks the layer until `unblock`: no render of the layer begins. When the
    * promise has resolved, no tile of an earlier render can be stored any more, the ledger contains all written tiles,
    * and the memory tiers contain no tile of the layer.
    */
-  block(layer: LayerName): Promise<void>;
-  unblock(layer: LayerName): void;
+  block: method<(layer: LayerName) => Promise<void>>("call"),
+  unblock: method<(layer: LayerName) => void>("note"),
   /**
    * Ends all batches. When the promise has resolved, no batch that began before stores anything more, and the ledger
    * contains the tiles that the batches stored.
    */
-  endBatches(): Promise<void>;
+  endBatches: method<() => Promise<void>>("call"),
   /** Returns the rectangles of a tile set that renderers are working on, without the tiles that are already stored. */
-  inFlight(tileSet: TileSet): Promise<readonly TileRect[]>;
+  inFlight: method<(tileSet: TileSet) => Promise<readonly TileRect[]>>("call"),
   /**
    * Starts a new generation of a layer and clears its memory tiers, without waiting for renderers. Only for a layer
    * without a render in progress whose tiles may be stored.
    */
-  renew(layer: LayerName): void;
+  renew: method<(layer: LayerName) => void>("note"),
   /**
    * Starts a new generation of a layer without removing its stored tiles. When the promise has resolved, no tile of an
    * earlier render can be stored any more.
    */
-  startGeneration(layer: LayerName): Promise<void>;
+  startGeneration: method<(layer: LayerName) => Promise<void>>("call"),
   /** Records that tiles of a layer were just truncated, for `renderStatus`. */
-  truncated(layer: LayerName): void;
+  truncated: method<(layer: LayerName) => void>("note"),
   /** Clears the memory tiers and the remembered failures of a layer whose tiles were just deleted one by one. */
-  clearLayer(layer: LayerName): Promise<void>;
+  clearLayer: method<(layer: LayerName) => Promise<void>>("call"),
   /** Reclaims the remains of truncations in the store, in a process of low priority. */
-  sweep(signal: AbortSignal): Promise<void>;
+  sweep: method<(signal: AbortSignal) => Promise<void>>("until"),
   /**
    * Marks the tiles of a layer that were written before a time (ms since 1970) as expired. 0: tiles expire only by
    * their age.
    */
-  expireBefore(layer: LayerName, beforeMs: number): void;
+  expireBefore: method<(layer: LayerName, beforeMs: number) => void>("note"),
   /**
    * Removes the evicted tiles of a rectangle from the memory tiers, which must not serve tiles that the store no longer
    * has.
    */
-  evicted(tileSet: TileSet, rect: TileRect): void;
-}
+  evicted: method<(tileSet: TileSet, rect: TileRect) => void>("note"),
+};
+export type RenderControl = MethodsOf<typeof RENDER_CONTROL>;

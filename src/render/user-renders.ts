@@ -1,6 +1,7 @@
 import type { TileIndex } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { LayerName } from "../layer/tile-set.ts";
+import { type MethodsOf, method } from "../lib/process/method-table.ts";
 import type { Question } from "../source/source.ts";
 import type { RenderFailure, RenderOrder, RenderOutcome } from "./render-order.ts";
 import type { RenderedTile } from "./renderer/store-tiles.ts";
@@ -29,27 +30,32 @@ export type RenderedForUser =
     };
 
 /** Methods of the server that the tile cache calls for users. */
-export interface UserRenders {
+export const USER_RENDERS = {
   /**
    * Renders for a user who missed one tile of the metatile. If `gone` fires before a renderer has the order and no
    * other user waits for the render, the render is cancelled. After that moment the render continues, because its tiles
    * serve the next request.
    * @param client as in `Requester`
    */
-  renderForUser(
-    order: RenderOrder,
-    missed: TileIndex,
-    client: string,
-    gone: AbortSignal,
-  ): Promise<RenderOutcome<RenderedForUser>>;
+  renderForUser:
+    method<
+      (
+        order: RenderOrder,
+        missed: TileIndex,
+        client: string,
+        gone: AbortSignal,
+      ) => Promise<RenderOutcome<RenderedForUser>>
+    >("until"),
   /**
    * Sends a question, which requests something other than tiles, to the upstream. The question takes a connection of
    * the upstream like a user's render, and ends when `gone` fires.
    */
-  queryUpstream(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer>;
+  queryUpstream:
+    method<(layer: Layer, question: Question, client: string, gone: AbortSignal) => Promise<UserAnswer>>("until"),
   /** Returns the state of the renders of a metatile, for diagnosis. */
-  renderStatus(layer: LayerName, metatile: MetatileAddress | undefined): Promise<RenderStatus>;
-}
+  renderStatus: method<(layer: LayerName, metatile: MetatileAddress | undefined) => Promise<RenderStatus>>("call"),
+};
+export type UserRenders = MethodsOf<typeof USER_RENDERS>;
 
 export type MetatileAddress = Pick<RenderOrder, "tileSet" | "rect">;
 

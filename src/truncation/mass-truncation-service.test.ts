@@ -56,7 +56,7 @@ function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WI
     ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog),
     renders,
     undoSeconds: () => undoSeconds,
-    sweep: () => undefined,
+    reclaim: { sweep: () => undefined },
     restored: () => undefined,
     changed: () => undefined,
     clock,
@@ -87,14 +87,14 @@ test("an undo brings back the tiles of the truncation and discards those stored 
   await put("a", 1);
   const made = await service.truncate(hard("a"), "ann");
   expect(made).toMatchObject({ state: "kept", tiles: 2n, bytes: 20n, createdBy: "ann", discarded: null });
-  expect([isStored("a", 0), ledger.total.tiles]).toEqual([false, 0n]);
+  expect([isStored("a", 0), ledger.sums.total.tiles]).toEqual([false, 0n]);
   await put("a", 2);
   expect(await service.undoTruncation(made.id, "bob")).toMatchObject({
     ok: true,
     value: { state: "undone", endedBy: "bob", discarded: 1n },
   });
   expect([0, 1, 2].map((x) => isStored("a", x))).toEqual([true, true, false]);
-  expect(ledger.total).toMatchObject({ tiles: 2n, bytes: 20n });
+  expect(ledger.sums.total).toMatchObject({ tiles: 2n, bytes: 20n });
   expect(await service.undoTruncation(made.id, "bob")).toMatchObject({ ok: false, error: { code: "conflict" } });
 });
 
@@ -124,10 +124,10 @@ test("a preview tells what each type would remove, and removes nothing", async (
     parameters: null,
     tiles: 1n,
     bytes: 10n,
-    bytesOnDisk: ledger.total.allocated / 3n,
+    bytesOnDisk: ledger.sums.total.allocated / 3n,
     complete: true,
   });
-  expect(ledger.total.tiles).toBe(3n);
+  expect(ledger.sums.total.tiles).toBe(3n);
   expect(await service.truncate(orphans, null)).toMatchObject({ tiles: 1n, bytes: 10n });
 });
 

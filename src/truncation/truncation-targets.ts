@@ -4,7 +4,7 @@ import { parseParameters, parseTruncatedParameters } from "../layer/filter/param
 import { findSubset } from "../layer/layer.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { pyramidKey, pyramidOf } from "../ledger/tile-set-record.ts";
+import { pyramidKey, pyramidOf } from "../ledger/tile-sets/tile-set-record.ts";
 import { verbatimParameters } from "../plan/plan-job.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import { StoreError, type TileStore } from "../store/tile-store.ts";

@@ -73,14 +73,14 @@ async function put({ db, store, ledger }: Opened, tiles: ReadonlyMap<string, num
 }
 
 function expectStored({ store, ledger }: Opened, expected: ReadonlyMap<string, number>): void {
-  while (ledger.recountSome(1000));
+  while (ledger.doubted.countSome(1000));
   const found = FORMATS.flatMap((format) =>
     store
       .recount({ ...pyramid, format }, { z, minX: 0, minY: 0, maxX: 511, maxY: 511 }, false)
       .map(({ x, y, bytes }): [string, number] => [`${format} ${x} ${y}`, bytes]),
   );
   expect(new Map(found.sort())).toEqual(new Map([...expected].sort()));
-  const { tiles, bytes } = ledger.total;
+  const { tiles, bytes } = ledger.sums.total;
   expect([tiles, bytes]).toEqual([BigInt(expected.size), BigInt([...expected.values()].reduce((a, b) => a + b, 0))]);
   for (const { complete, tileSet } of ledger.tileSets()) {
     expect(complete).toBe(true);

@@ -8,6 +8,7 @@ import { askUpstreams } from "../../src/cli/doctor/ask-upstreams.ts";
 import { loadConfiguration } from "../../src/configuration/load.ts";
 import { problemText } from "../../src/configuration/problem.ts";
 import type { Layer } from "../../src/layer/layer.ts";
+import { machineClock } from "../../src/lib/time/machine-clock.ts";
 import { type Ended, runProgram } from "../support/server/run-program.ts";
 import { startOrigin } from "../support/upstream/origin.ts";
 import { picture } from "../support/upstream/upstream.ts";
@@ -33,7 +34,7 @@ async function layersOf(layers: readonly string[]): Promise<readonly Layer[]> {
 /** Returns the output of the doctor for one layer with this source and these keys. */
 async function saidOf(source: string, more = ""): Promise<readonly string[]> {
   const layers = await layersOf([`{ name: a, source: { ${source} }, formats: [image/png]${more} }`]);
-  return (await askUpstreams(layers)).map(({ message }) => message);
+  return (await askUpstreams(layers, machineClock)).map(({ message }) => message);
 }
 
 const said = (source: string, more = ""): Promise<readonly string[]> => saidOf(`type: wms, ${source}`, more);
@@ -132,7 +133,7 @@ describe("an upstream that cannot be used", () => {
     const dead = await startServer();
     await dead.close();
     const layers = ["a", "b", "c"].map((name) => `{ name: ${name}, source: { type: wms, url: "${dead.url}/wms" } }`);
-    expect(await askUpstreams(await layersOf(layers))).toEqual([
+    expect(await askUpstreams(await layersOf(layers), machineClock)).toEqual([
       {
         severity: "error",
         upstream: dead.url,
@@ -148,7 +149,7 @@ describe("an upstream that cannot be used", () => {
     const xyz = names.map(
       (name) => `{ name: x${name}, source: { type: xyz, url: "${server.url}/never/${name}/{z}/{x}/{y}.png" } }`,
     );
-    const found = await askUpstreams(await layersOf([...wms, ...xyz]), { requestMs: 300, totalMs: 400 });
+    const found = await askUpstreams(await layersOf([...wms, ...xyz]), machineClock, { requestMs: 300, totalMs: 400 });
     expect(found.flatMap(({ layers }) => layers).sort()).toEqual([...names, ...names.map((name) => `x${name}`)].sort());
     expect(found.map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/not answered in the time of all checks: .*nuthatch doctor LAYER$/),
@@ -289,7 +290,10 @@ test("each of several servers of a source is asked", async () => {
   const dead = await startServer();
   await dead.close();
   const source = `{ type: wms, url: ["${right.url}/", "${wrong.url}/", "${dead.url}/"], version: 1.3.0, layers: [a] }`;
-  const found = await askUpstreams(await layersOf([`{ name: l, source: ${source}, formats: [image/png] }`]));
+  const found = await askUpstreams(
+    await layersOf([`{ name: l, source: ${source}, formats: [image/png] }`]),
+    machineClock,
+  );
   expect(found).toEqual([
     {
       severity: "error",

@@ -1,14 +1,11 @@
-import { t } from "../core/i18n.ts";
+import { t } from "../core/text/i18n.ts";
+import { Button } from "./button.tsx";
 import { Fact } from "./facts.tsx";
 import { toast } from "./toast.tsx";
 
 /** A button that copies a text. `subject` names the text for screen readers. */
 export function CopyButton({ text, subject }: { readonly text: string; readonly subject: string }) {
-  return (
-    <button type="button" class="quiet small" aria-label={t("copy.of", { subject })} onClick={() => void copy(text)}>
-      {t("copy")}
-    </button>
-  );
+  return <Button label={t("copy")} class="quiet small" name={t("copy.of", { subject })} onPress={() => copy(text)} />;
 }
 
 /** Shows named texts, each with a button that copies it. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 
 interface FactProps {
   readonly name: ComponentChildren;
-  readonly title?: string;
+  readonly title?: string | undefined;
   readonly children: ComponentChildren;
 }
 
@@ -14,36 +14,45 @@ export const Fact = ({ name, title, children }: FactProps) => (
   </>
 );
 
-/** A name with its value, in a `dl` element of the class "figures". */
-export const Figure = (props: FactProps) => (
-  <div>
-    <Fact {...props} />
-  </div>
-);
-
-export type NamedValue = readonly [name: string, value: ComponentChildren];
+/** A name with its value, and the title of the value. A fact without a value is false, or its value null or undefined. */
+export type NamedValue = false | readonly [name: string, value: ComponentChildren, title?: string | undefined];
 
 /** A list of names with their values. */
-export const Facts = ({ facts }: { readonly facts: readonly NamedValue[] }) => (
-  <dl class="facts">
-    {facts.map(([name, value]) => (
-      <Fact key={name} name={name}>
-        {value}
-      </Fact>
-    ))}
+export const Facts = ({
+  facts,
+  class: more = "",
+}: {
+  readonly facts: readonly NamedValue[];
+  readonly class?: string;
+}) => (
+  <dl class={`facts ${more}`}>
+    {facts.map(
+      (fact, n) =>
+        fact &&
+        (fact[1] ?? undefined) !== undefined && (
+          <Fact key={`${fact[0]} ${n}`} name={fact[0]} title={fact[2]}>
+            {fact[1]}
+          </Fact>
+        ),
+    )}
   </dl>
 );
 
-export type NamedFigure = readonly [name: string, value: ComponentChildren, more?: ComponentChildren];
+export type NamedFigure = false | readonly [name: string, value: ComponentChildren, more?: ComponentChildren];
 
 /** Figures side by side, some with a small text below. */
 export const Figures = ({ figures }: { readonly figures: readonly NamedFigure[] }) => (
   <dl class="figures">
-    {figures.map(([name, value, more]) => (
-      <Figure key={name} name={name}>
-        {value}
-        {more !== undefined && <small>{more}</small>}
-      </Figure>
-    ))}
+    {figures.map(
+      (figure) =>
+        figure && (
+          <div key={figure[0]}>
+            <Fact name={figure[0]}>
+              {figure[1]}
+              {figure[2] !== undefined && <small>{figure[2]}</small>}
+            </Fact>
+          </div>
+        ),
+    )}
   </dl>
 );

@@ -1,8 +1,8 @@
-import { count } from "../core/format.ts";
-import { t, tMaybe } from "../core/i18n.ts";
-import { hasEnded, type Job, type JobKind, kindOf, processedOf, progressOf, useLiveJob } from "../core/jobs.ts";
-import { share } from "../core/json.ts";
-import { pathOf } from "../core/router.ts";
+import { hasEnded, type Job, type JobKind, kindOf, processedOf, progressOf, useLiveJob } from "../core/model/jobs.ts";
+import { pathOf } from "../core/page/router.ts";
+import { share } from "../core/server/json.ts";
+import { count } from "../core/text/format.ts";
+import { t, tMaybe } from "../core/text/i18n.ts";
 import { Link } from "./link.tsx";
 import { Chip, Meter, type Tone } from "./parts.tsx";
 

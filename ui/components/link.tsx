@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
-import { viewAddress } from "../core/base.ts";
-import { navigate } from "../core/router.ts";
+import { navigate } from "../core/page/router.ts";
+import { viewAddress } from "../core/server/base.ts";
 
 interface LinkProps {
   /** A path of the console with its query. */
   readonly to: string;
   readonly class?: string;
   readonly current?: boolean;
-  readonly label?: string;
+  readonly label?: string | undefined;
   readonly children: ComponentChildren;
 }
 
@@ -30,3 +30,17 @@ export function Link({ to, current, label, children, class: className }: LinkPro
     </a>
   );
 }
+
+interface ButtonLinkProps extends Pick<LinkProps, "to"> {
+  readonly label: string;
+  /** The name for screen readers, if the label alone is not clear. */
+  readonly name?: string;
+  readonly kind?: "primary" | "quiet" | "quiet small";
+}
+
+/** A link to a view that looks like a button. */
+export const ButtonLink = ({ to, label, name, kind }: ButtonLinkProps) => (
+  <Link to={to} class={["button", kind].filter(Boolean).join(" ")} label={name}>
+    {label}
+  </Link>
+);

@@ -1,5 +1,5 @@
-import { t } from "../core/i18n.ts";
-import { place } from "../core/router.ts";
+import { place } from "../core/page/router.ts";
+import { t } from "../core/text/i18n.ts";
 import { Link } from "./link.tsx";
 
 /** The most rows of a page. */
@@ -27,7 +27,7 @@ export function Pages({ rows }: { readonly rows: readonly { readonly id: number 
   const last = rows.length < PAGE_ROWS ? undefined : rows.at(-1);
   if (!query.has("after") && last === undefined) return null;
   return (
-    <nav class="pages" aria-label={t("pages")}>
+    <nav class="row pages" aria-label={t("pages")}>
       {query.has("after") && <Link to={to(undefined)}>{t("pages.newest")}</Link>}
       {last !== undefined && <Link to={to(String(last.id))}>{t("pages.older")}</Link>}
     </nav>

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import type { Problem } from "../core/api.ts";
-import { percent } from "../core/format.ts";
-import { t } from "../core/i18n.ts";
-import type { Loaded } from "../core/resource.ts";
-import { useUniqueId } from "../core/unique-id.ts";
+import { useUniqueId } from "../core/page/unique-id.ts";
+import type { Problem } from "../core/server/api.ts";
+import type { Loaded } from "../core/server/resource.ts";
+import { percent } from "../core/text/format.ts";
+import { t } from "../core/text/i18n.ts";
+import { Button } from "./button.tsx";
 
 interface PageProps {
   readonly title: string;
@@ -19,7 +20,7 @@ export function Page({ title, actions, children }: PageProps) {
     document.title = `${title} · Nuthatch`;
   }, [title]);
   return (
-    <div class="page">
+    <div class="page stack">
       <header class="page-head">
         <h1 tabIndex={-1}>{title}</h1>
         {actions !== undefined && <div class="actions">{actions}</div>}
@@ -50,41 +51,45 @@ export function Panel({ title, actions, children, class: className = "" }: Panel
   );
 }
 
-/** Shows a document. Before it is loaded shows that, and after a failure shows the problem with a button to retry. */
-export function Loading<T>({
-  of,
-  children,
-}: {
-  readonly of: Loaded<T>;
+interface LoadingProps<T> {
+  readonly of: Pick<Loaded<T>, "data" | "problem" | "reload">;
   readonly children: (data: T) => ComponentChildren;
-}) {
-  if (of.data !== undefined)
+}
+
+/** Shows a document. Before it is loaded shows that, and after a failure shows the problem with a button to retry. */
+export function Loading<T>({ of: { data, problem, reload }, children }: LoadingProps<T>) {
+  const box = problem !== undefined && <ProblemBox problem={problem} retry={reload} />;
+  if (data !== undefined)
     return (
       <>
-        {of.problem !== undefined && <ProblemBox problem={of.problem} retry={of.reload} />}
-        {children(of.data)}
+        {box}
+        {children(data)}
       </>
     );
-  if (of.problem !== undefined) return <ProblemBox problem={of.problem} retry={of.reload} />;
-  return (
-    <p class="soft loading" role="status">
-      {t("loading")}
-    </p>
-  );
+  return box || <LoadingNote />;
 }
+
+export const LoadingNote = () => (
+  <p class="soft loading" role="status">
+    {t("loading")}
+  </p>
+);
 
 export function ProblemBox({ problem, retry }: { readonly problem: Problem; readonly retry?: () => void }) {
   return (
     <div class="problem" role="alert">
       <span>{problem.message}</span>
-      {retry !== undefined && (
-        <button type="button" class="quiet small" onClick={retry}>
-          {t("retry")}
-        </button>
-      )}
+      {retry !== undefined && <Button label={t("retry")} class="quiet small" onPress={retry} />}
     </div>
   );
 }
+
+/** Says why a form was refused. It is in the page before, so that screen readers announce the text. */
+export const Refusal = ({ text }: { readonly text: string }) => (
+  <p class="problem" role="alert" hidden={text === ""}>
+    {text}
+  </p>
+);
 
 export type Tone = "good" | "busy" | "warn" | "bad" | "plain";
 

@@ -1,28 +1,37 @@
 import { batch, useSignal } from "@preact/signals";
 import type { ComponentChildren, TargetedEvent } from "preact";
+import { Button } from "./button.tsx";
+import { Empty } from "./parts.tsx";
 
-export interface Column<T> {
-  readonly key: string;
-  readonly label: string;
-  readonly isNumber?: boolean;
-  /** Whether narrow screens hide the column. */
-  readonly isMinor?: boolean;
-  /** Makes the title a button to sort the rows. The caller sorts them. */
-  readonly sort?: { readonly now: Sorting; readonly onSort: () => void };
-  readonly cell: (row: T) => ComponentChildren;
+/**
+ * A column: its title, the content of a cell, whether its cells are numbers and narrow screens hide it, and for rows that
+ * the user can sort the title's button. The caller sorts the rows.
+ */
+export type Column<T> = readonly [
+  label: string,
+  cell: (row: T) => ComponentChildren,
+  look?: "number" | "minor" | "number minor" | undefined,
+  sort?: Sorted | undefined,
+];
+
+/** The columns of a table. A column of this account alone is `may(…) && column`. */
+export type Columns<T> = readonly (Column<T> | false)[];
+
+export interface Sorted {
+  readonly now: Sorting;
+  readonly onSort: () => void;
 }
 
 export type Sorting = "ascending" | "descending" | "none";
 const SORT_MARKS = { ascending: "▲", descending: "▼" };
 
-const classOf = <T,>({ isNumber = false, isMinor = false }: Column<T>): string | undefined =>
-  [isNumber ? "number" : "", isMinor ? "minor" : ""].filter(Boolean).join(" ") || undefined;
-
 interface TableProps<T> {
   /** The caption for screen readers. */
   readonly caption: string;
-  readonly columns: readonly Column<T>[];
+  readonly columns: Columns<T>;
   readonly rows: readonly T[];
+  /** Shown in place of a table without rows. */
+  readonly none?: ComponentChildren;
   readonly rowKey: (row: T) => string | number;
   /** The first cell of a row, such as a checkbox to select the row. */
   readonly lead?: (row: T) => ComponentChildren;
@@ -36,7 +45,8 @@ const STEP = 6;
 
 /** A table. Of a long table only the visible rows are in the document, and it scrolls in its own box. */
 export function Table<T>(props: TableProps<T>) {
-  const { caption, columns, rows, lead } = props;
+  const { caption, rows, lead } = props;
+  const columns = props.columns.filter((column) => column !== false);
   const first = useSignal(0);
   const last = useSignal(24);
   const isLong = rows.length > PLAIN_ROWS;
@@ -50,6 +60,7 @@ export function Table<T>(props: TableProps<T>) {
       last.value = (Math.ceil((top + clientHeight / ROW_PX) / STEP) + 1) * STEP;
     });
   };
+  if (rows.length === 0 && props.none !== undefined) return <Empty>{props.none}</Empty>;
   const width = columns.length + (lead === undefined ? 0 : 1);
   return (
     <section
@@ -64,9 +75,9 @@ export function Table<T>(props: TableProps<T>) {
         <thead>
           <tr aria-rowindex={1}>
             {lead !== undefined && <td />}
-            {columns.map((column) => (
-              <th key={column.key} scope="col" class={classOf(column)} aria-sort={column.sort?.now}>
-                <Title of={column} />
+            {columns.map(([label, _cell, look, sort]) => (
+              <th key={label} scope="col" class={look} aria-sort={sort?.now}>
+                <Title label={label} sort={sort} />
               </th>
             ))}
           </tr>
@@ -76,9 +87,9 @@ export function Table<T>(props: TableProps<T>) {
           {rows.slice(from, to).map((row, n) => (
             <tr key={props.rowKey(row)} aria-rowindex={from + n + 2}>
               {lead !== undefined && <td>{lead(row)}</td>}
-              {columns.map((column) => (
-                <td key={column.key} class={classOf(column)} data-label={column.label}>
-                  <div>{column.cell(row)}</div>
+              {columns.map(([label, cell, look]) => (
+                <td key={label} class={look} data-label={label}>
+                  <div>{cell(row)}</div>
                 </td>
               ))}
             </tr>
@@ -90,14 +101,10 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
-function Title<T>({ of: { label, sort } }: { readonly of: Column<T> }) {
+function Title({ label, sort }: { readonly label: string; readonly sort: Sorted | undefined }) {
   if (sort === undefined) return <>{label}</>;
-  return (
-    <button type="button" class="sort" onClick={sort.onSort}>
-      {label}
-      {sort.now !== "none" && <span aria-hidden="true">{SORT_MARKS[sort.now]}</span>}
-    </button>
-  );
+  const mark = sort.now !== "none" && <span aria-hidden="true">{SORT_MARKS[sort.now]}</span>;
+  return <Button class="sort" label={[label, mark]} onPress={sort.onSort} />;
 }
 
 /** Fills the space of rows that are not in the document. */

@@ -1,5 +1,7 @@
 import { signal } from "@preact/signals";
-import { t } from "../core/i18n.ts";
+import { asProblem } from "../core/server/api.ts";
+import { t } from "../core/text/i18n.ts";
+import { Button } from "./button.tsx";
 
 export interface ToastAction {
   readonly label: string;
@@ -30,6 +32,9 @@ export function toast(text: string, { kind = "done", action }: ToastOptions = {}
   setTimeout(() => close(id), kind === "problem" || action !== undefined ? SHOWN_MS.long : SHOWN_MS.plain);
 }
 
+/** Shows why an action has failed. */
+export const toastProblem = (error: unknown): void => toast(asProblem(error).message, { kind: "problem" });
+
 const close = (id: number): void => {
   toasts.value = toasts.value.filter((one) => one.id !== id);
 };
@@ -41,20 +46,16 @@ export function Toasts() {
         <div key={id} class={`toast ${kind}`}>
           <span>{text}</span>
           {action !== undefined && (
-            <button
-              type="button"
+            <Button
+              label={action.label}
               class="quiet small"
-              onClick={() => {
+              onPress={() => {
                 close(id);
                 action.run();
               }}
-            >
-              {action.label}
-            </button>
+            />
           )}
-          <button type="button" class="quiet small" aria-label={t("close")} onClick={() => close(id)}>
-            ✕
-          </button>
+          <Button label="✕" class="quiet small" name={t("close")} onPress={() => close(id)} />
         </div>
       ))}
     </div>

@@ -1,5 +1,5 @@
-import type { Doc } from "../core/api.ts";
-import { t } from "../core/i18n.ts";
+import type { Doc } from "../core/server/api.ts";
+import { t } from "../core/text/i18n.ts";
 import { Chip, type Tone } from "./parts.tsx";
 
 const TONES: Readonly<Record<Doc<"Upstream">["state"], Tone>> = { up: "good", down: "bad", unknown: "plain" };

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
-import { Dialog } from "../components/dialog.tsx";
-import { Radios } from "../components/radios.tsx";
-import { chooseLanguage, LANGUAGES, language, t } from "../core/i18n.ts";
-import { session, signOut } from "../core/session.ts";
-import { chooseTheme, type Theme, theme } from "../core/theme.ts";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialogs/dialog.tsx";
+import { Radios } from "../components/fields/radios.tsx";
+import { chooseTheme, type Theme, theme } from "../core/page/theme.ts";
+import { session, signOut } from "../core/server/session.ts";
+import { chooseLanguage, LANGUAGES, language, t } from "../core/text/i18n.ts";
 
 const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
@@ -53,9 +54,7 @@ export function AccountMenu() {
           />
           {account.kind === "user" && (
             <div class="buttons">
-              <button type="button" class="quiet" onClick={() => void signOut()}>
-                {t("signOut")}
-              </button>
+              <Button label={t("signOut")} class="quiet" onPress={signOut} />
             </div>
           )}
         </Dialog>

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
-import { Dialog } from "../components/dialog.tsx";
+import { Dialog } from "../components/dialogs/dialog.tsx";
 import { Link } from "../components/link.tsx";
 import { Loading } from "../components/parts.tsx";
-import { queryOf } from "../core/api.ts";
-import { t } from "../core/i18n.ts";
-import { useDocument } from "../core/resource.ts";
-import { navigate, pathOf } from "../core/router.ts";
+import { navigate, pathOf } from "../core/page/router.ts";
+import { queryOf } from "../core/server/api.ts";
+import { useDocument } from "../core/server/resource.ts";
+import { t } from "../core/text/i18n.ts";
 
 const MOST = 12;
 

@@ -1,20 +1,21 @@
 import { computed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { Link } from "../components/link.tsx";
-import type { Doc } from "../core/api.ts";
-import { BASE } from "../core/base.ts";
-import { connection, liveJobs } from "../core/events.ts";
-import { timeOfDay } from "../core/format.ts";
-import { t } from "../core/i18n.ts";
-import { useShortcuts } from "../core/keys.ts";
-import { useDocument } from "../core/resource.ts";
-import { navigate, place, segments } from "../core/router.ts";
-import { may } from "../core/session.ts";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialogs/dialog.tsx";
+import { ButtonLink, Link } from "../components/link.tsx";
+import { shortcuts, useShortcuts } from "../core/page/keys.ts";
+import { navigate, place, segments } from "../core/page/router.ts";
+import type { Doc } from "../core/server/api.ts";
+import { BASE } from "../core/server/base.ts";
+import { connection, liveJobs } from "../core/server/events.ts";
+import { useDocument } from "../core/server/resource.ts";
+import { may } from "../core/server/session.ts";
+import { timeOfDay } from "../core/text/format.ts";
+import { t } from "../core/text/i18n.ts";
 import { navigation } from "../routes.ts";
 import { AccountMenu } from "./account-menu.tsx";
 import { FindLayer } from "./find-layer.tsx";
-import { KeyList } from "./key-list.tsx";
 import { ServerChips } from "./server-chips.tsx";
 
 const running = computed(() => [...liveJobs.value.values()].filter(({ state }) => state === "running").length);
@@ -52,29 +53,15 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         </Link>
         {status !== undefined && <ServerChips status={status} />}
         <span class="spring" />
-        <button
-          type="button"
-          class="quiet"
-          aria-label={t("find")}
-          title={t("find")}
-          onClick={() => (findShown.value = true)}
-        >
-          ⌕
-        </button>
-        {may("operate") && (
-          <Link to="/new" class="button primary">
-            {t("new")}
-          </Link>
-        )}
-        <button
-          type="button"
+        <Button label="⌕" class="quiet" name={t("find")} title={t("find")} onPress={() => (findShown.value = true)} />
+        {may("operate") && <ButtonLink kind="primary" to="/new" label={t("new")} />}
+        <Button
+          label="?"
           class="quiet keys-button"
-          aria-label={t("keys")}
+          name={t("keys")}
           title={t("keys")}
-          onClick={() => (keysShown.value = true)}
-        >
-          ?
-        </button>
+          onPress={() => (keysShown.value = true)}
+        />
         <AccountMenu />
       </header>
       <Navigation views={views} />
@@ -112,9 +99,7 @@ function Navigation({ views }: { readonly views: typeof navigation }) {
           <a href={`${BASE}/docs/`}>{t("nav.docs")}</a>
         </li>
         <li class="open-more">
-          <button type="button" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
-            {t("nav.more")}
-          </button>
+          <Button label={t("nav.more")} aria-expanded={isOpen.value} onPress={() => (isOpen.value = !isOpen.value)} />
         </li>
       </ul>
     </nav>
@@ -129,5 +114,30 @@ function ConnectionNotice() {
     <div role="status" class={text === "" ? "hidden" : "notice warn"}>
       {text}
     </div>
+  );
+}
+
+/** Lists the keyboard shortcuts of the view. */
+function KeyList({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title={t("keys")} onClose={onClose}>
+      <table class="keys">
+        <tbody>
+          {shortcuts.value.map(({ keys, label }) => (
+            <tr key={keys}>
+              <th scope="row">
+                {keys.split(" ").map((key, n) => (
+                  <span key={`${n}${key}`}>
+                    {n > 0 && ` ${t("keys.then")} `}
+                    <kbd>{key}</kbd>
+                  </span>
+                ))}
+              </th>
+              <td>{t(label)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Dialog>
   );
 }

@@ -1,11 +1,11 @@
 import { Link } from "../components/link.tsx";
 import { Chip } from "../components/parts.tsx";
-import type { Doc } from "../core/api.ts";
-import { bytes, percent } from "../core/format.ts";
-import { NEARLY_FULL } from "../core/fullness.ts";
-import { t } from "../core/i18n.ts";
-import { share } from "../core/json.ts";
-import { countedOf, figure } from "../core/stored.ts";
+import { NEARLY_FULL } from "../core/model/fullness.ts";
+import { countedOf, figure } from "../core/model/stored.ts";
+import type { Doc } from "../core/server/api.ts";
+import { share } from "../core/server/json.ts";
+import { bytes, percent } from "../core/text/format.ts";
+import { t } from "../core/text/i18n.ts";
 
 /**
  * Shows whether the server is ready, the number of problems that need attention, and how full the cache is. Each chip

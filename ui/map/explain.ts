@@ -1,29 +1,9 @@
-import { asProblem, Problem } from "../core/api.ts";
-import { parseJson } from "../core/json.ts";
+import type { Explanation as Served } from "../../src/http/tiles/explanation.ts";
+import { asProblem, Problem } from "../core/server/api.ts";
+import { parseJson, type Wire } from "../core/server/json.ts";
 
-interface ExplainingJob {
-  readonly id: number;
-  readonly type: string;
-}
-
-/** The fields of the answer to `?explain` that the console shows. */
-export interface Explanation {
-  readonly state: "kept" | "expired" | "missing" | "outside";
-  readonly reason: string | null;
-  readonly message: string;
-  readonly inMemory: boolean;
-  readonly store: {
-    readonly key: string;
-    readonly bytes: number | null;
-    readonly modifiedAt: string | null;
-    readonly ageSeconds: number | null;
-  } | null;
-  readonly drawing: boolean;
-  readonly writtenBy: ExplainingJob | null;
-  readonly truncatedBy: ExplainingJob | null;
-  /** The time at which the quota evicted the tile. Null if it did not in the last hour. */
-  readonly evictedAt: string | null;
-}
+/** The answer to `?explain`. */
+export type Explanation = Wire<Served>;
 
 /** Requests the explanation of a tile's state. Renders nothing. @throws Problem */
 export async function explain(address: string, signal: AbortSignal): Promise<Explanation> {

@@ -1,5 +1,5 @@
-import type { Doc } from "../core/api.ts";
-import { BASE } from "../core/base.ts";
+import type { Doc } from "../core/server/api.ts";
+import { BASE } from "../core/server/base.ts";
 
 /** A grid set of a layer, with its levels and the parts that the layer offers. */
 export type GridSubset = Doc<"Layer">["gridSubsets"][number];
@@ -11,6 +11,15 @@ export interface TileAddress {
   readonly z: number;
   readonly x: number;
   readonly y: number;
+}
+
+/** Returns the name of a tile, z/x/y with y from the top. */
+export const tileName = ({ z, x, y }: TileAddress): string => `${z}/${x}/${y}`;
+
+/** Parses the name of a tile. Undefined if the text is not such a name. */
+export function parseTile(text: string | null): TileAddress | undefined {
+  const [, z, x, y] = /^\s*(\d{1,2})\/(\d{1,10})\/(\d{1,10})\s*$/.exec(text ?? "") ?? [];
+  return z === undefined ? undefined : { z: Number(z), x: Number(x), y: Number(y) };
 }
 
 /** Returns a grid set of a layer by its id. Without an id, returns the layer's default. */

@@ -1,37 +1,31 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Checkbox } from "../components/checkbox.tsx";
+import { Button } from "../components/button.tsx";
+import { Checkbox } from "../components/fields/checkbox.tsx";
 import { ProblemBox } from "../components/parts.tsx";
-import { asProblem, type Doc, type Problem } from "../core/api.ts";
-import { t } from "../core/i18n.ts";
-import { jsonText } from "../core/json.ts";
-import { place, setQuery } from "../core/router.ts";
-import { theme } from "../core/theme.ts";
-import { findSubset, type GridSubset, tileTemplate } from "./grid.ts";
+import { place, setQuery } from "../core/page/router.ts";
+import { theme } from "../core/page/theme.ts";
+import { asProblem, type Doc, type Problem } from "../core/server/api.ts";
+import { jsonText } from "../core/server/json.ts";
+import { t } from "../core/text/i18n.ts";
+import { type GridSubset, tileTemplate } from "./grid.ts";
 import { MapBar } from "./map-bar.tsx";
 import type { MapPosition, MapSurface } from "./map-surface.ts";
+import type { TileSet } from "./tile-set.ts";
 
 interface LayerMapProps {
   /** The document of `GET /api/v1/layers/NAME`. */
   readonly layer: Doc<"Layer">;
-  readonly gridSet: string;
   /**
-   * A format of the layer. For formats other than pictures, such as vector tiles, the map shows only borders and
-   * overlays.
+   * The tiles. For formats other than pictures, such as vector tiles, the map shows only borders and overlays.
    */
-  readonly format: string;
-  readonly parameters?: Readonly<Record<string, string>>;
+  readonly tileSet: TileSet;
   /** Requests only stored tiles, and hides the switch for that. */
   readonly storedOnly?: boolean;
-  /** Hides the pictures. */
-  readonly withoutPictures?: boolean;
   /** The label for screen readers. */
   readonly label: string;
-  /**
-   * Called after the map was opened, and again after a change of the layer or its grid set. May add overlays and
-   * listeners. Returns a function that is called before the map is closed.
-   */
-  readonly onOpen?: (surface: MapSurface) => (() => void) | undefined;
+  /** Called with the map after it was opened, and with undefined before it is closed, as after a change of the grid set. */
+  readonly onSurface?: (surface: MapSurface | undefined) => void;
   /** Shown beside the switches. */
   readonly children?: ComponentChildren;
 }
@@ -42,19 +36,17 @@ interface LayerMapProps {
  *
  * The address stores the user's choices: `at` (x, y and resolution), `borders` and `stored`. A view needs no code for
  * them, and has one map. The first map loads OpenLayers.
- *
- *     <LayerMap layer={layer} gridSet="EPSG:900913" format="image/png" parameters={{ STYLES: "a" }} label={layer.title}
- *     />
  */
 export function LayerMap(props: LayerMapProps) {
-  const { layer, gridSet, format, parameters = {}, storedOnly = false, withoutPictures = false, label } = props;
+  const { layer, storedOnly = false, label } = props;
+  const { subset, format, parameters } = props.tileSet;
   const target = useRef<HTMLDivElement>(null);
-  const subset = findSubset(layer, gridSet);
   const { surface, problem, failedTiles, setFailedTiles } = useOpenMap(target, subset, props);
   const { query } = place.value;
   const isStoredOnly = storedOnly || query.get("stored") === "1";
   const hasBorders = query.get("borders") === "1";
-  const template = withoutPictures || !format.startsWith("image/") ? undefined : tileTemplate(layer, gridSet, format);
+  const isPicture = format.startsWith("image/");
+  const template = isPicture ? tileTemplate(layer, subset.gridSet, format) : undefined;
   const values = JSON.stringify(parameters);
 
   useEffect(() => {
@@ -70,18 +62,17 @@ export function LayerMap(props: LayerMapProps) {
     return () => scheme.removeEventListener("change", recolour);
   }, [surface, theme.value]);
 
-  if (subset === undefined) return <p class="empty">{t("map.noGridSet", { gridSet })}</p>;
   return (
     <div class="map">
       <div class="map-frame">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move the map */}
         <div ref={target} class="map-target" tabIndex={0} role="application" aria-label={label} title={t("map.keys")} />
         <MapButtons surface={surface} subset={subset} />
-        {!format.startsWith("image/") && !withoutPictures && <p class="map-note">{t("map.noPictures", { format })}</p>}
+        {!isPicture && <p class="map-note">{t("map.noPictures", { format })}</p>}
       </div>
       {problem !== undefined && <ProblemBox problem={problem} />}
       <MapBar surface={surface} subset={subset} failedTiles={failedTiles} />
-      <div class="map-switches">
+      <div class="row map-switches">
         <Checkbox
           label={t("map.borders")}
           isChecked={hasBorders}
@@ -104,25 +95,27 @@ export function LayerMap(props: LayerMapProps) {
 /** Opens the map in an element, and opens it again after a change of the layer or its grid set. */
 function useOpenMap(
   target: RefObject<HTMLDivElement | null>,
-  subset: GridSubset | undefined,
-  { layer, onOpen }: Pick<LayerMapProps, "layer" | "onOpen">,
+  subset: GridSubset,
+  { layer, onSurface }: Pick<LayerMapProps, "layer" | "onSurface">,
 ) {
   const [surface, setSurface] = useState<MapSurface>();
   const [problem, setProblem] = useState<Problem>();
   const [failedTiles, setFailedTiles] = useState(0);
   useEffect(() => {
     const element = target.current;
-    if (element === null || subset === undefined) return undefined;
+    if (element === null) return undefined;
     let close = (): void => {};
     let isGone = false;
     import("./open-map.ts").then(
       ({ openMap }) => {
         if (isGone) return;
         const opened = openMap(element, subset, parsePlace(place.value.query.get("at")));
-        const stops = [keepPlace(opened), opened.onTileError(() => setFailedTiles((n) => n + 1)), onOpen?.(opened)];
+        const stops = [keepPlace(opened), opened.onTileError(() => setFailedTiles((n) => n + 1))];
+        onSurface?.(opened);
         setSurface(opened);
         close = () => {
-          for (const stop of stops) stop?.();
+          for (const stop of stops) stop();
+          onSurface?.(undefined);
           opened.close();
         };
       },
@@ -133,7 +126,7 @@ function useOpenMap(
       setSurface(undefined);
       close();
     };
-  }, [layer.name, subset && jsonText(subset)]);
+  }, [layer.name, jsonText(subset)]);
   return { surface, problem, failedTiles, setFailedTiles };
 }
 
@@ -144,21 +137,15 @@ interface MapButtonsProps {
 
 const MapButtons = ({ surface, subset }: MapButtonsProps) => (
   <div class="map-buttons">
-    <button type="button" class="quiet" aria-label={t("map.zoomIn")} onClick={() => surface?.zoom(1)}>
-      +
-    </button>
-    <button type="button" class="quiet" aria-label={t("map.zoomOut")} onClick={() => surface?.zoom(-1)}>
-      −
-    </button>
-    <button
-      type="button"
+    <Button label="+" class="quiet" name={t("map.zoomIn")} onPress={() => surface?.zoom(1)} />
+    <Button label="−" class="quiet" name={t("map.zoomOut")} onPress={() => surface?.zoom(-1)} />
+    <Button
+      label="⤢"
       class="quiet"
-      aria-label={t("map.fit")}
+      name={t("map.fit")}
       title={t("map.fit")}
-      onClick={() => surface?.fit(subset.bounds)}
-    >
-      ⤢
-    </button>
+      onPress={() => surface?.fit(subset.bounds)}
+    />
   </div>
 );
 

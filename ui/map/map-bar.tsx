@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { count, decimal } from "../core/format.ts";
-import { t } from "../core/i18n.ts";
-import { type GridSubset, levelName } from "./grid.ts";
+import { count, decimal } from "../core/text/format.ts";
+import { t } from "../core/text/i18n.ts";
+import { type GridSubset, levelName, tileName } from "./grid.ts";
 import type { MapPointer, MapPosition, MapSurface } from "./map-surface.ts";
 
 interface MapBarProps {
@@ -33,10 +33,7 @@ export function MapBar({ surface, subset, failedTiles }: MapBarProps) {
       <span>
         <Coordinates at={pointer?.at ?? centre} resolution={resolution} />
       </span>
-      <span>
-        {pointer?.tile !== undefined &&
-          t("coverage.tile", { tile: `${pointer.tile.z}/${pointer.tile.x}/${pointer.tile.y}` })}
-      </span>
+      <span>{pointer?.tile !== undefined && t("coverage.tile", { tile: tileName(pointer.tile) })}</span>
       <span role="status" class={failedTiles > 0 ? "bad-text" : undefined}>
         {failedTiles > 0 && t("map.failedTiles", { count: failedTiles })}
       </span>

@@ -1,4 +1,4 @@
-import type { Doc } from "../core/api.ts";
+import type { Doc } from "../core/server/api.ts";
 import type { Box, GridSubset, TileAddress } from "./grid.ts";
 
 /** The centre and the resolution of a map. */
@@ -29,6 +29,15 @@ export interface ShownTiles {
 export type Squares = Doc<"Coverage">;
 const STATES = ["kept", "stale", "failed", "drawing", "evicted"] as const;
 export type SquareState = (typeof STATES)[number];
+
+/** The style sheet's colour variable of each state. Each state also has a pattern. */
+export const SQUARE_COLOURS: Readonly<Record<SquareState, string>> = {
+  kept: "good",
+  stale: "warn",
+  failed: "bad",
+  drawing: "busy",
+  evicted: "soft",
+};
 
 /** Returns the state of the square that contains a tile. Undefined if the tile is missing or outside of the squares. */
 export function stateOf(squares: Squares, { levels }: GridSubset, { z, x, y }: TileAddress): SquareState | undefined {

@@ -1,5 +1,7 @@
-import type { Doc } from "../core/api.ts";
-import { filtersOf, formatOf } from "../core/layer.ts";
+import { asJson } from "../core/model/job-options.ts";
+import { filtersOf, formatOf } from "../core/model/layer.ts";
+import type { Doc } from "../core/server/api.ts";
+import { isRecord } from "../core/server/json.ts";
 import { findSubset, type GridSubset } from "./grid.ts";
 
 /** The tiles of a layer in one grid set, one format and one combination of parameters. */
@@ -22,15 +24,11 @@ export function tileSetOfQuery(layer: Doc<"Layer">, query: URLSearchParams): Til
 
 /** Returns the texts of a JSON object. Empty if the text is not a JSON object. */
 export function parseParameters(text: string | null): Readonly<Record<string, string>> {
-  try {
-    const value: unknown = JSON.parse(text ?? "");
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
-    return Object.fromEntries(
-      Object.entries(value).flatMap(([key, one]) => (typeof one === "string" ? [[key, one]] : [])),
-    );
-  } catch {
-    return {};
-  }
+  const value = asJson(text ?? "");
+  if (!isRecord(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, one]) => (typeof one === "string" ? [[key, one]] : [])),
+  );
 }
 
 /** Returns the parameters with one value changed. Omits a default value. Undefined if all values are defaults. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { asProblem, type Doc, get, type Problem, queryOf } from "../core/api.ts";
-import { onEvent, resyncs } from "../core/events.ts";
-import { listenToTiles } from "../core/tile-events.ts";
+import { asProblem, type Doc, get, type Problem, queryOf } from "../core/server/api.ts";
+import { onEvent, resyncs } from "../core/server/events.ts";
+import { listenToTiles } from "../core/server/tile-events.ts";
 import type { Box, GridSubset } from "./grid.ts";
 import type { MapSurface, Squares } from "./map-surface.ts";
 import { type TileSet, tileSetQuery } from "./tile-set.ts";

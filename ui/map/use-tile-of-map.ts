@@ -1,16 +1,25 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { TileAddress } from "./grid.ts";
+import { place, setQuery } from "../core/page/router.ts";
+import { parseTile, type TileAddress, tileAt, tileName } from "./grid.ts";
 import type { MapSurface } from "./map-surface.ts";
 
-/** Marks the chosen tile on the map, and calls `choose` with the position of each click. */
-export function useTileOfMap(
-  surface: MapSurface | undefined,
-  tile: TileAddress | undefined,
-  choose: (at: readonly [number, number]) => void,
-): void {
-  const latest = useRef(choose);
-  latest.current = choose;
-  const name = tile && `${tile.z}/${tile.x}/${tile.y}`;
-  useEffect(() => surface?.onClick(({ at }) => latest.current(at)), [surface]);
-  useEffect(() => surface?.setMark(tile), [surface, name]);
+/**
+ * Marks the tile in the address on the map, and writes the tile of each click into the address.
+ * @param z the level of the clicked tile; undefined for the level that the map shows
+ * @returns the tile in the address
+ */
+export function useTileOfMap(surface: MapSurface | undefined, z: number | undefined): TileAddress | undefined {
+  const tile = parseTile(place.value.query.get("tile"));
+  const level = useRef(z);
+  level.current = z;
+  useEffect(
+    () =>
+      surface?.onClick(({ at }) => {
+        const found = tileAt(surface.subset, level.current ?? surface.position().z, at);
+        setQuery({ tile: found && tileName(found) });
+      }),
+    [surface],
+  );
+  useEffect(() => surface?.setMark(tile), [surface, tile && tileName(tile)]);
+  return tile;
 }

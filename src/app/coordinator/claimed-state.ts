@@ -1,7 +1,6 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Disk } from "../../lib/file/disk.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { lockDataDirectory, secureDataDirectory } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
 import { DiskReserve } from "../../state/disk-reserve.ts";
@@ -10,6 +9,7 @@ import type { PostgresTarget } from "../../state/postgres/postgres-url.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
 import { RunningMark, type StateLoss } from "../../state/running-mark.ts";
 import { copiedAtMs, raiseIds } from "../../state/state-copies.ts";
+import type { Machine } from "../process/machine.ts";
 import { probeOf } from "./file-probe.ts";
 
 /** The data directory, locked by this process, with the open state database. */
@@ -40,17 +40,17 @@ export interface ClaimedState {
  * Locks the data directory and opens the state database.
  * @throws StateError, and errors of the database
  */
-export function claimState(dataDir: string): ClaimedState {
-  secureDataDirectory(dataDir);
-  const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
+export function claimState(dataDir: string, { clock, disk, random }: Machine): ClaimedState {
+  secureDataDirectory(dataDir, disk);
+  const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"), disk);
   const file = join(dataDir, "state.db");
-  const mark = new RunningMark(dataDir);
-  const copiedMs = copiedAtMs(file);
-  const loss = copiedMs === undefined ? mark.loss() : restored(file, copiedMs);
-  const reserve = new DiskReserve(join(dataDir, "reserve"));
-  const db = openDatabase(file, { access: "exclusive", reserve });
-  if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, machineClock.now())));
-  const probe = probeOf(file, "the state database");
+  const mark = new RunningMark(dataDir, disk);
+  const copiedMs = copiedAtMs(file, disk);
+  const loss = copiedMs === undefined ? mark.loss() : restored(file, copiedMs, disk);
+  const reserve = new DiskReserve(join(dataDir, "reserve"), disk, random);
+  const db = openDatabase(file, disk, { access: "exclusive", reserve });
+  if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, clock.now())));
+  const probe = probeOf(file, "the state database", clock);
   return {
     db,
     loss,
@@ -82,14 +82,15 @@ export function claimState(dataDir: string): ClaimedState {
 }
 
 /** Removes the write-ahead log of the database that a copy has replaced. Returns the loss that the start reports. */
-function restored(file: string, copiedMs: number): StateLoss {
-  for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true });
+function restored(file: string, copiedMs: number, disk: Disk): StateLoss {
+  for (const suffix of ["-wal", "-shm"]) disk.rmSync(file + suffix, { force: true });
   return { file, reason: `it is a copy of ${isoTime(copiedMs)} that was put in place` };
 }
 
 export interface PostgresState {
   readonly target: PostgresTarget;
   readonly use: SessionUse;
+  readonly disk: Disk;
   /** Called if the database differs from the last state that this server wrote. */
   readonly diverged: (reason: string) => void;
 }
@@ -99,8 +100,11 @@ export interface PostgresState {
  * by a node of a cluster, which holds the lock.
  * @throws StateError
  */
-export async function claimPostgres(dataDir: string, { target, use, diverged }: PostgresState): Promise<ClaimedState> {
-  const lock = use === "lead" ? undefined : lockTilesDirectory(dataDir);
+export async function claimPostgres(
+  dataDir: string,
+  { target, use, diverged, disk }: PostgresState,
+): Promise<ClaimedState> {
+  const lock = use === "lead" ? undefined : lockTilesDirectory(dataDir, disk);
   // A server whose state is in a file need not load this code.
   const { openPostgres } = await import("../../state/postgres/postgres-database.ts");
   const db = openPostgres(target, { use, diverged });
@@ -126,7 +130,7 @@ export async function claimPostgres(dataDir: string, { target, use, diverged }: 
 }
 
 /** Locks the data directory of a server whose state is not there. @throws StateError */
-export function lockTilesDirectory(dataDir: string): ReturnType<typeof lockDataDirectory> {
-  secureDataDirectory(dataDir, ["lock.db"]);
-  return lockDataDirectory(dataDir, join(dataDir, "lock.db"));
+export function lockTilesDirectory(dataDir: string, disk: Disk): ReturnType<typeof lockDataDirectory> {
+  secureDataDirectory(dataDir, disk, ["lock.db"]);
+  return lockDataDirectory(dataDir, join(dataDir, "lock.db"), disk);
 }

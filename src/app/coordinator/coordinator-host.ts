@@ -11,10 +11,7 @@ import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { LostWrites } from "../../ledger/lost-writes.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import { type Channel, noteTo, type Port, remoteMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { StateError } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
@@ -25,13 +22,8 @@ import type { TruncationStore } from "../../store/truncation-store.ts";
 import { MassTruncationStore } from "../../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../../truncation/truncations.ts";
 import { openConfiguredStores } from "../process/configured-stores.ts";
-import {
-  type BeginOutcome,
-  type CoordinatorMethods,
-  RENDER_CONTROL,
-  type ServerMethods,
-  type StartRefusal,
-} from "../process/process-methods.ts";
+import type { Machine } from "../process/machine.ts";
+import type { BeginOutcome, ServerMethods, StartRefusal } from "../process/process-methods.ts";
 import { dataDirectoryFault, stateDatabaseFault } from "../process/start-faults.ts";
 import { type ClaimedState, claimPostgres, claimState } from "./claimed-state.ts";
 import { StoreWatch } from "./store-watch.ts";
@@ -99,13 +91,10 @@ async function quotaFileOf({ geowebcache }: CoordinatorConfiguration): Promise<Q
 export class CoordinatorHost {
   readonly #use: SessionUse;
   readonly #instance: string;
-  readonly #server: Pick<Port, "postMessage">;
+  readonly #server: () => ServerMethods;
   readonly #lostWrites: LostWrites | undefined;
-  readonly #storeWatch = new StoreWatch(
-    () => this.#stores,
-    () => this.#begun?.storeIsBack(),
-    () => noteTo<ServerMethods>(this.#server, "healthChanged", []),
-  );
+  readonly #storeWatch: StoreWatch;
+  readonly #machine: Machine;
   readonly log: Logger;
   #configuration: CoordinatorConfiguration;
   #catalogue: Catalogue;
@@ -117,17 +106,26 @@ export class CoordinatorHost {
   #notBegun: unknown;
   #isEnding = false;
 
-  constructor(server: Pick<Port, "postMessage">, { configuration, instance, use }: CoordinatorData) {
+  /** @param server called at the first message to the server or later */
+  constructor(server: () => ServerMethods, { configuration, instance, use }: CoordinatorData, machine: Machine) {
     this.#server = server;
+    const { clock } = machine;
+    this.#machine = machine;
+    this.#storeWatch = new StoreWatch(
+      () => this.#stores,
+      () => this.#begun?.storeIsBack(),
+      () => this.#server().healthChanged(),
+      clock,
+    );
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
     this.#instance = instance;
     this.#use = use;
-    this.#lostWrites = use === "lead" ? new LostWrites(machineClock.monotonicNow) : undefined;
+    this.#lostWrites = use === "lead" ? new LostWrites(clock.monotonicNow) : undefined;
     const log =
       (level: "info" | "warn" | "error"): Logger["info"] =>
       (sentence, fields) =>
-        noteTo<ServerMethods>(server, "log", [level, sentence, fields ?? {}]);
+        server().log(level, sentence, fields ?? {});
     this.log = { info: log("info"), warn: log("warn"), error: log("error") };
   }
 
@@ -166,10 +164,11 @@ export class CoordinatorHost {
     try {
       this.#claimed =
         state.type === "embedded"
-          ? claimState(dataDir)
+          ? claimState(dataDir, this.#machine)
           : await claimPostgres(dataDir, {
               target: state.target,
               use: this.#use,
+              disk: this.#machine.disk,
               diverged: (reason) => this.diverged(reason),
             });
     } catch (error) {
@@ -181,7 +180,7 @@ export class CoordinatorHost {
   }
 
   /** Opens the stores and reads the state. Must be called again while the outcome is "waiting". */
-  async begin(server: Channel<CoordinatorMethods, ServerMethods>): Promise<BeginOutcome> {
+  async begin(): Promise<BeginOutcome> {
     const claimed = this.#claimed;
     if (claimed === undefined) throw new Error("the data directory has not been claimed");
     const { dataDir } = this.#configuration;
@@ -192,13 +191,13 @@ export class CoordinatorHost {
     }
     const kinds = await loadStoreKinds(this.#configuration.stores);
     this.#stores ??= openConfiguredStores(this.#configuration, this.#instance, kinds, "coordinator", (news) =>
-      noteTo<ServerMethods>(this.#server, "storeNews", [news]),
+      this.#server().storeNews(news),
     );
     // A store that is unavailable affects only its own layers, at a start too.
     const wrong = (await this.#storeWatch.first()).find(({ isConfiguration }) => isConfiguration);
     if (wrong !== undefined) return { kind: "refused", message: wrong.message, isConfiguration: true };
     try {
-      return await this.#read(claimed, this.#stores, server);
+      return await this.#read(claimed, this.#stores);
     } catch (error) {
       this.#notBegun = error;
       if (codeOf(error) !== "SQLITE_FULL") return notConnected(error, dataDir);
@@ -208,21 +207,17 @@ export class CoordinatorHost {
   }
 
   /** Reads the state, adds the objects made over HTTP to the configuration, and builds the coordinator. */
-  async #read(
-    claimed: ClaimedState,
-    stores: OpenedStores,
-    server: Channel<CoordinatorMethods, ServerMethods>,
-  ): Promise<BeginOutcome> {
+  async #read(claimed: ClaimedState, stores: OpenedStores): Promise<BeginOutcome> {
     const { db } = claimed;
     createTables(db);
     const objects = storedObjects(db);
     if (objects.length > 0) {
-      const completed = await server.call("withObjects", objects);
+      const completed = await this.#server().withObjects(objects);
       if (!completed.ok) return { kind: "refused", message: completed.error, isConfiguration: true };
       await this.take(completed.value);
     }
     this.#objectsFile ??= await objectsFileOf(this.#configuration);
-    const begun = await this.#build(claimed, stores, server);
+    const begun = await this.#build(claimed, stores);
     this.#begun = begun;
     // Report the accounts before this call is answered, so that a ready server refuses no valid token.
     begun.services.accounts.usersChanged();
@@ -235,17 +230,13 @@ export class CoordinatorHost {
     return { kind: "begun" };
   }
 
-  async #build(
-    claimed: ClaimedState,
-    stores: OpenedStores,
-    server: Channel<CoordinatorMethods, ServerMethods>,
-  ): Promise<Coordinator> {
+  async #build(claimed: ClaimedState, stores: OpenedStores): Promise<Coordinator> {
     const [firstLocation] = storeLocationsById(this.#configuration).values();
     return buildCoordinator({
       db: claimed.db,
       store: stores.store,
       stores: stores.several,
-      renders: remoteMethods(server, RENDER_CONTROL),
+      renders: this.#server(),
       catalogue: () => this.#catalogue,
       jobOptions: () => this.#configuration.jobs,
       initialQuota: () => this.#configuration.diskQuota,
@@ -262,9 +253,9 @@ export class CoordinatorHost {
       boot: bootId(),
       lostWrites: this.#lostWrites,
       stateLoss: claimed.loss,
-      clock: machineClock,
-      random: machineRandom,
-      publish: (event) => noteTo<ServerMethods>(this.#server, "publish", [event]),
+      clock: this.#machine.clock,
+      random: this.#machine.random,
+      publish: (event) => this.#server().publish(event),
       log: this.log,
     });
   }
@@ -288,7 +279,7 @@ export class CoordinatorHost {
     this.#stores?.configure(next, kinds);
   }
 
-  softTimes(): ReadonlyMap<LayerName, number> {
+  async softTimes(): Promise<ReadonlyMap<LayerName, number>> {
     if (this.#begun !== undefined) return this.#begun.services.truncations.softTimes;
     return this.#claimed === undefined ? new Map() : new MassTruncationStore(this.#claimed.db).softTimes();
   }
@@ -298,7 +289,7 @@ export class CoordinatorHost {
   }
 
   /** Records news about a store from another process. */
-  tellStores(news: StoreNews): void {
+  storeNews(news: StoreNews): void {
     this.#stores?.tell(news);
   }
 
@@ -318,7 +309,7 @@ export class CoordinatorHost {
     this.#isEnding = true;
     this.log.error("the server must be restarted", { reason });
     // Wait, so that the log line can leave this thread.
-    machineClock.after(END_MS, () => process.exit(1));
+    this.#machine.clock.after(END_MS, () => process.exit(1));
   }
 
   async close(): Promise<void> {
@@ -327,7 +318,7 @@ export class CoordinatorHost {
   }
 
   #accountsChanged(accounts: Accounts): void {
-    noteTo<ServerMethods>(this.#server, "accountsChanged", [accounts]);
+    this.#server().accountsChanged(accounts);
   }
 
   #markBegun(claimed: ClaimedState): void {

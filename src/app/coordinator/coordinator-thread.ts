@@ -11,10 +11,15 @@ import { operationsOf } from "../../coordinator/operations.ts";
 import { catalogueOf, changedGridSets } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { asLayerName } from "../../layer/tile-set.ts";
-import { Channel, localMethods } from "../../lib/process/channel.ts";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
+import { Channel } from "../../lib/process/channel.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
+import { localMethods } from "../../lib/process/method-table.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { ok } from "../../lib/result.ts";
-import { type CoordinatorMethods, LEDGER_ACCESS, type ServerMethods } from "../process/process-methods.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
+import { LEDGER_ACCESS } from "../../render/ledger-access.ts";
+import { COORDINATOR_HOST, type CoordinatorMethods, SERVER } from "../process/process-methods.ts";
 import { type CoordinatorData, CoordinatorHost } from "./coordinator-host.ts";
 
 type ConfigurationMethods = Pick<
@@ -78,25 +83,22 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
 }
 
 function startCoordinator(port: NonNullable<typeof parentPort>, data: CoordinatorData): void {
-  const host = new CoordinatorHost(port, data);
+  const host = new CoordinatorHost(() => channel.remote, data, {
+    clock: machineClock,
+    random: machineRandom,
+    disk: machineDisk,
+  });
   const methods: CoordinatorMethods = {
-    claim: () => host.claim(),
-    begin: () => host.begin(channel),
-    start: () => host.start(),
-    softTimes: () => host.softTimes(),
-    health: () => host.health(),
-    storeNews: (news) => host.tellStores(news),
+    ...localMethods(() => host, COORDINATOR_HOST),
     used: (report) => host.begun?.used(report),
     collectGarbage,
     async stop(graceMs) {
       await host.begun?.stop(graceMs);
     },
-    close: () => host.close(),
     ...configurationMethods(host),
     ...operationsOf(() => host.coordinator.services),
     // Until the coordinator has begun, tiles are rendered and served but not stored.
     ...localMethods(() => host.begun?.userWrites, LEDGER_ACCESS),
-    lostWriter: (mayStoreMs) => host.lostWriter(mayStoreMs),
     lost(tileSet, rect) {
       // The put may still arrive. Recorded first, so that the cells are counted again after that time.
       host.lostPut();
@@ -104,7 +106,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     },
     reserve: async (id, more) => (await host.begun?.userWrites.reserve(id, more)) ?? false,
   };
-  const channel = new Channel<CoordinatorMethods, ServerMethods>(port, methods, (method, error) => {
+  const channel = new Channel(port, methods, SERVER, (method, error) => {
     host.begun?.services.metrics.countFailedNote();
     host.log.error("the coordinator could not process a message of the server", {
       method,

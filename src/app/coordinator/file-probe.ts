@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { codeOf } from "../../lib/error-code.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { LATE, unlessLate } from "../../lib/time/late.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 
 /** A file system counts as lost if it does not answer within this time. A probe then resolves. */
 const LONGEST_WAIT_MS = 2_000;
@@ -13,7 +13,7 @@ const LONGEST_WAIT_MS = 2_000;
  * @param name the file in messages, such as "the state database"
  * @throws Error if the file does not exist
  */
-export function probeOf(path: string, name: string): () => Promise<string | undefined> {
+export function probeOf(path: string, name: string, clock: Clock): () => Promise<string | undefined> {
   const first = statSync(path);
   const lost = `${name} (${path}) is lost`;
   let looking: Promise<string | undefined> | undefined;
@@ -32,7 +32,7 @@ export function probeOf(path: string, name: string): () => Promise<string | unde
     looking ??= look().finally(() => {
       looking = undefined;
     });
-    const found = await unlessLate(machineClock, looking, LONGEST_WAIT_MS);
+    const found = await unlessLate(clock, looking, LONGEST_WAIT_MS);
     return found === LATE ? `${lost}: the file system does not answer` : found;
   };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { StoreTrouble, WatchedStore } from "../../store/open-store.ts";
 import { StoreWatch } from "./store-watch.ts";
 
@@ -17,6 +18,7 @@ function startWatch(state: { away?: string; found?: StoreTrouble | undefined }) 
     () => ({ watched: [store] }),
     () => events.push("back"),
     () => events.push("changed"),
+    machineClock,
   );
   return { watch, events };
 }

@@ -1,4 +1,4 @@
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { OpenedStores, StoreTrouble, WatchedStore } from "../../store/open-store.ts";
 
 /** The pause between checks of a remote store. Each check is a request. */
@@ -23,13 +23,20 @@ export class StoreWatch {
   readonly #stores: () => Pick<OpenedStores, "watched"> | undefined;
   readonly #back: () => void;
   readonly #changed: () => void;
+  readonly #clock: Clock;
   readonly #looks = new Map<string, Look>();
 
   /**
    * `back` is called when an unavailable store can be used again. `changed` is called after a check has found a fault,
    * or the end of one.
    */
-  constructor(stores: () => Pick<OpenedStores, "watched"> | undefined, back: () => void, changed: () => void) {
+  constructor(
+    stores: () => Pick<OpenedStores, "watched"> | undefined,
+    back: () => void,
+    changed: () => void,
+    clock: Clock,
+  ) {
+    this.#clock = clock;
     this.#stores = stores;
     this.#back = back;
     this.#changed = changed;
@@ -81,13 +88,13 @@ export class StoreWatch {
     };
     this.#looks.set(id, last);
     const pauseMs = isRemote && last.trouble === undefined ? REMOTE_LOOK_MS : LOOK_MS;
-    if (last.looking !== undefined || machineClock.monotonicNow() - last.lookedMs < pauseMs) return last;
+    if (last.looking !== undefined || this.#clock.monotonicNow() - last.lookedMs < pauseMs) return last;
     last.looking = trouble()
       .catch((error: unknown): StoreTrouble => ({ message: `store ${id}: ${String(error)}`, isConfiguration: false }))
       .then((found) => {
         const had = last.trouble !== undefined;
         last.trouble = found?.isAway === true ? undefined : found;
-        last.lookedMs = machineClock.monotonicNow();
+        last.lookedMs = this.#clock.monotonicNow();
         last.looking = undefined;
         if (had !== (last.trouble !== undefined)) this.#changed();
       });

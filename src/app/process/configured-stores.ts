@@ -1,6 +1,5 @@
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
-import type { Logger } from "../../lib/process/logger.ts";
 import { type OpenedStores, openStores, rootsFileIn, type StoreKinds } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
@@ -31,11 +30,11 @@ export function refusesWithoutStore({ stores, layers }: Configuration, layer: La
 }
 
 /** Makes the disk tiers of one process. */
-export type MakeDiskTiers = (configuration: Configuration, log: Logger) => DiskTiers;
+export type MakeDiskTiers = (...parts: ConstructorParameters<typeof DiskTiers>) => DiskTiers;
 
 /** Loads the code of disk tiers. Returns undefined if no store has a disk tier. */
 export async function loadDiskTiers(stores: readonly StoreOptions[]): Promise<MakeDiskTiers | undefined> {
   if (!stores.some((store) => store.type === "s3" && store.diskTier !== undefined)) return undefined;
   const { DiskTiers } = await import("./disk-tiers.ts");
-  return (configuration, log) => new DiskTiers(configuration, log);
+  return (...parts) => new DiskTiers(...parts);
 }

@@ -7,10 +7,9 @@ import type { Layer } from "../../layer/layer.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
-import { machineDisk } from "../../lib/file/machine-disk.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Machine } from "./machine.ts";
 
 /** The disk tiers of one serving process, one for each store with a configured disk tier. */
 export class DiskTiers {
@@ -19,7 +18,11 @@ export class DiskTiers {
   readonly #faults: RepeatedLog;
   #byLayer: ReadonlyMap<string, DiskTier> = new Map();
 
-  constructor({ stores, layers, server }: Configuration, log: Logger) {
+  constructor(
+    { stores, layers, server }: Configuration,
+    { clock, disk }: Pick<Machine, "clock" | "disk">,
+    log: Logger,
+  ) {
     this.#faults = new RepeatedLog((fields) => log.warn("the disk tier of a store has failed", fields));
     this.#firstStore = stores[0]?.id;
     const tiers = new Map<string, DiskTier>();
@@ -36,8 +39,8 @@ export class DiskTiers {
         directory: join(path, String(process.pid)),
         limitBytes: Math.floor(limitBytes / server.workers),
         failed,
-        disk: machineDisk,
-        clock: machineClock,
+        disk,
+        clock,
       });
       tiers.set(store.id, tier);
       void removeAbandoned(path)

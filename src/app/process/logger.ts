@@ -2,12 +2,12 @@ import { pino } from "pino";
 import { LOG_LEVELS, type LogOptions, parseLogOptions } from "../../lib/process/log-options.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { textLine } from "../../lib/text/text-line.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 
 type Fields = Readonly<Record<string, unknown>> | undefined;
 
 /** Returns a logger that writes lines to stderr. Commands use stdout for their output. */
-export function createLogger(): Logger {
+export function createLogger(clock: Clock): Logger {
   // The start has checked these variables, so they are valid.
   const options = parseLogOptions(process.env);
   const { level, format }: LogOptions = options.ok ? options.value : { level: "info", format: "auto" };
@@ -16,7 +16,7 @@ export function createLogger(): Logger {
   if (isText) {
     const write = (as: keyof Logger) => (sentence: string, fields?: Fields) => {
       if (LOG_LEVELS.indexOf(as) >= LOG_LEVELS.indexOf(level))
-        destination.write(textLine(new Date(machineClock.now()), as, sentence, fields ?? {}));
+        destination.write(textLine(new Date(clock.now()), as, sentence, fields ?? {}));
     };
     return { info: write("info"), warn: write("warn"), error: write("error") };
   }
@@ -24,7 +24,7 @@ export function createLogger(): Logger {
     {
       level,
       base: null,
-      timestamp: () => `,"time":"${new Date(machineClock.now()).toISOString()}"`,
+      timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
     destination,

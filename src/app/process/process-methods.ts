@@ -1,34 +1,28 @@
 import type { Accounts } from "../../account/account-service.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
-import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../../configuration/gwc/configured-object.ts";
+import type { ConfiguredObject, ObjectChange } from "../../configuration/gwc/configured-object.ts";
 import type { LayerUpdate } from "../../configuration/in-force/layer-update.ts";
-import type { Operations } from "../../coordinator/operations.ts";
+import { OPERATION_TABLE } from "../../coordinator/operations.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
-import type { DrainOutcome, NodeView } from "../../http/api/nodes/node-documents.ts";
-import type { LeadView, NodeRemoval } from "../../http/api/nodes/node-view.ts";
-import type { TrafficQuery, TrafficView } from "../../http/api/stats/traffic-history.ts";
-import type { TrafficRatesView } from "../../http/api/stats/traffic-rates.ts";
 import type { Sender } from "../../http/auth/throttle.ts";
-import type { ServerMetrics, ServingMetrics } from "../../http/metrics/metrics-sample.ts";
+import type { ServingMetrics } from "../../http/metrics/metrics-sample.ts";
 import type { Readiness } from "../../http/readiness.ts";
-import type { MaskUpdate } from "../../http/resource.ts";
+import { SERVER_CALLS } from "../../http/server-calls.ts";
 import type { TrafficByLayer } from "../../http/tiles/tile-traffic.ts";
 import type { Composed, Composition } from "../../image/compose.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import type { CellUses } from "../../ledger/cells/cell-eviction.ts";
-import type { Sendings } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { type MethodsOf, method } from "../../lib/process/method-table.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Reserve } from "../../render/admission.ts";
-import type { LedgerAccess } from "../../render/dispatch/render-reports.ts";
+import { LEDGER_ACCESS } from "../../render/ledger-access.ts";
 import type { MemoryTiles } from "../../render/memory-tiles.ts";
-import type { RenderControl } from "../../render/render-control.ts";
-import type { TestOrder, TestRender } from "../../render/renderer/test-render.ts";
+import { RENDER_CONTROL } from "../../render/render-control.ts";
 import type { MapRefused } from "../../render/renderers.ts";
-import type { UpstreamProbe, UpstreamView } from "../../render/upstream/upstream-documents.ts";
-import type { UserRenders } from "../../render/user-renders.ts";
+import { USER_RENDERS } from "../../render/user-renders.ts";
 import type { TellStores } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 
@@ -42,60 +36,77 @@ export type BeginOutcome =
 /** Why a coordinator cannot start. */
 export type StartRefusal = Extract<BeginOutcome, { kind: "refused" }>;
 
-/** The methods of the coordinator: operations of the management interface, accounting of renders, start and close. */
-export interface CoordinatorMethods extends Operations, LedgerAccess {
+/** The methods of the coordinator that its host has: start, close, stores. */
+export const COORDINATOR_HOST = {
   /** Locks the data directory and opens the database. Returns the refusal if this fails. */
-  claim(): Promise<StartRefusal | undefined>;
+  claim: method<() => Promise<StartRefusal | undefined>>("call"),
   /**
    * Completes the unfinished work of the last process and reads its state. Must be repeated after a full disk, and
    * while the database is unavailable.
    */
-  begin(): Promise<BeginOutcome>;
+  begin: method<() => Promise<BeginOutcome>>("call"),
   /** Returns for each layer the time before which tiles were truncated softly, ms since 1970. */
-  softTimes(): ReadonlyMap<LayerName, number>;
+  softTimes: method<() => Promise<ReadonlyMap<LayerName, number>>>("call"),
   /** Starts the jobs, after the HTTP server has been opened. */
-  start(): void;
-  /** Reports the tiles that were read since the previous report. */
-  used(cells: readonly CellUses[]): void;
-  health(): Promise<string | undefined>;
+  start: method<() => void>("note"),
+  health: method<() => Promise<string | undefined>>("call"),
   /** Records news about a remote store from another process. */
-  readonly storeNews: TellStores;
-  /** Enlarges a reservation for a renderer. */
-  readonly reserve: Reserve;
+  storeNews: method<TellStores>("note"),
   /** Reports that a renderer cannot be reached that may still begin to store tiles for a time, ms. */
-  lostWriter(mayStoreMs: number): void;
-  /** Collects garbage. Called when the last renderer has ended after a time without work. */
-  collectGarbage(): void;
-  /** Prepares a reload that gives layers other stores: copies their last changes, and blocks the layers. */
-  moving(next: CoordinatorConfiguration): Promise<void>;
-  /** Unblocks the layers that `moving` has blocked, after the reload or its failure. */
-  moved(): void;
-  /** Applies a reloaded configuration. */
-  configure(configuration: CoordinatorConfiguration): Promise<{ readonly abortedJobs: number }>;
-  /** Applies the change of one layer. */
-  configureLayer(update: LayerUpdate): Promise<void>;
-  /** Stores changes of objects made over HTTP. Called before the changed configuration is applied. */
-  storeObjects(changes: readonly ObjectChange[]): Promise<Result<null, Refusal>>;
-  /** Truncates the tiles of a removed layer. Called when no process serves the layer any more. `by` is the account. */
-  truncateRemoved(layer: LayerName, by: string | null): Promise<void>;
-  /** Stops the jobs. Tiles that are still written for users are counted. */
-  stop(graceMs: number): Promise<void>;
+  lostWriter: method<(mayStoreMs: number) => void>("note"),
   /** Saves the ledger and releases the database and the lock. The last call, after the end of all renderers. */
-  close(): Promise<void>;
-}
+  close: method<() => Promise<void>>("call"),
+};
+
+/** The methods of the coordinator: operations of the management interface, accounting of renders, start and close. */
+export const COORDINATOR = {
+  ...COORDINATOR_HOST,
+  ...OPERATION_TABLE,
+  ...LEDGER_ACCESS,
+  /** Reports the tiles that were read since the previous report. */
+  used: method<(cells: readonly CellUses[]) => void>("note"),
+  /** Enlarges a reservation for a renderer. */
+  reserve: method<Reserve>("call"),
+  /** Collects garbage. Called when the last renderer has ended after a time without work. */
+  collectGarbage: method<() => void>("note"),
+  /** Prepares a reload that gives layers other stores: copies their last changes, and blocks the layers. */
+  moving: method<(next: CoordinatorConfiguration) => Promise<void>>("call"),
+  /** Unblocks the layers that `moving` has blocked, after the reload or its failure. */
+  moved: method<() => void>("note"),
+  /** Applies a reloaded configuration. */
+  configure: method<(configuration: CoordinatorConfiguration) => Promise<{ readonly abortedJobs: number }>>("call"),
+  /** Applies the change of one layer. */
+  configureLayer: method<(update: LayerUpdate) => Promise<void>>("call"),
+  /** Stores changes of objects made over HTTP. Called before the changed configuration is applied. */
+  storeObjects: method<(changes: readonly ObjectChange[]) => Promise<Result<null, Refusal>>>("call"),
+  /** Truncates the tiles of a removed layer. Called when no process serves the layer any more. `by` is the account. */
+  truncateRemoved: method<(layer: LayerName, by: string | null) => Promise<void>>("call"),
+  /** Stops the jobs. Tiles that are still written for users are counted. */
+  stop: method<(graceMs: number) => Promise<void>>("call"),
+};
+export type CoordinatorMethods = MethodsOf<typeof COORDINATOR>;
+
+/** Methods of the parts of the server that the coordinator calls. */
+export const SERVER_PARTS = {
+  ...RENDER_CONTROL,
+  /** Adds the stored objects to the configuration at the start. Returns the configuration, or why it is invalid. */
+  withObjects:
+    method<(objects: readonly ConfiguredObject[]) => Promise<Result<CoordinatorConfiguration, string>>>("call"),
+  publish: method<(event: ServerEvent) => void>("note"),
+  accountsChanged: method<(accounts: Accounts) => void>("note"),
+  /** Reports that the result of `health` has changed. */
+  healthChanged: method<() => void>("note"),
+  /** Reports news of the coordinator about a remote store. */
+  storeNews: method<TellStores>("note"),
+};
+export type ServerPartMethods = MethodsOf<typeof SERVER_PARTS>;
 
 /** Methods of the server that the coordinator calls. */
-export interface ServerMethods extends RenderControl {
-  /** Adds the stored objects to the configuration at the start. Returns the configuration, or why it is invalid. */
-  withObjects(objects: readonly ConfiguredObject[]): Promise<Result<CoordinatorConfiguration, string>>;
-  publish(event: ServerEvent): void;
-  accountsChanged(accounts: Accounts): void;
-  /** Reports that the result of `health` has changed. */
-  healthChanged(): void;
-  /** Reports news of the coordinator about a remote store. */
-  readonly storeNews: TellStores;
-  log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
-}
+export const SERVER = {
+  ...SERVER_PARTS,
+  log: method<(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>) => void>("note"),
+};
+export type ServerMethods = MethodsOf<typeof SERVER>;
 
 /** The state that all members have received. Members that start later receive it first. */
 export interface ServingState {
@@ -113,169 +124,94 @@ export interface ServingData extends ServingState {
   readonly instance: string;
 }
 
-/** The process or processes that answer HTTP. Every implementation passes `serving-processes.conformance.ts`. */
-export interface ServingProcesses extends MemoryTiles {
-  /**
-   * Listens on the address.
-   * @throws Error if the address is not available
-   */
-  listen(host: string, port: number): Promise<{ readonly port: number }>;
-  publish(event: ServerEvent): void;
+/** The methods of each process that answers HTTP. */
+export const SERVING_PROCESS = {
+  clear: method<MemoryTiles["clear"]>("note"),
+  remove: method<MemoryTiles["remove"]>("note"),
+  expireBefore: method<MemoryTiles["expireBefore"]>("note"),
+  publish: method<(event: ServerEvent) => void>("note"),
   /** Replaces the accounts of the state database. */
-  setAccounts(accounts: Accounts): void;
-  metrics(): Promise<ServingMetrics>;
+  setAccounts: method<(accounts: Accounts) => void>("note"),
+  metrics: method<() => Promise<ServingMetrics>>("call"),
   /** Returns how users' requests for tiles have been answered since the last call. */
-  collectTraffic(): Promise<TrafficByLayer>;
+  collectTraffic: method<() => Promise<TrafficByLayer>>("call"),
   /**
    * Returns why a process cannot use new stores. Undefined if all processes can.
    * @param mark the name of a file that the directories of the stores contain during the call
    */
-  storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined>;
-  configure(configuration: Configuration): Promise<void>;
+  storesFault: method<(stores: readonly StoreOptions[], mark: string) => Promise<string | undefined>>("call"),
+  configure: method<(configuration: Configuration) => Promise<void>>("call"),
   /** Applies the change of one layer. `next` is the changed configuration, given only within one process. */
-  configureLayer(update: LayerUpdate, next?: Configuration): Promise<void>;
+  configureLayer: method<(update: LayerUpdate, next?: Configuration) => Promise<void>>("call"),
   /** Reloads rasters of a request filter. Resolves when all processes have reloaded them. */
-  renewMasks(renewal: MaskRenewal): Promise<void>;
+  renewMasks: method<(renewal: MaskRenewal) => Promise<void>>("call"),
   /** Sets the readiness. Resolves when all processes have it. */
-  ready(readiness: Readiness): Promise<void>;
-  close(graceMs: number): Promise<void>;
-}
+  ready: method<(readiness: Readiness) => Promise<void>>("call"),
+};
+
+/** The process or processes that answer HTTP. Every implementation passes `serving-processes.conformance.ts`. */
+export const SERVING_PROCESSES = {
+  ...SERVING_PROCESS,
+  /**
+   * Listens on the address.
+   * @throws Error if the address is not available
+   */
+  listen: method<(host: string, port: number) => Promise<{ readonly port: number }>>("call"),
+  close: method<(graceMs: number) => Promise<void>>("call"),
+};
+export type ServingProcesses = MethodsOf<typeof SERVING_PROCESSES>;
+
+/** The methods of a process that answers HTTP behind a channel: an HTTP worker or a node. */
+export const MEMBER = {
+  ...SERVING_PROCESS,
+  /** Resolves when all earlier messages have been handled. */
+  applied: method<() => Promise<void>>("call"),
+};
+export type MemberMethods = MethodsOf<typeof MEMBER>;
 
 /** Methods of an HTTP worker that the server calls. */
-export interface HttpWorkerMethods extends ServingProcesses {
+export const HTTP_WORKER = {
+  ...SERVING_PROCESSES,
+  ...MEMBER,
   /** The first message. Loads the code of the stores. */
-  prepare(stores: readonly StoreOptions[]): Promise<void>;
+  prepare: method<(stores: readonly StoreOptions[]) => Promise<void>>("call"),
   /** The second message. Sets the whole state. */
-  begin(data: ServingData): void;
-  /** Resolves when all earlier messages have been handled. */
-  applied(): void;
+  begin: method<(data: ServingData) => void>("note"),
   /** Records news about a remote store from another process. */
-  readonly storeNews: TellStores;
-}
+  storeNews: method<TellStores>("note"),
+};
+export type HttpWorkerMethods = MethodsOf<typeof HTTP_WORKER>;
 
-/** The methods of the server, in addition to operations and renders, that the serving processes call. */
-export interface ServingCalls {
+/** The methods of the server, in addition to operations, renders and `SERVER_CALLS`, that serving processes call. */
+const SERVING_CALLS = {
   /**
    * Composes a map from tiles.
    * @param gone aborts the composition
    * @throws Error if the renderer died, or the signal has fired
    */
-  compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
+  compose: method<(composition: Composition, gone: AbortSignal) => Promise<Composed | MapRefused>>("until"),
   /** Reports the tiles that were read since the previous report. */
-  used(cells: readonly CellUses[]): void;
-  reload(): Promise<Result<readonly string[], Refusal>>;
-  /** Changes an object of the configuration. When it resolves, the change is stored and in force. */
-  changeObject(change: ObjectChange, by: string | null): Promise<Result<null, Refusal>>;
-  /** See `updateMasks`. */
-  updateMasks(update: MaskUpdate): Promise<Result<null, Refusal>>;
-  /** Checks a change of an object, and returns its effect. Changes nothing. */
-  previewObject(change: ObjectChange): Promise<Result<ObjectEffect, Refusal>>;
-  /** Returns the metrics of all serving processes, and of the renders. */
-  metrics(): Promise<ServerMetrics>;
-  /** Returns how all serving processes have answered users' requests for tiles. */
-  traffic(query: TrafficQuery): Promise<TrafficView>;
-  /** Returns the same counts since the start, and the rates per second. */
-  trafficRates(): Promise<TrafficRatesView>;
-  upstreams(): Promise<readonly UpstreamView[]>;
-  /** Returns the nodes of the cluster. A server without a cluster is one node. */
-  nodes(): Promise<readonly NodeView[]>;
-  /** Returns the lead of the cluster. Undefined without a cluster. */
-  lead(): Promise<LeadView | undefined>;
-  /**
-   * Begins or ends the drain of a node, which gets no further renders and is not ready. Resolves when this is in force.
-   */
-  drainNode(name: string, drained: boolean): Promise<DrainOutcome>;
-  /** Removes a lost node from the list. */
-  removeNode(name: string): Promise<NodeRemoval>;
-  /** See `probeUpstream`. */
-  probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;
-  /** See `testLayer`. */
-  testLayer(order: TestOrder, gone: AbortSignal): Promise<TestRender | undefined>;
+  used: method<(cells: readonly CellUses[]) => void>("note"),
   /**
    * Records wrong credentials of a sender, whose next answers all nodes of a cluster then delay. See `WrongAttempts`.
    */
-  wrong(sender: Sender): Promise<void>;
-  wrongUnhashed(address: string): Promise<"waited" | "full">;
-}
+  wrong: method<(sender: Sender) => Promise<void>>("call"),
+  wrongUnhashed: method<(address: string) => Promise<"waited" | "full">>("call"),
+};
+
+/** The methods of the server that HTTP workers and nodes call. */
+export const CALLED_BY_MEMBERS = { ...OPERATION_TABLE, ...USER_RENDERS, ...SERVER_CALLS, ...SERVING_CALLS };
+export type CalledByMembers = MethodsOf<typeof CALLED_BY_MEMBERS>;
 
 /** Methods of the server that an HTTP worker calls. */
-export interface HttpServerMethods extends Operations, UserRenders, ServingCalls {
+export const HTTP_SERVER = {
+  ...CALLED_BY_MEMBERS,
   /**
    * The first message. The server sends nothing before it, because a forked process loses messages that arrive before
    * it listens.
    */
-  hello(): void;
+  hello: method<() => void>("note"),
   /** Reports news of the HTTP worker about a remote store. */
-  readonly storeNews: TellStores;
-}
-
-/** The methods of the server that HTTP workers and nodes call. */
-export type CalledByMembers = Omit<HttpServerMethods, "hello" | "storeNews">;
-
-export const RENDER_CONTROL: Sendings<RenderControl> = {
-  render: "until",
-  renderBatch: "until",
-  block: "call",
-  unblock: "note",
-  endBatches: "call",
-  inFlight: "call",
-  renew: "note",
-  startGeneration: "call",
-  truncated: "note",
-  clearLayer: "call",
-  sweep: "until",
-  expireBefore: "note",
-  evicted: "note",
+  storeNews: method<TellStores>("note"),
 };
-
-export const LEDGER_ACCESS: Sendings<LedgerAccess> = {
-  open: "call",
-  closeCells: "note",
-  wrote: "note",
-  lost: "note",
-  notStored: "note",
-};
-
-export const USER_RENDERS: Sendings<UserRenders> = {
-  renderForUser: "until",
-  queryUpstream: "until",
-  renderStatus: "call",
-};
-
-export const SERVING_CALLS: Sendings<ServingCalls> = {
-  compose: "until",
-  used: "note",
-  reload: "call",
-  changeObject: "call",
-  updateMasks: "call",
-  previewObject: "call",
-  metrics: "call",
-  traffic: "call",
-  trafficRates: "call",
-  upstreams: "call",
-  nodes: "call",
-  lead: "call",
-  drainNode: "call",
-  removeNode: "call",
-  probeUpstream: "until",
-  testLayer: "until",
-  wrong: "call",
-  wrongUnhashed: "call",
-};
-
-export const SERVING_PROCESSES: Sendings<ServingProcesses> = {
-  clear: "note",
-  remove: "note",
-  expireBefore: "note",
-  listen: "call",
-  publish: "note",
-  setAccounts: "note",
-  metrics: "call",
-  collectTraffic: "call",
-  storesFault: "call",
-  configure: "call",
-  configureLayer: "call",
-  renewMasks: "call",
-  ready: "call",
-  close: "call",
-};
+export type HttpServerMethods = MethodsOf<typeof HTTP_SERVER>;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import { account, fileFault, pathOf } from "../../lib/file/file-fault.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { deadline } from "../../lib/time/deadline.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 
 const PROBE_MS = 3_000;
 
@@ -32,12 +32,12 @@ export function dataDirectoryFault(error: unknown, dataDir: string): string {
 }
 
 /** Returns why the server cannot listen on an address, and how to configure another one. */
-export async function listenFault(error: unknown, host: string, port: number): Promise<string> {
+export async function listenFault(error: unknown, host: string, port: number, clock: Clock): Promise<string> {
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const another = "--host, NUTHATCH_HOST or server.host names another";
   switch (codeOf(error)) {
     case "EADDRINUSE": {
-      const who = (await isNuthatch(host, port))
+      const who = (await isNuthatch(host, port, clock))
         ? "a Nuthatch server already answers there"
         : "another program listens there";
       return `${address} is in use, ${who}; --port, NUTHATCH_PORT or server.port names another port (0 picks a free one)`;
@@ -55,11 +55,11 @@ export async function listenFault(error: unknown, host: string, port: number): P
 }
 
 /** Returns whether a server on this machine answers a health check as Nuthatch does. */
-async function isNuthatch(host: string, port: number): Promise<boolean> {
+async function isNuthatch(host: string, port: number, clock: Clock): Promise<boolean> {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const name = reached.includes(":") ? `[${reached}]` : reached;
   try {
-    const answer = await fetch(`http://${name}:${port}/livez`, { signal: deadline(machineClock, PROBE_MS) });
+    const answer = await fetch(`http://${name}:${port}/livez`, { signal: deadline(clock, PROBE_MS) });
     return answer.status === 200 && (await answer.text()) === "ok";
   } catch {
     // No HTTP server answers in time.

@@ -13,7 +13,7 @@ import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
 import { type TraceContext, traceIdOf } from "../../lib/http/trace-context.ts";
 import { ownVersion } from "../../lib/process/version.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import type { JobView } from "../../plan/job/job-documents.ts";
 import type { UserRenders } from "../../render/user-renders.ts";
@@ -24,7 +24,7 @@ const SEND_MS = 1_000;
 const CLOSE_MS = 2_000;
 
 /** Starts reports to an OpenTelemetry collector, configured by the standard variables `OTEL_*`. */
-export function startTelemetry() {
+export function startTelemetry(clock: Clock) {
   const named = resourceFromAttributes({ "service.name": "nuthatch", "service.version": ownVersion() });
   const provider = new TracerProvider({
     // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
@@ -40,7 +40,7 @@ export function startTelemetry() {
     traced: (renders: UserRenders) => tracedRenders(renders, tracer),
     /** Reports an ended job as a span with the job's duration. */
     jobEvent: (event: ServerEvent) => reportJob(event, tracer),
-    close: (): Promise<void> => Promise.race([provider.shutdown(), sleep(machineClock, CLOSE_MS)]),
+    close: (): Promise<void> => Promise.race([provider.shutdown(), sleep(clock, CLOSE_MS)]),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { TileIndex } from "../../grid/grid-set.ts";
 import type { Composed, Composition } from "../../image/compose.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { type MethodsOf, method } from "../../lib/process/method-table.ts";
 import type { Leave, Reserve } from "../../render/admission.ts";
 import type { RenderOrder } from "../../render/render-order.ts";
 import type { EarlyTiles } from "../../render/renderer/missed-tile-first.ts";
@@ -35,59 +36,71 @@ export interface RenderRequest {
 }
 
 /** Methods of a renderer that the server calls. */
-export interface RendererMethods extends Pick<Renderers, "raiseGeneration" | "query" | "probe" | "test" | "sweep"> {
+export const RENDERER = {
   /** The first message, from the process that started the renderer. `configure` follows. */
-  own(owner: RendererOwner): void;
+  own: method<(owner: RendererOwner) => void>("note"),
   /** Renders a metatile. */
-  renderMetatile(
-    order: RenderOrder,
-    generation: number,
-    request: RenderRequest,
-    signal: AbortSignal,
-  ): Promise<RendererResult>;
+  renderMetatile:
+    method<
+      (order: RenderOrder, generation: number, request: RenderRequest, signal: AbortSignal) => Promise<RendererResult>
+    >("until"),
   /** Reports that a user waits for a tile of a render. Has no effect after the upstream's response has arrived. */
-  join(id: number, missed: TileIndex): void;
+  join: method<(id: number, missed: TileIndex) => void>("note"),
   /** Permits a render to store its tiles under a reservation. Undefined forbids it to store them. */
-  permit(id: number, reservation: Leave | undefined): void;
+  permit: method<(id: number, reservation: Leave | undefined) => void>("note"),
   /** See `Renderers.renderBatch`. The renders are numbered from `firstId`. */
-  renderBatch(
-    orders: readonly RenderOrder[],
-    batch: { readonly generation: number; readonly firstId: number },
-    signal: AbortSignal,
-  ): Promise<readonly RendererResult[]>;
-  compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
-  configure(layers: readonly Layer[]): void;
+  renderBatch:
+    method<
+      (
+        orders: readonly RenderOrder[],
+        batch: { readonly generation: number; readonly firstId: number },
+        signal: AbortSignal,
+      ) => Promise<readonly RendererResult[]>
+    >("until"),
+  raiseGeneration: method<Renderers["raiseGeneration"]>("call"),
+  query: method<Renderers["query"]>("until"),
+  probe: method<Renderers["probe"]>("until"),
+  test: method<Renderers["test"]>("until"),
+  sweep: method<Renderers["sweep"]>("until"),
+  compose: method<(composition: Composition, signal: AbortSignal) => Promise<Composed>>("until"),
+  configure: method<(layers: readonly Layer[]) => void>("note"),
   /** Replaces the stores. They are opened by the next `configure`. */
-  configureStores(stores: readonly StoreOptions[]): void;
+  configureStores: method<(stores: readonly StoreOptions[]) => void>("note"),
   /**
    * Stores nothing after this time of `Clock.machineNow`: the lead's lease then ends, and the lead may hang and not
    * renew it.
    */
-  storesUntil(ms: number): void;
+  storesUntil: method<(ms: number) => void>("note"),
   /** Records news about a remote store from another process. */
-  readonly storeNews: TellStores;
+  storeNews: method<TellStores>("note"),
   /** Replaces one layer, or removes it if `layer` is undefined. */
-  configureLayer(name: string, layer: Layer | undefined): void;
+  configureLayer: method<(name: string, layer: Layer | undefined) => void>("note"),
   /** Answers at once, unless the process hangs. */
-  alive(): void;
-  close(): Promise<void>;
-}
-
-/** The methods of the process that started a renderer, called by the renderer. */
-export interface RendererNews {
-  /** Reports news of the renderer about a remote store. */
-  readonly storeNews: TellStores;
-}
+  alive: method<() => Promise<void>>("call"),
+  close: method<() => void>("note"),
+};
+export type RendererMethods = MethodsOf<typeof RENDERER>;
 
 /** The methods of the server that a renderer calls. */
-export interface RendererNotes {
+export const RENDERER_NOTES = {
   /** Enlarges a reservation. */
-  readonly reserve: Reserve;
+  reserve: method<Reserve>("call"),
   /** Reports that this renderer has found one of several servers of a source down, or up again. */
-  serverHealth(origin: string, isUp: boolean): void;
+  serverHealth: method<(origin: string, isUp: boolean) => void>("note"),
   /**
    * Reports tiles for which a user waits as stored, or as impossible to store. The render continues with the other
    * tiles.
    */
-  early(id: number, tiles: EarlyTiles): void;
-}
+  early: method<(id: number, tiles: EarlyTiles) => void>("note"),
+};
+export type RendererNotes = MethodsOf<typeof RENDERER_NOTES>;
+
+/** The methods of the process that started a renderer, called by the renderer. */
+export const RENDERER_NEWS = {
+  /** Reports news of the renderer about a remote store. */
+  storeNews: method<TellStores>("note"),
+};
+export type RendererNews = MethodsOf<typeof RENDERER_NEWS>;
+
+/** All methods that a renderer calls. */
+export const CALLED_BY_RENDERER = { ...RENDERER_NOTES, ...RENDERER_NEWS };

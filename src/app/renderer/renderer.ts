@@ -6,7 +6,7 @@ import type { SourceOptions } from "../../layer/source-options.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { withTrace } from "../../lib/http/trace-context.ts";
 import { onceEach } from "../../lib/once-each.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import { Allowance, type Leave } from "../../render/admission.ts";
 import { BATCH_MS, type RenderOrder } from "../../render/render-order.ts";
@@ -45,6 +45,7 @@ interface Batch {
 /** Renders metatiles, sends requests to upstreams and composes maps. Runs in its own process. */
 export class Renderer implements RendererMethods {
   readonly #server: RendererNotes & RendererNews;
+  readonly #clock: Clock;
   readonly #sources = new Map<string, Promise<Source>>();
   /** The oldest generation whose tiles may still be stored, by layer. 0 for layers without an entry. */
   readonly #oldest = new Map<string, number>();
@@ -60,7 +61,8 @@ export class Renderer implements RendererMethods {
   #storesEnded: (() => void)[] = [];
   #reportedMs = processorMs();
 
-  constructor(server: RendererNotes & RendererNews) {
+  constructor(server: RendererNotes & RendererNews, clock: Clock) {
+    this.#clock = clock;
     this.#server = server;
   }
 
@@ -86,7 +88,7 @@ export class Renderer implements RendererMethods {
    * parent.
    */
   #isOwned(): boolean {
-    return process.ppid === this.#owner?.parentPid && machineClock.machineNow() < this.#storesUntilMs;
+    return process.ppid === this.#owner?.parentPid && this.#clock.machineNow() < this.#storesUntilMs;
   }
 
   async renderMetatile(
@@ -127,8 +129,8 @@ export class Renderer implements RendererMethods {
     for (const i of orders.keys()) this.#renders.set(firstId + i, { missed: undefined, permit: () => undefined });
     const results = this.#renderInSequence(orders, generation, firstId, abort.signal);
     const answered = results.then(
-      () => turn(machineClock),
-      () => turn(machineClock),
+      () => turn(this.#clock),
+      () => turn(this.#clock),
     );
     const batch: Batch = { layer: orders[0]?.tileSet.layer, abort, answered };
     this.#batches.add(batch);
@@ -149,7 +151,7 @@ export class Renderer implements RendererMethods {
   async query(name: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
     const layer = this.#layers.get(name);
     if (layer === undefined) return { kind: "cancelled" };
-    const beganMs = machineClock.monotonicNow();
+    const beganMs = this.#clock.monotonicNow();
     const query = async () =>
       question.kind === "mask"
         ? await renderMask(question, () => this.#sourceFor(layer.source), signal)
@@ -160,7 +162,7 @@ export class Renderer implements RendererMethods {
       return { kind: "info", info };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
-      return failedRequest(error, machineClock.monotonicNow() - beganMs);
+      return failedRequest(error, this.#clock.monotonicNow() - beganMs);
     }
   }
 
@@ -168,13 +170,13 @@ export class Renderer implements RendererMethods {
     const layer = this.#layers.get(name);
     const request = layer && probeRequest(layer);
     if (layer === undefined || request === undefined) return { kind: "cancelled" };
-    const beganMs = machineClock.monotonicNow();
+    const beganMs = this.#clock.monotonicNow();
     try {
       await (await this.#sourceFor(layer.source)).render(request, signal);
-      return { kind: "answered", upstreamMs: machineClock.monotonicNow() - beganMs };
+      return { kind: "answered", upstreamMs: this.#clock.monotonicNow() - beganMs };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
-      return failedRequest(error, machineClock.monotonicNow() - beganMs);
+      return failedRequest(error, this.#clock.monotonicNow() - beganMs);
     }
   }
 
@@ -198,7 +200,7 @@ export class Renderer implements RendererMethods {
 
   readonly compose = composePicture;
 
-  alive(): void {}
+  async alive(): Promise<void> {}
 
   configureLayer(name: string, layer: Layer | undefined): void {
     const layers = new Map(this.#layers);
@@ -242,10 +244,14 @@ export class Renderer implements RendererMethods {
     }
   }
 
-  async close(): Promise<void> {
+  close(): void {
+    void this.#end();
+  }
+
+  async #end(): Promise<void> {
     await Promise.all([...this.#sources.values()].map(async (source) => (await source)[Symbol.asyncDispose]()));
     await (await this.#stores)?.store[Symbol.asyncDispose]();
-    machineClock.soon(() => process.exit(0));
+    this.#clock.soon(() => process.exit(0));
   }
 
   /**
@@ -258,14 +264,14 @@ export class Renderer implements RendererMethods {
     firstId: number,
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]> {
-    const untilMs = machineClock.monotonicNow() + BATCH_MS;
+    const untilMs = this.#clock.monotonicNow() + BATCH_MS;
     const results: RendererResult[] = [];
     const mayStore = this.#storeWithin(orders[0]?.leave);
     for (const [i, order] of orders.entries()) {
       const result = await this.#render(order, generation, firstId + i, mayStore, signal);
       results.push(result);
       const isStored = result.kind === "rendered" && !result.stale && result.storeFailure === undefined;
-      if (!isStored || signal.aborted || machineClock.monotonicNow() > untilMs) break;
+      if (!isStored || signal.aborted || this.#clock.monotonicNow() > untilMs) break;
     }
     return results;
   }
@@ -328,7 +334,7 @@ export class Renderer implements RendererMethods {
     if (this.#storing > 0 || this.#storesEnded.length === 0) return;
     const all = this.#storesEnded;
     this.#storesEnded = [];
-    machineClock.soon(() => {
+    this.#clock.soon(() => {
       for (const resolve of all) resolve();
     });
   }

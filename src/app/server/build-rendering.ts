@@ -1,11 +1,10 @@
 import type { Configuration } from "../../configuration/configuration.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
 import type { RenderMetrics } from "../../http/metrics/metrics-sample.ts";
-import { remoteMethods } from "../../lib/process/channel.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { testLayer } from "../../render/dispatch/layer-tests.ts";
 import { RenderDispatcher } from "../../render/dispatch/render-dispatcher.ts";
 import { RenderThrottle } from "../../render/dispatch/render-throttle.ts";
@@ -14,7 +13,6 @@ import type { TestOrder } from "../../render/renderer/test-render.ts";
 import { UpstreamLimits } from "../../render/upstream/upstream-limits.ts";
 import { UpstreamMeter } from "../../render/upstream/upstream-meter.ts";
 import { probeUpstream } from "../../render/upstream/upstream-probes.ts";
-import { LEDGER_ACCESS } from "../process/process-methods.ts";
 import type { StoreNewsExchange } from "../process/store-news-exchange.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import { LocalRenderers } from "./renderers/local-renderers.ts";
@@ -31,14 +29,14 @@ const LEAST_SHARE = 0.25;
 const ACTIVE_MS = 2_000;
 
 /** Builds the limits of the upstreams. Each change of an upstream's state is logged and published. */
-function buildUpstreamLimits(publish: (event: ServerEvent) => void, log: Logger): UpstreamLimits {
-  const upstreamLimits: UpstreamLimits = new UpstreamLimits(machineClock, ({ upstream, state, before, health }) => {
+function buildUpstreamLimits(publish: (event: ServerEvent) => void, clock: Clock, log: Logger): UpstreamLimits {
+  const upstreamLimits: UpstreamLimits = new UpstreamLimits(clock, ({ upstream, state, before, health }) => {
     const { lastError } = health;
     if (state === "down")
       log.warn("an upstream is down", { upstream, class: lastError?.class, reason: lastError?.message });
     else if (before === "down") log.info("an upstream is back", { upstream });
     // Report in a later turn, after the health has recorded the response that changed the state.
-    machineClock.soon(() => {
+    clock.soon(() => {
       const view = upstreamLimits.views().find((one) => one.origin === upstream);
       if (view !== undefined) publish({ kind: "upstream", upstream: view });
     });
@@ -58,11 +56,12 @@ export function buildRendering(parts: {
   readonly memory: MemoryTiles;
   readonly publish: (event: ServerEvent) => void;
   readonly storeNews: StoreNewsExchange;
+  readonly clock: Clock;
   readonly log: Logger;
 }) {
-  const { configuration, instance, coordinator, memory, publish, storeNews, log } = parts;
+  const { configuration, instance, coordinator, memory, publish, storeNews, clock, log } = parts;
   let lastReadMs = Number.NEGATIVE_INFINITY;
-  const usersActive = (): boolean => machineClock.monotonicNow() - lastReadMs < ACTIVE_MS;
+  const usersActive = (): boolean => clock.monotonicNow() - lastReadMs < ACTIVE_MS;
   const localRenderers = new LocalRenderers(
     {
       stores: configuration.stores,
@@ -76,14 +75,15 @@ export function buildRendering(parts: {
   );
   const renderers = new RendererPool({
     local: localRenderers,
+    clock,
     layers: configuration.layers,
     usersActive,
-    lostWriter: (mayStoreMs) => coordinator.channel.note("lostWriter", [mayStoreMs]),
+    lostWriter: (mayStoreMs) => coordinator.methods.lostWriter(mayStoreMs),
     // A renderer that requests space while the coordinator is ending must store nothing more.
-    reserve: (id, more) => coordinator.channel.call("reserve", id, more).catch(() => false),
+    reserve: (id, more) => coordinator.methods.reserve(id, more).catch(() => false),
     atRest: () => {
       if (coordinator.isClosing) return;
-      coordinator.channel.note("collectGarbage", []);
+      coordinator.methods.collectGarbage();
       // Garbage collection would delay a hit.
       if (!usersActive()) collectGarbage();
     },
@@ -92,21 +92,21 @@ export function buildRendering(parts: {
   const throttle = new RenderThrottle({
     share: () => renderers.cores.reduce((sum, cores) => sum + Math.max(LEAST_SHARE, cores - CORES_LEFT), 0),
     usersActive,
-    clock: machineClock,
+    clock,
   });
-  const upstreamLimits = buildUpstreamLimits(publish, log);
+  const upstreamLimits = buildUpstreamLimits(publish, clock, log);
   const failedTiles = new RepeatedLog((fields) => log.warn("tiles could not be rendered for users", fields));
   const meter = new UpstreamMeter();
   const renders = new RenderDispatcher({
     renderers,
-    ledger: remoteMethods(coordinator.channel, LEDGER_ACCESS),
+    ledger: coordinator.methods,
     memory,
     upstreamLimits,
     meter,
     throttle,
     failedForUser: (layer, { failure, message }) =>
       failedTiles.add(`${layer}\n${failure}`, { layer, class: failure, message }),
-    clock: machineClock,
+    clock,
   });
   renders.configure(configuration.layers);
   return {
@@ -117,13 +117,11 @@ export function buildRendering(parts: {
     localRenderers,
     /** Records that users are reading tiles now. */
     tilesRead: () => {
-      lastReadMs = machineClock.monotonicNow();
+      lastReadMs = clock.monotonicNow();
     },
     upstreams: () => upstreamLimits.views(),
-    probeUpstream: (id: string, gone: AbortSignal) =>
-      probeUpstream({ renderers, upstreamLimits, clock: machineClock }, id, gone),
-    testLayer: (order: TestOrder, gone: AbortSignal) =>
-      testLayer({ renderers, upstreamLimits, clock: machineClock }, order, gone),
+    probeUpstream: (id: string, gone: AbortSignal) => probeUpstream({ renderers, upstreamLimits, clock }, id, gone),
+    testLayer: (order: TestOrder, gone: AbortSignal) => testLayer({ renderers, upstreamLimits, clock }, order, gone),
     /** Returns the metrics of the server, without those of the serving processes. */
     metrics: (): RenderMetrics => ({
       upstreams: upstreamLimits.states(),

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type ClosingParts, closeInOrder } from "./close-order.ts";
 
 function parts(more: { readonly idle?: () => Promise<void>; readonly closeRenderers?: () => Promise<void> } = {}) {
@@ -13,6 +14,7 @@ function parts(more: { readonly idle?: () => Promise<void>; readonly closeRender
       idle: more.idle ?? step("renders"),
     },
     renderers: { close: more.closeRenderers ?? step("renderers") },
+    clock: machineClock,
   };
   return { events, all };
 }

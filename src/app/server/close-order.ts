@@ -1,5 +1,5 @@
 import { atMost } from "../../lib/time/at-most.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { RenderDispatcher } from "../../render/dispatch/render-dispatcher.ts";
 import type { ServingProcesses } from "../process/process-methods.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
@@ -11,6 +11,7 @@ export interface ClosingParts {
   readonly serving: Pick<ServingProcesses, "close">;
   readonly renders: Pick<RenderDispatcher, "cancelUnanswered" | "cancelAll" | "idle">;
   readonly renderers: Pick<RendererPool, "close">;
+  readonly clock: Clock;
 }
 
 /** Time for cancelled renders to end, and for the coordinator to close. */
@@ -26,22 +27,22 @@ const RENDERERS_MS = 8_000;
  * when another server gets the lock, this server no longer writes.
  */
 export async function closeInOrder(parts: ClosingParts, graceMs: number): Promise<void> {
-  const { coordinator, serving, renders, renderers } = parts;
-  const untilMs = machineClock.monotonicNow() + graceMs;
-  const left = (): number => Math.max(0, untilMs - machineClock.monotonicNow());
+  const { coordinator, serving, renders, renderers, clock } = parts;
+  const untilMs = clock.monotonicNow() + graceMs;
+  const left = (): number => Math.max(0, untilMs - clock.monotonicNow());
   // Jobs and users finish their renders in flight at the same time.
   const jobsStopped = coordinator.stop(left());
   await serving.close(left());
-  await atMost(machineClock, left() + END_MS, jobsStopped);
+  await atMost(clock, left() + END_MS, jobsStopped);
   renders.cancelUnanswered();
-  await atMost(machineClock, left(), renders.idle());
+  await atMost(clock, left(), renders.idle());
   renders.cancelAll();
-  await atMost(machineClock, END_MS, renders.idle());
+  await atMost(clock, END_MS, renders.idle());
   // After the end of the renderers nothing is written.
   await atMost(
-    machineClock,
+    clock,
     RENDERERS_MS,
     renderers.close().then(() => renders.idle()),
   );
-  await atMost(machineClock, END_MS, coordinator.releaseState());
+  await atMost(clock, END_MS, coordinator.releaseState());
 }

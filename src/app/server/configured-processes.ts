@@ -26,17 +26,17 @@ export function configuredProcesses(parts: ConfiguredParts): ConfiguredProcesses
     configureServing,
     async withMoves(next, tell) {
       if (next.stores.length < 2) return tell();
-      const { channel } = coordinator;
-      await channel.call("moving", coordinatorConfiguration(next));
+      const { methods } = coordinator;
+      await methods.moving(coordinatorConfiguration(next));
       try {
         await tell();
       } finally {
-        channel.note("moved", []);
+        methods.moved();
       }
     },
     async configure(next, before) {
       await configureServing(next);
-      const { abortedJobs } = await coordinator.channel.call("configure", coordinatorConfiguration(next));
+      const { abortedJobs } = await coordinator.methods.configure(coordinatorConfiguration(next));
       if (!isDeepStrictEqual(next, before)) serving.publish({ kind: "configuration", layers: next.layers.length });
       if (next.layers.length === 0 && before.layers.length > 0)
         log.warn("the reload has removed all layers", { layers: before.layers.length, abortedJobs });
@@ -47,7 +47,7 @@ export function configuredProcesses(parts: ConfiguredParts): ConfiguredProcesses
       rendering.renders.configureLayer(layers, name, made?.layer);
       rendering.renderers.configureLayer(layers, name, made?.layer);
       await serving.configureLayer(update, next);
-      await coordinator.channel.call("configureLayer", update);
+      await coordinator.methods.configureLayer(update);
       serving.publish({ kind: "configuration", layers: layers.length });
     },
   };

@@ -1,79 +1,71 @@
 import { Worker } from "node:worker_threads";
-import type { Accounts } from "../../account/account-service.ts";
-import type { ServerEvent } from "../../coordinator/server-event.ts";
-import { Channel, localMethods } from "../../lib/process/channel.ts";
+import { Channel } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { localMethods } from "../../lib/process/method-table.ts";
 import { atMost } from "../../lib/time/at-most.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
-import type { RenderControl } from "../../render/render-control.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { CoordinatorData } from "../coordinator/coordinator-host.ts";
 import { works } from "../process/busy-threads.ts";
-import { type CoordinatorMethods, RENDER_CONTROL, type ServerMethods } from "../process/process-methods.ts";
+import {
+  COORDINATOR,
+  type CoordinatorMethods,
+  SERVER_PARTS,
+  type ServerMethods,
+  type ServerPartMethods,
+} from "../process/process-methods.ts";
 
 const END_MS = 5_000;
-
-/** The parts of the server whose methods the coordinator calls. */
-export interface CalledParts {
-  readonly renders: RenderControl;
-  readonly publish: (event: ServerEvent) => void;
-  readonly accountsChanged: (accounts: Accounts) => void;
-  readonly withObjects: ServerMethods["withObjects"];
-  readonly storeNews: ServerMethods["storeNews"];
-  readonly healthChanged: ServerMethods["healthChanged"];
-}
 
 /** Starts a coordinator's thread. The thread loads its code and waits for a `CoordinatorLink`. */
 export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordinator-thread.cjs", import.meta.url));
 
 /** The coordinator's thread, and the channel to it. */
 export class CoordinatorLink {
-  readonly channel: Channel<ServerMethods, CoordinatorMethods>;
+  readonly #channel: Channel<CoordinatorMethods>;
   readonly #worker: Worker;
   readonly #log: Logger;
+  readonly #clock: Clock;
   readonly #ended: Promise<void>;
-  #called: CalledParts | undefined;
+  #called: ServerPartMethods | undefined;
   #closing = false;
 
   /** If the thread ends before `close`, the process ends too, because the server cannot work without it. */
-  constructor(thread: Worker, data: CoordinatorData, log: Logger) {
+  constructor(thread: Worker, data: CoordinatorData, clock: Clock, log: Logger) {
+    this.#clock = clock;
     this.#log = log;
     this.#worker = thread;
     thread.postMessage(data);
-    this.channel = new Channel<ServerMethods, CoordinatorMethods>(this.#worker, {
-      ...localMethods(() => this.#called?.renders, RENDER_CONTROL),
-      publish: (event) => this.#called?.publish(event),
-      accountsChanged: (accounts) => this.#called?.accountsChanged(accounts),
-      healthChanged: () => this.#called?.healthChanged(),
-      storeNews: (news) => this.#called?.storeNews(news),
-      withObjects: (objects) => this.#parts().withObjects(objects),
+    const methods: ServerMethods = {
+      ...localMethods(() => this.#called, SERVER_PARTS),
       log: (level, sentence, fields) => log[level](sentence, fields),
-    });
+    };
+    this.#channel = new Channel(this.#worker, methods, COORDINATOR);
     this.#worker.on("error", (error) =>
       log.error("the coordinator failed", { error: String(error), stack: error.stack }),
     );
     this.#ended = new Promise<void>((resolve) => {
       this.#worker.on("exit", () => {
-        this.channel.close(new Error("the coordinator has ended"));
+        this.#channel.close(new Error("the coordinator has ended"));
         if (!this.#closing) {
           log.error("the coordinator has ended; the server cannot continue");
           process.exitCode = 1;
-          machineClock.after(100, () => process.exit(1));
+          clock.after(100, () => process.exit(1));
         }
         resolve();
       });
     });
   }
 
-  #parts(): CalledParts {
-    if (this.#called === undefined) throw new Error("the server is not built yet");
-    return this.#called;
+  /** The methods of the coordinator. */
+  get methods(): CoordinatorMethods {
+    return this.#channel.remote;
   }
 
   /**
    * Serves the coordinator's calls from now on. Called once, before `claim`. The coordinator makes no call before
    * `claim`.
    */
-  attach(called: CalledParts): void {
+  attach(called: ServerPartMethods): void {
     this.#called = called;
   }
 
@@ -89,12 +81,12 @@ export class CoordinatorLink {
 
   /** Stops the jobs within the time. The coordinator still counts tiles that are being written. */
   stop(graceMs: number): Promise<void> {
-    return this.channel.call("stop", graceMs).catch((error: unknown) => this.#notClosed(error));
+    return this.methods.stop(graceMs).catch((error: unknown) => this.#notClosed(error));
   }
 
   /** Writes the ledger, and releases the database and the lock of the data directory. */
   releaseState(): Promise<void> {
-    return this.channel.call("close").catch((error: unknown) => this.#notClosed(error));
+    return this.methods.close().catch((error: unknown) => this.#notClosed(error));
   }
 
   #notClosed(error: unknown): void {
@@ -107,7 +99,7 @@ export class CoordinatorLink {
     works(this.#worker);
     // A coordinator that hangs in a store or in the database must not keep the server from ending.
     await atMost(
-      machineClock,
+      this.#clock,
       END_MS,
       this.#worker.terminate().then(() => this.#ended),
     );

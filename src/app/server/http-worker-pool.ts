@@ -1,26 +1,34 @@
 import cluster, { type Worker } from "node:cluster";
 import { fileURLToPath } from "node:url";
-import type { Configuration } from "../../configuration/configuration.ts";
-import { Channel, portOfProcess } from "../../lib/process/channel.ts";
+import { Channel } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
+import { portOfProcess } from "../../lib/process/message.ts";
+import type { Random } from "../../lib/random/random.ts";
 import { type BackOff, pauseAfter } from "../../lib/time/back-off.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
-import type {
-  CalledByMembers,
-  HttpServerMethods,
-  HttpWorkerMethods,
-  ServingData,
-  ServingProcesses,
+import type { Clock } from "../../lib/time/clock.ts";
+import {
+  type CalledByMembers,
+  HTTP_WORKER,
+  type HttpServerMethods,
+  type HttpWorkerMethods,
+  type ServingData,
+  type ServingProcesses,
 } from "../process/process-methods.ts";
 import type { NewsMember, StoreNewsExchange } from "../process/store-news-exchange.ts";
-import type { Core } from "../serving/serving.ts";
 import { ProcessWatch } from "./renderers/process-watch.ts";
 import { methodsForMembers, ServingMembers } from "./serving-members.ts";
 
 interface Member {
   readonly worker: Worker;
-  readonly channel: Channel<HttpServerMethods, HttpWorkerMethods>;
+  readonly methods: HttpWorkerMethods;
+}
+
+export interface HttpWorkerPoolParts extends Pick<ServingData, "configuration" | "instance"> {
+  readonly core: CalledByMembers;
+  readonly storeNews: StoreNewsExchange;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
 }
 
 /** The time after which a silent HTTP worker counts as hung. It normally responds in milliseconds. */
@@ -33,10 +41,8 @@ const RESTARTS: BackOff = { firstMs: 500, longestMs: 30_000 };
  * and manages. Connections are distributed in turn.
  */
 export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
-  readonly #data: Pick<ServingData, "instance">;
-  readonly #log: Logger;
+  readonly #parts: HttpWorkerPoolParts;
   readonly #methods: CalledByMembers;
-  readonly #storeNews: StoreNewsExchange;
   /** The HTTP workers that have started. */
   readonly #members = new Set<Member>();
   readonly #first: readonly Promise<Member>[];
@@ -45,17 +51,10 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   /** The number of consecutive replacements that could not serve. */
   #failures = 0;
 
-  constructor(
-    configuration: Configuration,
-    data: Pick<ServingData, "instance">,
-    core: Core,
-    storeNews: StoreNewsExchange,
-    log: Logger,
-  ) {
-    super(configuration, log);
-    this.#data = data;
-    this.#storeNews = storeNews;
-    this.#log = log;
+  constructor(parts: HttpWorkerPoolParts) {
+    const { configuration, core } = parts;
+    super(configuration, parts.log);
+    this.#parts = parts;
     this.#methods = methodsForMembers(core, () => this.applied());
     cluster.setupPrimary({
       exec: fileURLToPath(new URL("./http-worker-process.cjs", import.meta.url)),
@@ -72,38 +71,40 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
    * @throws Error if the HTTP worker ends before it has started
    */
   #start(): Promise<Member> {
+    const { instance, storeNews, clock, random } = this.#parts;
     return new Promise((resolve, reject) => {
       const worker = cluster.fork();
       let news: NewsMember | undefined;
       const begin = (): void => {
-        channel.note("begin", [
-          {
-            ...this.#data,
-            ...this.state,
-            // An HTTP worker that starts later has missed earlier events, so its sequence of events has a new id.
-            eventsId: this.#address === undefined ? this.#data.instance : machineRandom.uuid(),
-          },
-        ]);
-        news = this.#storeNews.join((told) => channel.note("storeNews", [told]));
+        methods.begin({
+          instance,
+          ...this.state,
+          // An HTTP worker that starts later has missed earlier events, so its sequence of events has a new id.
+          eventsId: this.#address === undefined ? instance : random.uuid(),
+        });
+        news = storeNews.join((told) => methods.storeNews(told));
         this.#members.add(member);
-        this.addMember(channel, () => worker.process.kill("SIGKILL"));
+        this.addMember(methods, () => worker.process.kill("SIGKILL"));
         watch.begin();
         resolve(member);
       };
-      const hello = (): void => void channel.call("prepare", this.state.configuration.stores).then(begin, reject);
-      const channel = new Channel<HttpServerMethods, HttpWorkerMethods>(portOfProcess(worker.process), {
+      const hello = (): void => void methods.prepare(this.state.configuration.stores).then(begin, reject);
+      const local: HttpServerMethods = {
         ...this.#methods,
         hello,
         storeNews: (found) => news?.found(found),
-      });
-      const member: Member = { worker, channel };
+      };
+      const channel = new Channel(portOfProcess(worker.process), local, HTTP_WORKER);
+      const methods = channel.remote;
+      const member: Member = { worker, methods };
       // A stopped process would block its clients and every change, and would later serve outdated tiles.
       const watch = new ProcessWatch({
-        ping: () => channel.call("applied"),
+        ping: () => methods.applied(),
+        clock,
         deadlineMs: DEADLINE_MS,
         hung: (ms) => {
           const { pid } = worker.process;
-          this.#log.error("an HTTP worker does not answer and is ended", { pid, seconds: ms / 1000 });
+          this.#parts.log.error("an HTTP worker does not answer and is ended", { pid, seconds: ms / 1000 });
           worker.process.kill("SIGKILL");
         },
       });
@@ -112,14 +113,14 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
         news?.leave();
         const gone = new Error(`an HTTP worker ended with ${signal ?? code}`);
         this.#members.delete(member);
-        this.removeMember(channel);
+        this.removeMember(methods);
         channel.close(gone);
         reject(gone);
         if (this.#closing) return;
-        this.#log.error("an HTTP worker ended unexpectedly", { code, signal });
+        this.#parts.log.error("an HTTP worker ended unexpectedly", { code, signal });
         const address = this.#address;
         if (address === undefined) return;
-        machineClock.after(pauseAfter(this.#failures + 1, RESTARTS), () => void this.#replace(address)).unref();
+        this.#parts.clock.after(pauseAfter(this.#failures + 1, RESTARTS), () => void this.#replace(address)).unref();
       });
     });
   }
@@ -133,11 +134,11 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
     let started: Member | undefined;
     try {
       started = await this.#start();
-      await started.channel.call("listen", host, port);
+      await started.methods.listen(host, port);
       this.#failures = 0;
     } catch (error) {
       this.#failures++;
-      this.#log.error("an HTTP worker cannot serve", { error: String(error) });
+      this.#parts.log.error("an HTTP worker cannot serve", { error: String(error) });
       started?.worker.process.kill("SIGKILL");
     }
   }
@@ -147,7 +148,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
    * @throws Error if the address is not available
    */
   async listen(host: string, port: number): Promise<{ readonly port: number }> {
-    const listening = this.#first.map(async (begun) => (await begun).channel.call("listen", host, port));
+    const listening = this.#first.map(async (begun) => (await begun).methods.listen(host, port));
     const [first] = await Promise.all(listening);
     if (first === undefined) throw new Error("there is no HTTP worker");
     this.#address = { host, port: first.port };
@@ -157,15 +158,15 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const gone = [...this.#members].map(({ worker }) => new Promise((resolve) => worker.once("exit", resolve)));
-    const timer = machineClock.after(graceMs + 5_000, () => {
+    const timer = this.#parts.clock.after(graceMs + 5_000, () => {
       for (const { worker } of this.#members) worker.process.kill("SIGKILL");
     });
-    const closing = [...this.#members].map(async ({ worker, channel }) => {
+    const closing = [...this.#members].map(async ({ worker, methods }) => {
       try {
-        await channel.call("close", graceMs);
+        await methods.close(graceMs);
       } catch (error) {
         if (worker.isDead()) return;
-        this.#log.error("an HTTP worker cannot be closed in order", { error: String(error) });
+        this.#parts.log.error("an HTTP worker cannot be closed in order", { error: String(error) });
         worker.process.kill("SIGKILL");
       }
     });

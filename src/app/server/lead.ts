@@ -1,14 +1,21 @@
 import type { Worker } from "node:worker_threads";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { LoadConfiguration } from "../../configuration/in-force/in-force.ts";
-import { localMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { localMethods } from "../../lib/process/method-table.ts";
+import type { Random } from "../../lib/random/random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { RENDER_CONTROL } from "../../render/render-control.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
-import { SERVING_PROCESSES, type ServingProcesses, type StartRefusal } from "../process/process-methods.ts";
+import {
+  type CalledByMembers,
+  SERVING_PROCESSES,
+  type ServingProcesses,
+  type StartRefusal,
+} from "../process/process-methods.ts";
 import { StoreNewsExchange } from "../process/store-news-exchange.ts";
-import type { Core } from "../serving/serving.ts";
 import { buildRendering } from "./build-rendering.ts";
 import { closeInOrder } from "./close-order.ts";
 import { CoordinatorLink } from "./coordinator-link.ts";
@@ -26,10 +33,12 @@ export interface LeadParts {
   /** Who uses the database: a single server, or the lead of a cluster. */
   readonly use: SessionUse;
   readonly load: LoadConfiguration;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   /** Builds the process or processes that answer HTTP. */
   readonly buildServing: (
-    core: Core,
+    core: CalledByMembers,
     hosts: RendererHosts,
     storeNews: StoreNewsExchange,
   ) => ServingProcesses | Promise<ServingProcesses>;
@@ -56,19 +65,20 @@ export interface NotLed {
 
 /** Builds the coordinator, the renders and the HTTP interfaces in this order. `closeInOrder` closes them. */
 export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
-  const { configuration, instance, use, load, log } = parts;
+  const { configuration, instance, use, load, clock, random, log } = parts;
   const telemetry = namesCollector(process.env)
-    ? (await import("../process/telemetry.ts")).startTelemetry()
+    ? (await import("../process/telemetry.ts")).startTelemetry(clock)
     : undefined;
   const coordinator = new CoordinatorLink(
     parts.coordinatorThread,
     { configuration: coordinatorConfiguration(configuration), instance, use },
+    clock,
     log,
   );
   let built: ServingProcesses | undefined;
   let watch: ReadinessWatch | undefined;
   // The serving processes are built last, because they call all other parts.
-  const serving = localMethods<ServingProcesses>(() => built, SERVING_PROCESSES);
+  const serving = localMethods(() => built, SERVING_PROCESSES);
   const storeNews = new StoreNewsExchange(() => watch?.lookNow());
   const rendering = buildRendering({
     storeNews,
@@ -79,21 +89,32 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     coordinator,
     memory: serving,
     publish: (event) => serving.publish(event),
+    clock,
     log,
   });
   const refuseStart = async (refused: StartRefusal): Promise<NotLed> => {
     await coordinator.close();
     return { refused };
   };
-  const unclaimed = await coordinator.channel.call("claim");
+  const unclaimed = await coordinator.methods.claim();
   if (unclaimed !== undefined) return refuseStart(unclaimed);
 
-  const traffic = new TrafficCollector(serving);
-  const serverSide = buildServerSide(configuration, { coordinator, rendering, serving, traffic, telemetry, load, log });
+  const traffic = new TrafficCollector(serving, clock);
+  const serverSide = buildServerSide(configuration, {
+    coordinator,
+    rendering,
+    serving,
+    traffic,
+    telemetry,
+    load,
+    clock,
+    random,
+    log,
+  });
   built = await parts.buildServing(serverSide, rendering.renderers, storeNews);
-  const { found } = storeNews.join((news) => coordinator.channel.note("storeNews", [news]));
+  const { found } = storeNews.join((news) => coordinator.methods.storeNews(news));
   coordinator.attach({
-    renders: rendering.renders,
+    ...localMethods(() => rendering.renders, RENDER_CONTROL),
     publish: (event) => {
       serving.publish(event);
       telemetry?.jobEvent(event);
@@ -105,7 +126,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   });
   const { renders, renderers } = rendering;
   await parts.open(serving, rendering.localRenderers);
-  const readiness = new ReadinessWatch({ coordinator, renders, serving, log });
+  const readiness = new ReadinessWatch({ coordinator, renders, serving, clock, log });
   watch = readiness;
   const refused = await readiness.begin();
   if (refused !== undefined) return refuseStart(refused);
@@ -121,7 +142,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
       // The nodes of a cluster stay ready, because they join the next lead.
       readiness.close(use === "server");
       traffic.close();
-      await closeInOrder({ coordinator, serving, renders, renderers }, graceMs);
+      await closeInOrder({ coordinator, serving, renders, renderers, clock }, graceMs);
       rendering.closeLog();
       await coordinator.close();
       await telemetry?.close();

@@ -3,9 +3,8 @@ import type { Configuration } from "../../configuration/configuration.ts";
 import type { ConfigurationInput } from "../../configuration/configuration-input.ts";
 import type { ConfigurationProblem } from "../../configuration/problem.ts";
 import { type Result, refuse } from "../../lib/result.ts";
-import type { Timer } from "../../lib/time/clock.ts";
+import type { Clock, Timer } from "../../lib/time/clock.ts";
 import { LATE, unlessLate } from "../../lib/time/late.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { rests, works } from "../process/busy-threads.ts";
 import { nextMessage } from "../process/thread-message.ts";
 
@@ -27,7 +26,7 @@ let waiting: { readonly worker: Worker; readonly timer: Timer } | undefined;
  * Loads a configuration in a thread, with the variables of this process. A file with many layers takes seconds, during
  * which the server must serve tiles.
  */
-export async function loadInThread(input: LoadInput): Promise<Loaded> {
+export async function loadInThread(input: LoadInput, clock: Clock): Promise<Loaded> {
   const worker = waiting?.worker ?? new Worker(new URL("./load-thread.cjs", import.meta.url));
   waiting?.timer?.cancel();
   waiting = undefined;
@@ -37,14 +36,14 @@ export async function loadInThread(input: LoadInput): Promise<Loaded> {
     const next = nextMessage<Loaded>(worker);
     worker.postMessage(input);
     works(worker);
-    const loaded = await unlessLate(machineClock, next, LIMIT_MS);
+    const loaded = await unlessLate(clock, next, LIMIT_MS);
     if (loaded === LATE) {
       void worker.terminate();
       const message = `the configuration was not read within ${LIMIT_MS / 1000} seconds: a file that it names may be on a disk that does not answer`;
       return refuse([{ file: input.flags["config"] ?? "the configuration", path: "", message }]);
     }
     rests(worker);
-    if (waiting === undefined) keep(worker);
+    if (waiting === undefined) keep(worker, clock);
     else void worker.terminate();
     return loaded;
   } catch (error) {
@@ -53,8 +52,8 @@ export async function loadInThread(input: LoadInput): Promise<Loaded> {
   }
 }
 
-function keep(worker: Worker): void {
-  const timer = machineClock.after(IDLE_MS, () => {
+function keep(worker: Worker, clock: Clock): void {
+  const timer = clock.after(IDLE_MS, () => {
     if (waiting?.worker === worker) waiting = undefined;
     void worker.terminate();
   });

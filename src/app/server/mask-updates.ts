@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { maskRequest } from "../../cache/masks.ts";
 import { failureOf } from "../../cache/tile-failure.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
-import type { MaskUpdate } from "../../http/resource.ts";
+import type { MaskUpdate } from "../../http/server-calls.ts";
 import { maskFileName } from "../../layer/filter/request-filter.ts";
 import { findSubset } from "../../layer/layer.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";

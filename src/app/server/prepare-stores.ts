@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Configuration } from "../../configuration/configuration.ts";
+import type { Random } from "../../lib/random/random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { directoryOf } from "../../store/store-options.ts";
@@ -14,6 +15,7 @@ export async function prepareStores(
   next: Pick<Configuration, "dataDir" | "stores" | "cluster">,
   present: Pick<Configuration, "stores">,
   serving: Pick<ServingProcesses, "storesFault">,
+  random: Random,
 ): Promise<Result<null, Refusal>> {
   const added = next.stores.filter((store) => !present.stores.some((one) => isDeepStrictEqual(one, store)));
   for (const store of added) {
@@ -24,6 +26,6 @@ export async function prepareStores(
   }
   if (next.cluster === undefined || isDeepStrictEqual(next.stores, present.stores)) return ok(null);
   await removeOldMarks(added);
-  const fault = await withMarks(added, (mark) => serving.storesFault(added, mark));
+  const fault = await withMarks(added, random, (mark) => serving.storesFault(added, mark));
   return fault === undefined ? ok(null) : refuse({ code: "bad_field", message: fault });
 }

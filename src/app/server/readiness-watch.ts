@@ -1,8 +1,7 @@
 import { type Readiness, STARTING } from "../../http/readiness.ts";
 import { errorMessage } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/process/logger.ts";
-import type { Timer } from "../../lib/time/clock.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../../lib/time/clock.ts";
 import type { RenderDispatcher } from "../../render/dispatch/render-dispatcher.ts";
 import type { BeginOutcome, ServingProcesses, StartRefusal } from "../process/process-methods.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
@@ -11,6 +10,7 @@ export interface WatchedParts {
   readonly coordinator: CoordinatorLink;
   readonly renders: Pick<RenderDispatcher, "expireBefore">;
   readonly serving: Pick<ServingProcesses, "ready">;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -45,13 +45,13 @@ export class ReadinessWatch {
   async begin(): Promise<StartRefusal | undefined> {
     const outcome = await this.#begin();
     if (outcome.kind === "refused") return outcome;
-    this.#timer = machineClock.every(LOOK_MS, () => void this.#look());
+    this.#timer = this.#parts.clock.every(LOOK_MS, () => void this.#look());
     this.#timer.unref();
     return undefined;
   }
 
   async #begin(): Promise<BeginOutcome> {
-    const outcome = await this.#parts.coordinator.channel.call("begin");
+    const outcome = await this.#parts.coordinator.methods.begin();
     if (this.#closing || outcome.kind === "refused") return outcome;
     this.#hasBegun = outcome.kind === "begun";
     if (this.#hasBegun || outcome.kind !== "waiting" || outcome.serves) {
@@ -65,8 +65,8 @@ export class ReadinessWatch {
   /** Prepares to serve tiles. Called when the coordinator has begun, or when at least stored tiles can be served. */
   async #began(): Promise<void> {
     const { coordinator, renders } = this.#parts;
-    for (const [layer, beforeMs] of await coordinator.channel.call("softTimes")) renders.expireBefore(layer, beforeMs);
-    if (this.#hasBegun) coordinator.channel.note("start", []);
+    for (const [layer, beforeMs] of await coordinator.methods.softTimes()) renders.expireBefore(layer, beforeMs);
+    if (this.#hasBegun) coordinator.methods.start();
   }
 
   /** Checks at once. Called when a store has been found unavailable or available. */
@@ -77,14 +77,14 @@ export class ReadinessWatch {
 
   async #look(): Promise<void> {
     if (this.#requestedMs !== undefined) {
-      const silentMs = machineClock.monotonicNow() - this.#requestedMs;
+      const silentMs = this.#parts.clock.monotonicNow() - this.#requestedMs;
       if (silentMs > SILENT_MS) await this.#update("the coordinator does not answer");
       return;
     }
-    this.#requestedMs = machineClock.monotonicNow();
+    this.#requestedMs = this.#parts.clock.monotonicNow();
     this.#isDue = false;
     try {
-      if (this.#hasBegun) await this.#update(await this.#parts.coordinator.channel.call("health"));
+      if (this.#hasBegun) await this.#update(await this.#parts.coordinator.methods.health());
       else {
         const outcome = await this.#begin();
         if (outcome.kind === "refused") await this.#update(outcome.message);

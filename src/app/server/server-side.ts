@@ -2,16 +2,19 @@ import { hostname } from "node:os";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
 import { changeLayer } from "../../configuration/in-force/change-layer.ts";
 import { ConfigurationInForce, type LoadConfiguration } from "../../configuration/in-force/in-force.ts";
+import { OPERATION_TABLE } from "../../coordinator/operations.ts";
 import { servedTiles } from "../../http/api/nodes/node-view.ts";
 import { Throttle } from "../../http/auth/throttle.ts";
+import { localMethods } from "../../lib/process/method-table.ts";
 import { ownVersion } from "../../lib/process/version.ts";
+import type { Random } from "../../lib/random/random.ts";
 import { ok } from "../../lib/result.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
-import { overruledText } from "../../quota/quota-difference.ts";
-import type { ServerMethods, ServingProcesses } from "../process/process-methods.ts";
+import { overruledText } from "../../quota/configuration/quota-difference.ts";
+import { USER_RENDERS } from "../../render/user-renders.ts";
+import type { CalledByMembers, ServerMethods, ServingProcesses } from "../process/process-methods.ts";
 import type { Telemetry } from "../process/telemetry.ts";
-import type { Core } from "../serving/serving.ts";
 import { prepareEach, removeOldMarks } from "../serving/store-faults.ts";
 import { type ConfiguredParts, configuredProcesses } from "./configured-processes.ts";
 import { updateMasks } from "./mask-updates.ts";
@@ -23,10 +26,12 @@ export interface ServerSideParts extends ConfiguredParts {
   readonly traffic: Pick<TrafficCollector, "view" | "rates">;
   readonly telemetry: Telemetry | undefined;
   readonly load: LoadConfiguration;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** The methods of the main process that HTTP workers and nodes call. */
-export interface ServerSide extends Core {
+export interface ServerSide extends CalledByMembers {
   /** Returns the configuration in force. */
   readonly configuration: () => Configuration;
   readonly withObjects: ServerMethods["withObjects"];
@@ -34,32 +39,33 @@ export interface ServerSide extends Core {
 
 /** Builds the server's side. `serving` is called only after this function has returned. */
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
-  const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
-  const since = isoTime(machineClock.now());
-  const throttle = new Throttle(machineClock);
-  const { channel } = coordinator;
+  const { coordinator, rendering, serving, traffic, telemetry, load, clock, random, log } = parts;
+  const since = isoTime(clock.now());
+  const throttle = new Throttle(clock);
+  const { methods } = coordinator;
+  const renders = telemetry?.traced(rendering.renders) ?? rendering.renders;
   const inForce = new ConfigurationInForce(initial, {
     processes: configuredProcesses(parts),
     load,
     changeLayer: (current, change) => changeLayer(current, change, process.env),
-    prepare: (next, current) => prepareStores(next, current, serving),
+    prepare: (next, current) => prepareStores(next, current, serving, random),
     async prepareStored(next) {
       const made = next.stores.filter(({ id }) => !initial.stores.some((store) => store.id === id));
       prepareEach({ dataDir: initial.dataDir, stores: made }, log);
       if (initial.cluster !== undefined) await removeOldMarks(next.stores);
     },
-    store: (changes) => channel.call("storeObjects", changes),
+    store: (changes) => methods.storeObjects(changes),
     overruled: async () => {
-      const [quota, overruled] = await Promise.all([channel.call("quota"), channel.call("overruledQuota")]);
+      const [quota, overruled] = await Promise.all([methods.quota(), methods.overruledQuota()]);
       return overruled === null ? [] : [overruledText(overruled, quota)];
     },
-    truncateRemoved: (layer, by) => channel.call("truncateRemoved", layer, by),
+    truncateRemoved: (layer, by) => methods.truncateRemoved(layer, by),
     log,
   });
   return {
     configuration: () => inForce.current,
-    operations: coordinator.channel,
-    renders: telemetry?.traced(rendering.renders) ?? rendering.renders,
+    ...localMethods(() => methods, OPERATION_TABLE),
+    ...localMethods(() => renders, USER_RENDERS),
     reload: () => inForce.reload(),
     changeObject: (change, by) => inForce.change(change, by),
     previewObject: (change) => inForce.preview(change),
@@ -72,7 +78,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     compose: (composition, gone) => rendering.renderers.compose(composition, gone),
     used(report) {
       rendering.tilesRead();
-      coordinator.channel.note("used", [report]);
+      methods.used(report);
     },
     traffic: (query) => traffic.view(query),
     trafficRates: () => traffic.rates(),

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { errorMessage } from "../../lib/error-code.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 
 /**
  * Reports the state of the server to systemd, for a unit of `Type=notify`. Node lacks datagram sockets with paths, so
@@ -21,7 +21,11 @@ type Variables = Record<string, string | undefined>;
  * @param report called with each failure
  * @returns undefined without a service manager
  */
-export function takeServiceManager(env: Variables, report: (failure: string) => void): ServiceManager | undefined {
+export function takeServiceManager(
+  env: Variables,
+  clock: Clock,
+  report: (failure: string) => void,
+): ServiceManager | undefined {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: watchdog, WATCHDOG_PID: watched } = env;
   for (const name of ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]) Reflect.deleteProperty(env, name);
   if (socket === undefined || socket === "") return undefined;
@@ -38,10 +42,10 @@ export function takeServiceManager(env: Variables, report: (failure: string) => 
   const watchdogMs = Number(watchdog) / 1000;
   if (watchdogMs > 0 && (watched === undefined || watched === String(process.pid)))
     // The manager expects a sign of life within the time. A third of it leaves a margin for a busy machine.
-    machineClock.every(watchdogMs / 3, () => void send("WATCHDOG=1")).unref();
+    clock.every(watchdogMs / 3, () => void send("WATCHDOG=1")).unref();
   return {
     ready: (status) => send("READY=1", `STATUS=${status}`),
-    reloading: () => send("RELOADING=1", `MONOTONIC_USEC=${Math.round(machineClock.machineNow() * 1_000)}`),
+    reloading: () => send("RELOADING=1", `MONOTONIC_USEC=${Math.round(clock.machineNow() * 1_000)}`),
     stopping: () => send("STOPPING=1", "STATUS=finishing tiles in flight"),
   };
 }

@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import { loadConfiguration } from "../../configuration/load.ts";
-import { type MemberChannel, ServingMembers } from "./serving-members.ts";
+import { remoteMethods } from "../../lib/process/method-table.ts";
+import { MEMBER, type MemberMethods } from "../process/process-methods.ts";
+import { ServingMembers } from "./serving-members.ts";
 
 class Members extends ServingMembers {
-  add(channel: MemberChannel, end: () => void): void {
-    this.addMember(channel, end);
+  add(member: MemberMethods, end: () => void): void {
+    this.addMember(member, end);
   }
 
-  hasEnded(channel: MemberChannel): void {
-    this.removeMember(channel);
+  hasEnded(member: MemberMethods): void {
+    this.removeMember(member);
   }
 
   allApplied(): Promise<void> {
@@ -19,8 +21,9 @@ class Members extends ServingMembers {
 
 const FAULT = new Error("it is out of memory");
 
-/** Returns the channel of a member whose calls end as `answer` does. */
-const channelOf = (answer: () => Promise<never>): MemberChannel => ({ call: answer, note: () => {} });
+/** Returns a member whose calls end as `answer` does. */
+const memberOf = (answer: () => Promise<never>): MemberMethods =>
+  remoteMethods({ call: answer, callUntil: answer, note: () => {} }, MEMBER);
 
 async function startMembers() {
   const loaded = await loadConfiguration({ env: {}, flags: {}, cwd: "/" });
@@ -38,7 +41,7 @@ test("a change that a living member fails to apply is answered when the member h
     () => members.allApplied(),
     () => members.ready({ ready: true }),
   ].entries()) {
-    const failing = channelOf(() => Promise.reject(FAULT));
+    const failing = memberOf(() => Promise.reject(FAULT));
     const asked = new Promise<void>((resolve) => members.add(failing, resolve));
     let isAnswered = false;
     const answered = change().then(() => {
@@ -57,7 +60,7 @@ test("a change that a living member fails to apply is answered when the member h
 
 test("a member that ends during a change has applied it, and is not reported", async () => {
   const { members, configuration, logged } = await startMembers();
-  const ending = channelOf(async () => {
+  const ending = memberOf(async () => {
     members.hasEnded(ending);
     throw FAULT;
   });
@@ -68,11 +71,11 @@ test("a member that ends during a change has applied it, and is not reported", a
 
 test("stores that a living member cannot look at have a fault, and those of one that ends have none", async () => {
   const { members } = await startMembers();
-  const failing = channelOf(() => Promise.reject(FAULT));
+  const failing = memberOf(() => Promise.reject(FAULT));
   members.add(failing, () => {});
   expect(await members.storesFault([], "mark")).toContain("out of memory");
   members.hasEnded(failing);
-  const ending = channelOf(async () => {
+  const ending = memberOf(async () => {
     members.hasEnded(ending);
     throw FAULT;
   });

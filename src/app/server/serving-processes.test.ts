@@ -3,10 +3,12 @@ import { startServing } from "../../../test/support/server/serving.ts";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
 import { loadConfiguration } from "../../configuration/load.ts";
-import { Channel, localMethods, type Message, type Port } from "../../lib/process/channel.ts";
-import { SERVING_PROCESSES, type ServingProcesses } from "../process/process-methods.ts";
+import { Channel } from "../../lib/process/channel.ts";
+import type { Message, Port } from "../../lib/process/message.ts";
+import { localMethods } from "../../lib/process/method-table.ts";
+import { MEMBER, type MemberMethods, SERVING_PROCESS } from "../process/process-methods.ts";
 import { servingProcessesConformance } from "../process/serving-processes.conformance.ts";
-import { type MemberMethods, ServingMembers } from "./serving-members.ts";
+import { ServingMembers } from "./serving-members.ts";
 
 async function demo(): Promise<Configuration> {
   const loaded = await loadConfiguration({ env: {}, flags: {}, cwd: "/" });
@@ -31,11 +33,9 @@ class LocalMembers extends ServingMembers {
   async start(): Promise<string> {
     const { serving, origin } = await startServing(this.state.configuration);
     const [here, there] = connectedPorts();
-    new Channel<MemberMethods, Record<never, never>>(there, {
-      ...localMethods<ServingProcesses>(() => serving, SERVING_PROCESSES),
-      applied: () => undefined,
-    });
-    this.addMember(new Channel<Record<never, never>, MemberMethods>(here, {}), () => expect.fail("no member fails"));
+    const member: MemberMethods = { ...localMethods(() => serving, SERVING_PROCESS), applied: async () => undefined };
+    new Channel(there, member, {});
+    this.addMember(new Channel(here, {}, MEMBER).remote, () => expect.fail("no member fails"));
     return origin;
   }
 }

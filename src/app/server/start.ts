@@ -2,17 +2,20 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import type { Configuration } from "../../configuration/configuration.ts";
 import type { LoadConfiguration } from "../../configuration/in-force/in-force.ts";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { machineRandom } from "../../lib/random/machine-random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { loadStoreKinds, type OpenedStores } from "../../store/open-store.ts";
 import { loadDiskTiers, openConfiguredStores } from "../process/configured-stores.ts";
 import { createLogger } from "../process/logger.ts";
-import type { ServingProcesses } from "../process/process-methods.ts";
+import type { Machine } from "../process/machine.ts";
+import type { CalledByMembers, ServingProcesses } from "../process/process-methods.ts";
 import { dataDirectoryFault, listenFault } from "../process/start-faults.ts";
 import type { StoreNewsExchange } from "../process/store-news-exchange.ts";
-import { type Core, Serving } from "../serving/serving.ts";
+import { Serving } from "../serving/serving.ts";
 import { prepareEach } from "../serving/store-faults.ts";
 import { HttpWorkerPool } from "./http-worker-pool.ts";
 import { startLead } from "./lead.ts";
@@ -35,6 +38,7 @@ export class StartError extends Error {
   }
 }
 
+const MACHINE: Machine = { clock: machineClock, random: machineRandom, disk: machineDisk };
 /** Time for tiles in flight at a shutdown. */
 const GRACE_MS = 25_000;
 
@@ -47,7 +51,7 @@ export async function startServer(
   load: LoadConfiguration,
   coordinatorThread: Worker,
 ): Promise<RunningServer> {
-  const log = createLogger();
+  const log = createLogger(machineClock);
   makeStoreDirectories(configuration, log);
   const instance = machineRandom.uuid();
   logNotices(configuration, log);
@@ -58,6 +62,7 @@ export async function startServer(
     instance,
     use: "server",
     load,
+    ...MACHINE,
     log,
     buildServing: (core, _, storeNews) => buildServing(configuration, instance, core, storeNews, log),
     async open(serving) {
@@ -91,14 +96,24 @@ export function logNotices({ warnings, users }: Pick<Configuration, "warnings" |
 async function buildServing(
   configuration: Configuration,
   instance: string,
-  core: Core,
+  core: CalledByMembers,
   storeNews: StoreNewsExchange,
   log: Logger,
 ): Promise<ServingProcesses> {
-  if (configuration.server.workers > 1) return new HttpWorkerPool(configuration, { instance }, core, storeNews, log);
+  if (configuration.server.workers > 1)
+    return new HttpWorkerPool({ configuration, instance, core, storeNews, ...MACHINE, log });
   const stores = await openStoresToServe(configuration, instance, storeNews);
-  const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, log);
-  return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, log });
+  const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, MACHINE, log);
+  return new Serving({
+    configuration,
+    eventsId: instance,
+    stores,
+    diskTiers,
+    core,
+    clock: machineClock,
+    random: machineRandom,
+    log,
+  });
 }
 
 /** Opens the stores of a serving process that is not an HTTP worker. */
@@ -131,7 +146,10 @@ export function makeStoreDirectories({ dataDir, stores }: Configuration, log: Lo
 export async function listen(serving: Pick<ServingProcesses, "listen">, { server }: Configuration): Promise<string> {
   const { host } = server;
   const { port } = await serving.listen(host, server.port).catch(async (error: unknown) => {
-    throw new StartError(await listenFault(error, host, server.port), { cause: error, isConfiguration: false });
+    throw new StartError(await listenFault(error, host, server.port, machineClock), {
+      cause: error,
+      isConfiguration: false,
+    });
   });
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
 }

@@ -1,7 +1,6 @@
 import { TrafficHistory, type TrafficQuery, type TrafficView } from "../../http/api/stats/traffic-history.ts";
 import { SAMPLE_MS, TrafficRates, type TrafficRatesView } from "../../http/api/stats/traffic-rates.ts";
-import type { Timer } from "../../lib/time/clock.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../../lib/time/clock.ts";
 import type { ServingProcesses } from "../process/process-methods.ts";
 
 /**
@@ -10,32 +9,36 @@ import type { ServingProcesses } from "../process/process-methods.ts";
  */
 export class TrafficCollector {
   readonly #serving: Pick<ServingProcesses, "collectTraffic">;
-  readonly #history = new TrafficHistory(machineClock.now());
-  readonly #rates = new TrafficRates(machineClock.now(), machineClock.monotonicNow());
+  readonly #clock: Clock;
+  readonly #history: TrafficHistory;
+  readonly #rates: TrafficRates;
   readonly #timer: Timer;
 
-  constructor(serving: Pick<ServingProcesses, "collectTraffic">) {
+  constructor(serving: Pick<ServingProcesses, "collectTraffic">, clock: Clock) {
     this.#serving = serving;
-    this.#timer = machineClock.every(SAMPLE_MS, () => void this.#sample());
+    this.#clock = clock;
+    this.#history = new TrafficHistory(clock.now());
+    this.#rates = new TrafficRates(clock.now(), clock.monotonicNow());
+    this.#timer = clock.every(SAMPLE_MS, () => void this.#sample());
     this.#timer.unref();
   }
 
   /** Never rejects. A process that has ended has no traffic. */
   async #collect(): Promise<void> {
     const traffic = await this.#serving.collectTraffic();
-    this.#history.add(machineClock.now(), traffic);
+    this.#history.add(this.#clock.now(), traffic);
     this.#rates.add(traffic);
   }
 
   async #sample(): Promise<void> {
     await this.#collect();
-    this.#rates.sample(machineClock.now(), machineClock.monotonicNow());
+    this.#rates.sample(this.#clock.now(), this.#clock.monotonicNow());
   }
 
   /** Returns the traffic of a window that ends now. */
   async view(query: TrafficQuery): Promise<TrafficView> {
     await this.#collect();
-    return this.#history.view(query, machineClock.now());
+    return this.#history.view(query, this.#clock.now());
   }
 
   /** Returns the traffic since the start, and the rates of the last samples. */

@@ -6,8 +6,8 @@ import type { Documents } from "../../http/api/documents/documents.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { suggestionOf } from "../../lib/text/nearest.ts";
 import { atMost } from "../../lib/time/at-most.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { LATE, unlessLate } from "../../lib/time/late.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { works } from "../process/busy-threads.ts";
 import { nextMessage } from "../process/thread-message.ts";
 
@@ -23,17 +23,22 @@ const MAX_HEAP_MB = 256;
 /** Checks texts of configurations in a thread without environment variables, one text at a time. */
 export class ConfigurationChecks {
   readonly #queue = new PQueue({ concurrency: 1 });
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Returns the problems of a text. A check that takes too much time or memory is ended, which is also a problem. */
   check(text: Uint8Array): Promise<readonly CheckedProblem[]> {
     return this.#queue.add(async () => {
-      const { problems, warnings } = await reportOf(text);
+      const { problems, warnings } = await reportOf(text, this.#clock);
       return [...problems.map(withSeverity("error")), ...warnings.map(withSeverity("warning"))];
     });
   }
 }
 
-async function reportOf(text: Uint8Array): Promise<TextReport> {
+async function reportOf(text: Uint8Array, clock: Clock): Promise<TextReport> {
   const worker = new Worker(new URL("./check-thread.cjs", import.meta.url), {
     workerData: text,
     env: {},
@@ -47,14 +52,14 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
     warnings: [],
   });
   let isLate = false;
-  const timer = machineClock
+  const timer = clock
     .after(LIMIT_MS, () => {
       isLate = true;
       void worker.terminate();
     })
     .unref();
   try {
-    const report = await unlessLate(machineClock, nextMessage<TextReport>(worker), LIMIT_MS + END_MS);
+    const report = await unlessLate(clock, nextMessage<TextReport>(worker), LIMIT_MS + END_MS);
     return report === LATE ? unchecked(TOO_LONG) : report;
   } catch (error) {
     if (isLate) return unchecked(TOO_LONG);
@@ -64,7 +69,7 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
   } finally {
     timer.cancel();
     // A thread that hangs in a library ends later, and delays no other check.
-    await atMost(machineClock, END_MS, worker.terminate());
+    await atMost(clock, END_MS, worker.terminate());
   }
 }
 

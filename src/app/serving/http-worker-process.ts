@@ -1,18 +1,14 @@
-import { Channel, localMethods, portOfProcess, remoteMethods } from "../../lib/process/channel.ts";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
+import { Channel } from "../../lib/process/channel.ts";
+import { portOfProcess } from "../../lib/process/message.ts";
+import { localMethods } from "../../lib/process/method-table.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../../store/open-store.ts";
-import type { TellStores } from "../../store/store-news.ts";
 import { followParent } from "../process/child-process.ts";
 import { loadDiskTiers, type MakeDiskTiers, openConfiguredStores } from "../process/configured-stores.ts";
 import { createLogger } from "../process/logger.ts";
-import {
-  type HttpServerMethods,
-  type HttpWorkerMethods,
-  SERVING_CALLS,
-  SERVING_PROCESSES,
-  type ServingProcesses,
-  USER_RENDERS,
-} from "../process/process-methods.ts";
+import { HTTP_SERVER, type HttpWorkerMethods, SERVING_PROCESSES } from "../process/process-methods.ts";
 import { Serving } from "./serving.ts";
 
 function startServing(): void {
@@ -25,40 +21,37 @@ function startServing(): void {
     return begun;
   };
   const methods: HttpWorkerMethods = {
-    ...localMethods<ServingProcesses>(serving, SERVING_PROCESSES),
+    ...localMethods(serving, SERVING_PROCESSES),
     async prepare(configured) {
       kinds = await loadStoreKinds(configured);
       makeDiskTiers = await loadDiskTiers(configured);
     },
     begin({ configuration, readiness, accounts, eventsId, expiredBefore, instance }) {
-      const log = createLogger();
-      const found: TellStores = (news) => channel.note("storeNews", [news]);
-      stores = openConfiguredStores(configuration, instance, kinds, "server", found);
+      const log = createLogger(machineClock);
+      stores = openConfiguredStores(configuration, instance, kinds, "server", channel.remote.storeNews);
       begun = new Serving({
         configuration,
         eventsId,
         stores,
-        core: {
-          operations: channel,
-          renders: remoteMethods(channel, USER_RENDERS),
-          ...remoteMethods(channel, SERVING_CALLS),
-        },
-        diskTiers: makeDiskTiers?.(configuration, log),
+        core: channel.remote,
+        diskTiers: makeDiskTiers?.(configuration, { clock: machineClock, disk: machineDisk }, log),
+        clock: machineClock,
+        random: machineRandom,
         log,
       });
       for (const [layer, beforeMs] of expiredBefore) begun.expireBefore(layer, beforeMs);
       begun.setAccounts(accounts);
       void begun.ready(readiness);
     },
-    applied: () => {},
+    applied: async () => {},
     storeNews: (news) => stores?.tell(news),
     async close(graceMs) {
       await serving().close(graceMs);
       machineClock.soon(() => process.disconnect());
     },
   };
-  const channel = new Channel<HttpWorkerMethods, HttpServerMethods>(portOfProcess(process), methods);
-  channel.note("hello", []);
+  const channel = new Channel(portOfProcess(process), methods, HTTP_SERVER);
+  channel.remote.hello();
 }
 
 if (process.send !== undefined) {

@@ -5,7 +5,7 @@ import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { makeDirectory } from "../../lib/file/make-directory.ts";
 import type { Logger } from "../../lib/process/logger.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
+import type { Random } from "../../lib/random/random.ts";
 import { prepareStore, rootsFileIn } from "../../store/open-store.ts";
 import { directoryOf, type S3StoreConfiguration, type StoreOptions } from "../../store/store-options.ts";
 import { StoreError } from "../../store/tile-store.ts";
@@ -62,8 +62,12 @@ const MARK = /^\.nuthatch-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * Runs `work` while the directories of stores contain a file, by whose name other machines recognise the directories.
  * @throws Error if a directory cannot be written
  */
-export async function withMarks<T>(stores: readonly StoreOptions[], work: (mark: string) => Promise<T>): Promise<T> {
-  const mark = `.nuthatch-${machineRandom.uuid()}`;
+export async function withMarks<T>(
+  stores: readonly StoreOptions[],
+  random: Random,
+  work: (mark: string) => Promise<T>,
+): Promise<T> {
+  const mark = `.nuthatch-${random.uuid()}`;
   const files = directoriesOf(stores).map((directory) => join(directory, mark));
   try {
     for (const file of files) await writeFile(file, "");

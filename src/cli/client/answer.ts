@@ -1,7 +1,5 @@
-import { Command } from "commander";
 import type { Documents } from "../../http/api/documents/documents.ts";
-import { addServerOptions } from "../global-options.ts";
-import { type RequestOptions, ServerClient, type ServerFlags } from "./server-client.ts";
+import type { RequestOptions, ServerClient, ServerFlags } from "./server-client.ts";
 
 /** Flags of commands that print the answer of a server. */
 export interface AnswerFlags extends ServerFlags {
@@ -22,20 +20,7 @@ export type ReceivedValue<T> = T extends bigint
 /** A document of `/api/v1` as a client receives it, by its name in the OpenAPI document. */
 export type Received<N extends keyof Documents> = ReceivedValue<Documents[N]>;
 
-/** Creates a command that sends requests to a running server and prints the answer. */
-export const serverCommand = (name: string, description: string): Command =>
-  addServerOptions(new Command(name).description(description));
-
 export const print = (text: string): void => void process.stdout.write(text);
-
-/** Sends one request to the server of the flags and prints the answer. */
-export async function requestAndPrint<T>(
-  flags: AnswerFlags,
-  show: (answer: T) => string,
-  ...request: Parameters<ServerClient["request"]>
-): Promise<void> {
-  printAnswer(await new ServerClient(flags).request(...request), flags, show);
-}
 
 /** Writes an answer to stdout: formatted by `show`, or with `--json` as the server's own text. */
 export function printAnswer<T>(text: string, { json }: AnswerFlags, show: (answer: T) => string): void {

@@ -1,4 +1,4 @@
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import { ServerRefusal, ServerUnreachable } from "./server-client.ts";
 
@@ -17,21 +17,22 @@ const AWAY = [502, 503, 504];
  * signal ends the repetition.
  */
 export async function retryWhileBusy<T>(
+  clock: Clock,
   request: () => Promise<T>,
   report: (text: string) => void,
   signal?: AbortSignal,
   limitMs = LIMIT_MS,
 ): Promise<T> {
-  const sinceMs = machineClock.monotonicNow();
+  const sinceMs = clock.monotonicNow();
   for (;;) {
     try {
       return await request();
     } catch (error) {
       const isAway =
         error instanceof ServerUnreachable || (error instanceof ServerRefusal && AWAY.includes(error.status));
-      if (!isAway || signal?.aborted === true || machineClock.monotonicNow() - sinceMs > limitMs) throw error;
+      if (!isAway || signal?.aborted === true || clock.monotonicNow() - sinceMs > limitMs) throw error;
       report(`${error.message}; waiting for the server`);
     }
-    await sleep(machineClock, PAUSE_MS, signal);
+    await sleep(clock, PAUSE_MS, signal);
   }
 }

@@ -1,8 +1,8 @@
 import { codeOf } from "../../lib/error-code.ts";
 import { didYouMean } from "../../lib/text/nearest.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { deadline } from "../../lib/time/deadline.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { type Credentials, findCredentials } from "./credentials.ts";
 import { type ServerEvent, serverEvents } from "./server-events.ts";
@@ -14,6 +14,7 @@ export interface ServerFlags {
 }
 
 export interface ClientOptions {
+  readonly clock: Clock;
   /** `none` sends no password, because the password may belong to another server. */
   readonly credentials?: "found" | "none";
   /** Aborts all requests. Absent if each request times out after a minute. */
@@ -64,11 +65,13 @@ export class ServerRefusal extends CommandFailure {
 
 /** Sends requests to a running server, with the user and password from the environment. */
 export class ServerClient {
+  readonly clock: Clock;
   readonly #base: string;
   readonly #credentials: Credentials | undefined;
   readonly #signal: AbortSignal | undefined;
 
-  constructor({ url, user }: ServerFlags, { credentials = "found", signal }: ClientOptions = {}) {
+  constructor({ url, user }: ServerFlags, { clock, credentials = "found", signal }: ClientOptions) {
+    this.clock = clock;
     if (!URL.canParse(url)) throw new CommandFailure(`--url: expected an address, got ${url}`, EXIT.usage);
     const server = new URL(url);
     // The message omits the address, because the address may contain a password.
@@ -98,7 +101,7 @@ export class ServerClient {
       ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
     };
     const body = document === undefined ? null : JSON.stringify(document);
-    const signal = this.#signal ?? deadline(machineClock, TIMEOUT_MS);
+    const signal = this.#signal ?? deadline(this.clock, TIMEOUT_MS);
     const exchange = async (): Promise<string> => {
       const response = await fetch(address, { method, headers, body, signal });
       const text = await response.text();
@@ -121,7 +124,7 @@ export class ServerClient {
       ...this.#authorization(),
       "Content-Type": bytes === undefined ? "application/json" : "application/octet-stream",
     };
-    const timeout = deadline(machineClock, TIMEOUT_MS);
+    const timeout = deadline(this.clock, TIMEOUT_MS);
     const signal = this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]);
     const exchange = async (): Promise<Uint8Array> => {
       const body = bytes ?? JSON.stringify(document);

@@ -1,4 +1,3 @@
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type ProgressLine, progressLine } from "../output/progress-line.ts";
 import { barOf, progressText } from "../output/progress-text.ts";
 import { parseAnswer, type Received } from "./answer.ts";
@@ -29,6 +28,7 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
     seen.size === 0
       ? client.request("GET", path, options)
       : retryWhileBusy(
+          client.clock,
           () => client.request("GET", path, options),
           (why) => line.show(why),
         );
@@ -40,8 +40,8 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
     for await (const job of listed(others, read)) seen.set(job.id, job);
     if (left().length === 0) break;
     // The jobs of a long list may end in quick succession. One log line for each would be too many.
-    if (!process.stderr.isTTY && machineClock.monotonicNow() - reportedMs < wait * 1000 - 500) continue;
-    reportedMs = machineClock.monotonicNow();
+    if (!process.stderr.isTTY && client.clock.monotonicNow() - reportedMs < wait * 1000 - 500) continue;
+    reportedMs = client.clock.monotonicNow();
     const jobs = ids.flatMap((id) => seen.get(id) ?? []);
     line.show(progressText(jobs), barOf(jobs));
   }

@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 import { parseAnswer } from "../client/answer.ts";
-import type { KeyFlags } from "../client/request-once.ts";
 import { ServerRefusal } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
 import { ask } from "./accounts/ask.ts";
+import type { KeyFlags } from "./jobs/request-once.ts";
 
 export interface ConfirmFlags extends KeyFlags {
   readonly yes?: boolean;

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import type { Explanation } from "../../http/tiles/explanation.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
-import { type AnswerFlags, parseAnswer, printAnswer, type ReceivedValue, serverCommand } from "../client/answer.ts";
-import { ServerClient, type ServerFlags } from "../client/server-client.ts";
+import { type AnswerFlags, parseAnswer, printAnswer, type ReceivedValue } from "../client/answer.ts";
+import type { ServerClient, ServerFlags } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { factList, parametersText, timeText } from "../output/text-table.ts";
+import { connect, serverCommand } from "./server-command.ts";
 
 const jobText = ({ id, type, state, startedAt }: NonNullable<ReceivedValue<Explanation>["writtenBy"]>): string =>
   `job ${id} (${type}, ${state}, begun ${timeText(startedAt) ?? "never"})`;
@@ -41,7 +42,7 @@ function addressOf(tile: string, flags: ServerFlags): { readonly client: ServerC
   // A pasted address may name any server, so the password is sent only to the server of `--url`.
   const trusted = URL.canParse(flags.url) && new URL(flags.url).origin === at.origin;
   const credentials = trusted ? "found" : "none";
-  return { client: new ServerClient({ ...flags, url: at.origin }, { credentials }), at };
+  return { client: connect({ ...flags, url: at.origin }, { credentials }), at };
 }
 
 /**

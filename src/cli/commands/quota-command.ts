@@ -1,22 +1,14 @@
 import type { Command } from "commander";
-import type { VerificationView } from "../../ledger/verification-documents.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { VerificationView } from "../../ledger/counting/verification-documents.ts";
 import { sleep } from "../../lib/time/sleep.ts";
-import {
-  type AnswerFlags,
-  type Count,
-  print,
-  type Received,
-  type ReceivedValue,
-  requestAndPrint,
-  serverCommand,
-} from "../client/answer.ts";
+import { type AnswerFlags, type Count, print, type Received, type ReceivedValue } from "../client/answer.ts";
 import { LONG_LIMIT_MS, retryWhileBusy } from "../client/retry-wait.ts";
-import { ServerClient } from "../client/server-client.ts";
+import type { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showQuota } from "../output/quota-text.ts";
 import { bytesText, durationText, parametersText, textTable } from "../output/text-table.ts";
 import { quotaResetCommand, quotaSetCommand, quotaUnsetCommand } from "./quota-set-command.ts";
+import { connect, requestAndPrint, serverCommand } from "./server-command.ts";
 import { layerOption } from "./shared-options.ts";
 
 interface VerifyFlags extends AnswerFlags {
@@ -116,13 +108,13 @@ async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Pro
   process.once("SIGINT", interrupt);
   try {
     for (;;) {
-      const answer = retryWhileBusy(() => client.request("GET", path), report, undefined, LONG_LIMIT_MS);
+      const answer = retryWhileBusy(client.clock, () => client.request("GET", path), report, undefined, LONG_LIMIT_MS);
       const now: ReceivedValue<VerificationView> = JSON.parse(await answer);
       if (now.state !== "running") return now;
       if (interrupted.signal.aborted) await client.request("DELETE", path);
       if (process.stderr.isTTY) process.stderr.write(`\r${now.tiles} tiles, ${now.differing} cells differ `);
       // Rejects only when the user interrupts. The next request then cancels.
-      await sleep(machineClock, PROGRESS_MS, interrupted.signal).catch(() => undefined);
+      await sleep(client.clock, PROGRESS_MS, interrupted.signal).catch(() => undefined);
     }
   } finally {
     process.off("SIGINT", interrupt);
@@ -148,7 +140,7 @@ export function quotaCommand(): Command {
     .option("--repair", "count differing cells again")
     .addOption(layerOption())
     .action(async (flags: VerifyFlags) => {
-      const ended = await verify(new ServerClient(flags), flags);
+      const ended = await verify(connect(flags), flags);
       print(flags.json === true ? `${JSON.stringify(ended)}\n` : showDifferences(ended));
       if (ended.state === "failed") throw new CommandFailure(`failed: ${ended.reason ?? ""}`, EXIT.failure);
       if (ended.state === "cancelled") throw new CommandFailure("cancelled", EXIT.failure);

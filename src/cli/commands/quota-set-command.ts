@@ -1,20 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { defined } from "../../lib/defined.ts";
-import type { Quota } from "../../quota/quota-configuration.ts";
-import { EXPIRATION_POLICIES } from "../../quota/quota-validation.ts";
-import {
-  type AnswerFlags,
-  parseAnswer,
-  type Received,
-  requestAndPrint,
-  requestAnswer,
-  serverCommand,
-} from "../client/answer.ts";
-import { ServerClient } from "../client/server-client.ts";
+import type { Quota } from "../../quota/configuration/quota-configuration.ts";
+import { EXPIRATION_POLICIES } from "../../quota/configuration/quota-validation.ts";
+import { type AnswerFlags, parseAnswer, type Received, requestAnswer } from "../client/answer.ts";
+import type { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showQuota } from "../output/quota-text.ts";
 import { bytesText } from "../output/text-table.ts";
 import { confirm } from "./confirm.ts";
+import { connect, requestAndPrint, serverCommand } from "./server-command.ts";
 import { parseSize } from "./shared-options.ts";
 
 type Policy = (typeof EXPIRATION_POLICIES)[number];
@@ -53,7 +47,7 @@ export function quotaSetCommand(): Command {
       const { layer, policy, enable, disable } = flags;
       if (size === undefined && policy === undefined && enable !== true && disable !== true)
         throw new CommandFailure("expected a size such as 5GiB, --policy, --enable or --disable", EXIT.usage);
-      const client = new ServerClient(flags);
+      const client = connect(flags);
       const before = await requestAnswer<"Quota">(client, QUOTA);
       const limits =
         layer === undefined
@@ -74,7 +68,7 @@ export function quotaResetCommand(): Command {
   )
     .option("--yes", "remove it without asking, even if tiles are evicted")
     .action(async (flags: AnswerFlags & { readonly yes?: boolean }) => {
-      if (flags.yes !== true) await confirmEviction(new ServerClient(flags));
+      if (flags.yes !== true) await confirmEviction(connect(flags));
       await requestAndPrint(flags, showQuota, "DELETE", QUOTA);
     });
 }
@@ -104,7 +98,7 @@ export function quotaUnsetCommand(): Command {
   return serverCommand("unset", "removes the quota of one layer; quota set --disable stops all of them")
     .requiredOption("--layer <layer>", "the layer")
     .action(async (flags: AnswerFlags & { readonly layer: string }) => {
-      const { layerQuotas: before } = await requestAnswer<"Quota">(new ServerClient(flags), QUOTA);
+      const { layerQuotas: before } = await requestAnswer<"Quota">(connect(flags), QUOTA);
       const after = before.filter(({ layer }) => layer !== flags.layer);
       if (after.length === before.length) throw new CommandFailure(`${flags.layer} has no layer quota`, EXIT.failure);
       await change({ layerQuotas: after }, flags);

@@ -1,18 +1,10 @@
 import { Command } from "commander";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
-import {
-  type AnswerFlags,
-  print,
-  type Received,
-  type ReceivedValue,
-  requestAndPrint,
-  serverCommand,
-} from "../client/answer.ts";
-import { ServerClient } from "../client/server-client.ts";
+import { type AnswerFlags, print, type Received, type ReceivedValue } from "../client/answer.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { progressLine } from "../output/progress-line.ts";
 import { bytesText, textTable } from "../output/text-table.ts";
+import { connect, requestAndPrint, serverCommand } from "./server-command.ts";
 import { collect } from "./shared-options.ts";
 
 type Copies = Received<"StoreCopies">;
@@ -83,7 +75,7 @@ Ctrl-C ends the command, and the server continues to copy: nuthatch store copies
 }
 
 async function copyStore(from: string, to: string, flags: CopyFlags): Promise<void> {
-  const client = new ServerClient(flags);
+  const client = connect(flags);
   const body = { from, to, ...(flags.layer === undefined ? {} : { layers: flags.layer }) };
   let text = await client.request("POST", PATH, { document: body });
   const begun: ReceivedValue<Copies> = JSON.parse(text);
@@ -94,7 +86,7 @@ async function copyStore(from: string, to: string, flags: CopyFlags): Promise<vo
     try {
       while (copies.some(({ state }) => state === "copying" || state === "waiting")) {
         line.show(progressOf(copies));
-        await sleep(machineClock, PROGRESS_MS);
+        await sleep(client.clock, PROGRESS_MS);
         text = await client.request("GET", PATH);
         const all: ReceivedValue<Copies> = JSON.parse(text);
         copies = all.copies.filter(({ layer }) => layers.has(layer));

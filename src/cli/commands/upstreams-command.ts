@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../client/answer.ts";
-import { ServerClient } from "../client/server-client.ts";
+import { type AnswerFlags, parseAnswer, print, type Received } from "../client/answer.ts";
+import type { ServerClient } from "../client/server-client.ts";
 import { EXIT } from "../exit.ts";
 import { factList, textTable, timeText } from "../output/text-table.ts";
+import { connect, serverCommand } from "./server-command.ts";
 
 interface UpstreamsFlags extends AnswerFlags {
   readonly probe?: boolean;
@@ -62,7 +63,7 @@ export function upstreamsCommand(): Command {
     .argument("[upstream...]", "ids of upstreams, as the list shows them; none: all")
     .option("--probe", "requests a tile from each upstream now, without storing it")
     .action(async (ids: readonly string[], flags: UpstreamsFlags) => {
-      const client = new ServerClient(flags);
+      const client = connect(flags);
       const known: Received<"Upstreams"> =
         ids.length === 0
           ? parseAnswer(await client.request("GET", "/api/v1/upstreams"))

@@ -2,8 +2,8 @@ import PQueue from "p-queue";
 import type { Layer } from "../../layer/layer.ts";
 import { pathOf, type WmsSourceOptions } from "../../layer/source-options.ts";
 import { answerText } from "../../lib/text/answer-text.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { deadline } from "../../lib/time/deadline.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { checkStatus } from "../../source/http/image-response.ts";
 import { withQuery } from "../../source/http/query.ts";
@@ -30,9 +30,10 @@ const MOST_CONNECTIONS = 4;
  */
 export async function askUpstreams(
   layers: readonly Layer[],
+  clock: Clock,
   { requestMs, totalMs }: TimeLimits = TIME_LIMITS,
 ): Promise<readonly Finding[]> {
-  const bounds = { requestMs, signal: deadline(machineClock, totalMs) };
+  const bounds = { requestMs, signal: deadline(clock, totalMs) };
   const byUpstream = grouped(layers.flatMap(withOneServer), upstreamOf);
   const findings = [...byUpstream].map(async ([upstream, its]) => askUpstream(upstream, its, bounds));
   return (await Promise.all(findings)).flat();

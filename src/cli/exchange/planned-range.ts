@@ -6,7 +6,6 @@ import { type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import { atOnce } from "../../lib/process/slices.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { JobRequest } from "../../plan/job/job-request.ts";
 import { API_RULES, planSeedInSteps } from "../../plan/plan-job.ts";
@@ -30,13 +29,13 @@ export interface PlannedRange {
   readonly holds: (z: Zoom, x: TileX, y: TileY) => boolean;
 }
 
-/** Plans the range of a job request like a server, but without one. @throws CommandFailure */
-export function plannedRange(document: object, layer: Layer): PlannedRange {
+/** Plans the range of a job request like a server, but without one. `nowMs` is in ms since 1970. @throws CommandFailure */
+export function plannedRange(document: object, layer: Layer, nowMs: number): PlannedRange {
   const decoded = required(atOnce(decodeJobs({ ...document, type: "seed" })));
   if ("many" in decoded) throw new CommandFailure("expected one grid set, format and parameters", EXIT.usage);
   const plan = planSeedInSteps(decoded.request, { ...layer, jobs: STANDARD_LAYER_JOBS }, OPTIONS, {
     rules: API_RULES,
-    nowMs: machineClock.now(),
+    nowMs,
   });
   const request = required(atOnce(plan));
   const rects = new Map<number, TileRect>(

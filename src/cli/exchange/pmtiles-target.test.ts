@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { tileIdToZxy } from "pmtiles";
 import { expect, onTestFinished, test } from "vitest";
 import { PNG } from "../../layer/format.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { openPmtiles } from "../../source/archive/pmtiles.ts";
 import { NOTHING_DONE, progressAfter } from "./export-target.ts";
 import { pmtilesTarget } from "./pmtiles-target.ts";
@@ -32,7 +33,7 @@ const tileAt = (id: number) => {
 
 test("an archive with leaf directories has every tile, equal tiles once, and what it tells about itself", async () => {
   const to = join(directory(), "a.pmtiles");
-  const target = pmtilesTarget({ to, format: PNG, purpose: "a", isContinued: false });
+  const target = pmtilesTarget({ to, format: PNG, purpose: "a", isContinued: false }, machineClock);
   const ids = Array.from({ length: 21_000 }, (_, n) => n).filter((id) => id % 7 !== 0);
   // Adds the tiles in another order than that of the archive.
   for (const part of [ids.slice(9_000).reverse(), ids.slice(0, 9_000)]) {
@@ -61,7 +62,7 @@ test("an archive with leaf directories has every tile, equal tiles once, and wha
 
 test("an archive whose writing is cancelled leaves no file", async () => {
   const to = join(directory(), "a.pmtiles");
-  const target = pmtilesTarget({ to, format: PNG, purpose: "a", isContinued: false });
+  const target = pmtilesTarget({ to, format: PNG, purpose: "a", isContinued: false }, machineClock);
   target.add([tileAt(0)], NOTHING_DONE);
   await expect(target.finish(FACTS, AbortSignal.abort(new Error("cancelled")))).rejects.toThrow("cancelled");
   target.close("remove");
@@ -70,13 +71,13 @@ test("an archive whose writing is cancelled leaves no file", async () => {
 
 test("a kept export continues where it was, and no other export continues it", () => {
   const to = join(directory(), "a.pmtiles");
-  const first = pmtilesTarget({ to, format: PNG, purpose: "a", isContinued: true });
+  const first = pmtilesTarget({ to, format: PNG, purpose: "a", isContinued: true }, machineClock);
   first.add([tileAt(1)], { ...NOTHING_DONE, after: "1/0/0", tiles: 1 });
   first.close("keep");
-  const again = pmtilesTarget({ to, format: PNG, purpose: "a", isContinued: true });
+  const again = pmtilesTarget({ to, format: PNG, purpose: "a", isContinued: true }, machineClock);
   expect(again.begun).toMatchObject({ after: "1/0/0", tiles: 1 });
   again.close("keep");
-  expect(() => pmtilesTarget({ to, format: PNG, purpose: "b", isContinued: true })).toThrow(
+  expect(() => pmtilesTarget({ to, format: PNG, purpose: "b", isContinued: true }, machineClock)).toThrow(
     `${to}.part belongs to another export`,
   );
 });

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { zxyToTileId } from "pmtiles";
 import type { TileFormat } from "../../layer/format.ts";
 import { isMap } from "../../lib/is-map.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import { blobOf } from "./blob.ts";
 import type { ExportFacts, ExportTarget } from "./export-target.ts";
@@ -29,7 +29,7 @@ export const pmtilesType = (format: TileFormat): number | undefined =>
  * Writes an archive of PMTiles 3: first all tiles to a database beside it, then, in the order of their ids, to the
  * archive. So the archive is clustered, and stores equal tiles once. Memory does not grow with the archive.
  */
-export function pmtilesTarget({ to, format, purpose, isContinued }: ArchiveOptions): ExportTarget {
+export function pmtilesTarget({ to, format, purpose, isContinued }: ArchiveOptions, clock: Clock): ExportTarget {
   const staged = new StagedTiles({ file: unfinishedName(to), purpose, isContinued });
   const put = staged.db.prepare("INSERT OR REPLACE INTO nuthatch_hilbert VALUES (?, ?)");
   const archive = `${to}.tmp`;
@@ -44,7 +44,7 @@ export function pmtilesTarget({ to, format, purpose, isContinued }: ArchiveOptio
     },
     async finish(facts, signal) {
       try {
-        await writeArchive(archive, staged.db, { facts, format, signal });
+        await writeArchive(archive, staged.db, { facts, format, signal, clock });
       } catch (error) {
         rmSync(archive, { force: true });
         throw error;
@@ -63,17 +63,18 @@ interface ArchiveContent {
   readonly facts: ExportFacts;
   readonly format: TileFormat;
   readonly signal: AbortSignal;
+  readonly clock: Clock;
 }
 
 /** Writes header and root directory into the first 16 KiB, then tiles, leaf directories and metadata. */
-async function writeArchive(path: string, db: Sql, { facts, format, signal }: ArchiveContent): Promise<void> {
+async function writeArchive(path: string, db: Sql, { facts, format, signal, clock }: ArchiveContent): Promise<void> {
   const file = openSync(path, "w", 0o666);
   const write = (bytes: Uint8Array, at: number): void => {
     for (let done = 0; done < bytes.byteLength; )
       done += writeSync(file, bytes, done, bytes.byteLength - done, at + done);
   };
   try {
-    const data = await writeTiles(db, (bytes, at) => write(bytes, ROOT_END + at), signal);
+    const data = await writeTiles(db, (bytes, at) => write(bytes, ROOT_END + at), signal, clock);
     const leavesAt = ROOT_END + data.length;
     const { root, leavesLength } = writeDirectories(data.entries, entryReader(db), (bytes, at) =>
       write(bytes, leavesAt + at),
@@ -120,6 +121,7 @@ async function writeTiles(
   db: Sql,
   write: (bytes: Uint8Array, at: number) => void,
   signal: AbortSignal,
+  clock: Clock,
 ): Promise<WrittenData> {
   db.exec(`DROP TABLE IF EXISTS nuthatch_entry; DROP TABLE IF EXISTS nuthatch_placed;
     CREATE TABLE nuthatch_entry (n INTEGER PRIMARY KEY, id INTEGER, at INTEGER, size INTEGER, run INTEGER);
@@ -163,7 +165,7 @@ async function writeTiles(
       last = id;
     }
     db.exec("COMMIT");
-    await turn(machineClock);
+    await turn(clock);
   }
   closeOpen();
   return { length, addressed, entries, contents };

@@ -73,7 +73,9 @@ export class TileBatches {
   async #send(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const { client, query, report, signal } = this.#options;
     const request = (): Promise<Uint8Array> => client.exchangeBytes("/api/v1/tiles/import", { query, bytes });
-    const text = Buffer.from(await retryWhileBusy(request, report, signal, LONG_LIMIT_MS)).toString("utf8");
+    const text = Buffer.from(await retryWhileBusy(client.clock, request, report, signal, LONG_LIMIT_MS)).toString(
+      "utf8",
+    );
     const { stored, unchanged, kept, refused, reasons }: ReceivedValue<Documents["TileImport"]> = parseAnswer(text);
     this.result.stored += stored;
     this.result.unchanged += unchanged;

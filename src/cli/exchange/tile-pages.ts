@@ -45,7 +45,7 @@ const MOST_TILES = Number.MAX_SAFE_INTEGER;
 async function requestPage({ client, document, report, signal }: PageSource, after: string | null): Promise<TilePage> {
   const range = { ...document, ...(after === null ? {} : { after }) };
   const request = (): Promise<Uint8Array> => client.exchangeBytes("/api/v1/tiles/export", { document: range });
-  const body = await retryWhileBusy(request, report, signal, LONG_LIMIT_MS);
+  const body = await retryWhileBusy(client.clock, request, report, signal, LONG_LIMIT_MS);
   const pack = decodePack(body, MOST_TILES);
   if (!pack.ok) throw new CommandFailure(`the server's answer is no page of tiles: ${pack.error}`, EXIT.failure);
   const { tiles, head } = pack.value;

@@ -1,4 +1,4 @@
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { ProgressLine } from "./progress-line.ts";
 import { bytesText, durationText } from "./text-table.ts";
 
@@ -8,13 +8,17 @@ const SHOWN_MS = { terminal: 500, log: 10_000 } as const;
  * Returns a function that shows at intervals how many tiles have been copied.
  * @param total the number of all tiles; undefined if it is unknown
  */
-export function tileProgress(line: ProgressLine, total: number | undefined): (tiles: number, bytes: number) => void {
+export function tileProgress(
+  line: ProgressLine,
+  total: number | undefined,
+  clock: Clock,
+): (tiles: number, bytes: number) => void {
   const everyMs = process.stderr.isTTY ? SHOWN_MS.terminal : SHOWN_MS.log;
-  const beganMs = machineClock.monotonicNow();
+  const beganMs = clock.monotonicNow();
   let [first, shownMs]: [number | undefined, number] = [undefined, beganMs];
   return (tiles, bytes) => {
     first ??= tiles;
-    const nowMs = machineClock.monotonicNow();
+    const nowMs = clock.monotonicNow();
     if (nowMs - shownMs < everyMs) return;
     shownMs = nowMs;
     const perSecond = ((tiles - first) * 1000) / (nowMs - beganMs);

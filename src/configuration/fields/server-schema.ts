@@ -3,7 +3,7 @@ import * as z from "zod";
 import { isUserName, ROLES } from "../../account/user.ts";
 import type { ReadonlyDeep } from "../../lib/readonly-deep.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
-import { QUOTA_FORMS, QUOTA_ROOTS } from "../../quota/quota-configuration.ts";
+import { QUOTA_FORMS, QUOTA_ROOTS } from "../../quota/configuration/quota-configuration.ts";
 import {
   either,
   expected,

@@ -5,7 +5,11 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import { readWholeFile } from "../../lib/file/read-whole-file.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { applyQuotaChange, DEFAULT_QUOTA, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import {
+  applyQuotaChange,
+  DEFAULT_QUOTA,
+  type QuotaConfiguration,
+} from "../../quota/configuration/quota-configuration.ts";
 import { inspectArchive } from "../../source/archive/open-archive.ts";
 import { decodeQuotaChange } from "../gwc/codec/quota-codec.ts";
 import type { ConfiguredObject } from "../gwc/configured-object.ts";

@@ -9,10 +9,8 @@ import { directoryName } from "../../store/file/file-layout.ts";
 import { DEFAULT_STORE } from "../../store/store-options.ts";
 import type { Configuration } from "../configuration.ts";
 import { documentOf, type ObjectChange, overriddenKey, settingsOf } from "../gwc/configured-object.ts";
-import { effectiveLayer, replacedVariables } from "../gwc/effective.ts";
-import { layerContent } from "../gwc/layer-object.ts";
+import { effectiveContent, replacedVariables } from "../gwc/effective.ts";
 import { originOfObject } from "../gwc/object-origin.ts";
-import { ownContent } from "../gwc/own-document.ts";
 import { buildOneLayer, type Directories } from "../internal/build/build-layers.ts";
 import { checkLayerStores } from "../internal/build/build-stores.ts";
 import { isServed } from "../internal/build/with-objects.ts";
@@ -41,11 +39,10 @@ export async function changeLayer(
   if (current.layers.some((layer) => layer.name === name && layer.source.type === "arcgisCache")) return undefined;
   if (document === undefined) return ok({ next: { name: asLayerName(name), made: undefined }, warnings: [] });
   const { geowebcache } = current;
-  const isOwn = ownContent(document) !== undefined;
   // This server cannot serve the layer, because its store is of a kind that only GeoWebCache has.
   if (geowebcache !== undefined && !isServed(document, current.objects)) return undefined;
   const variables = geowebcache === undefined ? undefined : replacedVariables(env);
-  const content = layerContent(isOwn ? document : effectiveLayer(document, settingsOf(current.objects), variables));
+  const content = effectiveContent("layer", document, settingsOf(current.objects), variables);
   if (needsFiles(content)) return undefined;
   const at = current.layers.findIndex((layer) => layer.name === name);
   const path = ["layers", at < 0 ? current.layers.length : at] as const;

@@ -6,7 +6,7 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import { conflict, type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { parseXml } from "../../lib/text/xml-element.ts";
-import { QUOTA_FIELDS, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import { QUOTA_FIELDS, type QuotaConfiguration } from "../../quota/configuration/quota-configuration.ts";
 import { decodeQuotaFile, QUOTA, withoutUnknown } from "../geowebcache/directory.ts";
 import { digestOf } from "../geowebcache/file-layout.ts";
 import { Splices } from "../geowebcache/splices.ts";

@@ -65,7 +65,7 @@ function open(from: Store, to: Store, resumedFromMs?: number) {
     to,
     ledger,
     truncations,
-    isCounted: () => !ledger.recountSome(16),
+    isCounted: () => !ledger.doubted.countSome(16),
     renames: () => router.renames,
     hasSpace: async () => hasSpace,
     clock: machineClock,

@@ -16,7 +16,7 @@ const DEGREE = (6378137 * Math.PI) / 180;
 test.skipIf(!existsSync(PROJ_DB))(
   `the tables are those of the EPSG dataset${existsSync(PROJ_DB) ? "" : " (skipped: needs PROJ's database)"}`,
   () => {
-    const written = readFileSync(`${root}/src/grid/epsg-tables.ts`, "utf8");
+    const written = readFileSync(`${root}/src/grid/crs/epsg-tables.ts`, "utf8");
     const computed = execFileSync(process.execPath, [`${root}/bin/epsg-tables.mjs`, PROJ_DB], { encoding: "utf8" });
     // Another version of PROJ has another version of the dataset.
     expect(versionOf(computed)).toBeDefined();

@@ -1,9 +1,7 @@
+import { WORLD } from "../extent.ts";
 import { canonicalSrs, type Extent } from "../grid-set.ts";
 import { isRolledOut, type Transform, transformBetween } from "./coordinate-systems.ts";
 import { latitudeAt, longitudeAt } from "./web-mercator.ts";
-
-/** The world in longitude and latitude. */
-export const WORLD: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
 
 const WGS84 = 4326;
 /** The number of parts of each edge whose ends are converted. */

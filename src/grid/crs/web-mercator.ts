@@ -12,6 +12,7 @@ const DEGREE = Math.PI / 180;
 const LAST_LATITUDE = 85.0511287798066;
 /** Half of the side of the world's square, in metres. */
 export const HALF_WORLD = Math.PI * RADIUS;
+export const WEB_WORLD: Extent = { minX: -HALF_WORLD, minY: -HALF_WORLD, maxX: HALF_WORLD, maxY: HALF_WORLD };
 
 export const mercatorX = (longitude: number): number => RADIUS * longitude * DEGREE;
 /** Returns the y of a latitude. The poles are infinitely far away; the equator is exactly 0. */

@@ -8,14 +8,8 @@ import { readZip, type ZipEntry } from "../../lib/file/zip.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { textAnswer } from "../reply.ts";
-import {
-  administering,
-  type Exchange,
-  type MaskUpdate,
-  type Reply,
-  type Route,
-  type RouteOptions,
-} from "../resource.ts";
+import { administering, type Exchange, type Reply, type Route, type RouteOptions } from "../resource.ts";
+import type { MaskUpdate } from "../server-calls.ts";
 
 const ROOT = "wmsRasterFilterUpdate";
 /** The most bytes of all pictures in one archive. */

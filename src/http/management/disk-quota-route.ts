@@ -1,6 +1,6 @@
 import type { DocumentFormat } from "../../body/document.ts";
 import { decodeQuotaChange, encodeQuota } from "../../configuration/gwc/codec/quota-codec.ts";
-import type { QuotaConfiguration, QuotaRoot } from "../../quota/quota-configuration.ts";
+import type { QuotaConfiguration, QuotaRoot } from "../../quota/configuration/quota-configuration.ts";
 import { formOfResource } from "../configuration/document-form.ts";
 import { changeQuota } from "../quota-change.ts";
 import type { Answer } from "../reply.ts";

@@ -47,8 +47,8 @@ function historyIn(db: Database, { historyMiB = 1024, clock = new ManualClock(0)
   const history = new HistoryTrimmer({
     jobs,
     options: () => ({ ...JOB_OPTIONS, historyMiB }),
-    persist: (also) => db.transaction(also),
-    unsynced: (body) => db.unsynced(body),
+    state: { write: (also = () => undefined) => db.transaction(also) },
+    db,
     clock,
     log,
   });

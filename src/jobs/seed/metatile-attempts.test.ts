@@ -10,7 +10,7 @@ import type { Admission } from "../../render/admission.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";
 import type { FailureClass } from "../../source/source.ts";
 import { StoreError } from "../../store/tile-store.ts";
-import type { FailedTile } from "../record/failed-tile.ts";
+import type { FailedTile } from "../record/failed-tile-store.ts";
 import { SpaceWait } from "../wait/space-wait.ts";
 import { StoreWait } from "../wait/store-wait.ts";
 import { UpstreamOutage } from "../wait/upstream-outage.ts";
@@ -95,7 +95,7 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
     tiles: { wanted: () => wanted ?? null },
     results: new SeedResults({
       jobs: { failures: { add: (_, tiles) => void failures.push(...tiles) } },
-      persist: (also) => also(),
+      state: { writeAll: (also) => also?.() },
       failedTiles: () => undefined,
     }),
     guards: new SeedGuards(),

@@ -1,6 +1,47 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { mkdir, rm, statfs, unlink, writeFile } from "node:fs/promises";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { mkdir, mkdtemp, open, realpath, rename, rm, statfs, unlink, writeFile } from "node:fs/promises";
 import type { Disk } from "./disk.ts";
 
 /** The file systems of the machine. Its functions are Node's, so a read costs no more than without this object. */
-export const machineDisk: Disk = { closeSync, fstatSync, openSync, readSync, mkdir, rm, statfs, unlink, writeFile };
+export const machineDisk: Disk = {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  statfsSync,
+  writeFileSync,
+  writeSync,
+  mkdir,
+  mkdtemp,
+  open,
+  realpath,
+  rename,
+  rm,
+  statfs,
+  unlink,
+  writeFile,
+};

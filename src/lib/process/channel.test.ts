@@ -1,20 +1,21 @@
 import { MessageChannel } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
 import { Channel } from "./channel.ts";
+import { type MethodsOf, method } from "./method-table.ts";
 
-interface Far {
-  add(a: number, b: number): number;
-  fail(): Promise<void>;
-  remember(word: string): void;
-  words(): readonly string[];
-  wait(name: string, signal: AbortSignal): Promise<string>;
-}
-type Near = Record<never, never>;
+const FAR = {
+  add: method<(a: number, b: number) => Promise<number>>("call"),
+  fail: method<() => Promise<void>>("call"),
+  remember: method<(word: string) => void>("note"),
+  words: method<() => Promise<readonly string[]>>("call"),
+  wait: method<(name: string, signal: AbortSignal) => Promise<string>>("until"),
+};
+type Far = MethodsOf<typeof FAR>;
 
 let close = (): void => {};
 afterEach(() => close());
 
-function channels(): { near: Channel<Near, Far>; started: Promise<void> } {
+function channels(): { near: Far; close: (reason: Error) => void; started: Promise<void> } {
   const { port1, port2 } = new MessageChannel();
   close = () => port1.close();
   const words: string[] = [];
@@ -22,11 +23,11 @@ function channels(): { near: Channel<Near, Far>; started: Promise<void> } {
   const started = new Promise<void>((resolve) => {
     start = resolve;
   });
-  new Channel<Far, Near>(port2, {
-    add: (a, b) => a + b,
+  const far: Far = {
+    add: async (a, b) => a + b,
     fail: () => Promise.reject(new Error("broken")),
     remember: (word) => void words.push(word),
-    words: () => words,
+    words: async () => words,
     wait: (name, signal) =>
       new Promise((resolve) => {
         const report = (): void => resolve(`${name}: ${String(signal.reason)}`);
@@ -34,29 +35,31 @@ function channels(): { near: Channel<Near, Far>; started: Promise<void> } {
         signal.addEventListener("abort", report);
         start();
       }),
-  });
-  return { near: new Channel<Near, Far>(port1, {}), started };
+  };
+  new Channel(port2, far, {});
+  const channel = new Channel(port1, {}, FAR);
+  return { near: channel.remote, close: (reason) => channel.close(reason), started };
 }
 
 test("calls answer, notes arrive before later calls", async () => {
   const { near } = channels();
-  near.note("remember", ["one"]);
-  near.note("remember", ["two"]);
-  expect(await near.call("add", 2, 3)).toBe(5);
-  expect(await near.call("words")).toEqual(["one", "two"]);
+  near.remember("one");
+  near.remember("two");
+  expect(await near.add(2, 3)).toBe(5);
+  expect(await near.words()).toEqual(["one", "two"]);
 });
 
 test("what the other side throws is thrown here", async () => {
   const { near } = channels();
-  await expect(near.call("fail")).rejects.toThrow("broken");
+  await expect(near.fail()).rejects.toThrow("broken");
 });
 
 test("a cancelled call aborts the other side's signal, and no other call's", async () => {
   const { near, started } = channels();
   const abort = new AbortController();
   const other = new AbortController();
-  const first = near.callUntil(abort.signal, "wait", "first");
-  const second = near.callUntil(other.signal, "wait", "second");
+  const first = near.wait("first", abort.signal);
+  const second = near.wait("second", other.signal);
   await started;
   abort.abort();
   expect(await first).toBe("first: Error: cancelled");
@@ -66,16 +69,16 @@ test("a cancelled call aborts the other side's signal, and no other call's", asy
 
 test("a call with an aborted signal is cancelled at once", async () => {
   const { near } = channels();
-  expect(await near.callUntil(AbortSignal.abort(), "wait", "late")).toBe("late: Error: cancelled");
+  expect(await near.wait("late", AbortSignal.abort())).toBe("late: Error: cancelled");
 });
 
 test("a closed channel fails what waits and what comes", async () => {
-  const { near, started } = channels();
-  const waiting = near.callUntil(new AbortController().signal, "wait", "for ever");
+  const { near, close, started } = channels();
+  const waiting = near.wait("for ever", new AbortController().signal);
   await started;
-  near.close(new Error("the other side has ended"));
+  close(new Error("the other side has ended"));
   await expect(waiting).rejects.toThrow("the other side has ended");
-  await expect(near.call("add", 1, 1)).rejects.toThrow("the other side has ended");
+  await expect(near.add(1, 1)).rejects.toThrow("the other side has ended");
 });
 
 test("a note that throws is reported at the receiving side, and does not end its process", async () => {
@@ -83,7 +86,7 @@ test("a note that throws is reported at the receiving side, and does not end its
   close = () => port1.close();
   const failed: string[] = [];
   const done = new Promise<void>((resolve) => {
-    new Channel<{ throwNow(): void; throwLater(): Promise<void> }, Near>(
+    new Channel(
       port2,
       {
         throwNow: () => {
@@ -91,15 +94,17 @@ test("a note that throws is reported at the receiving side, and does not end its
         },
         throwLater: () => Promise.reject(new Error("broken later")),
       },
+      {},
       (method, error) => {
         failed.push(`${method}: ${String(error)}`);
         if (failed.length === 2) resolve();
       },
     );
   });
-  const near = new Channel<Near, { throwNow(): void; throwLater(): Promise<void> }>(port1, {});
-  near.note("throwNow", []);
-  near.note("throwLater", []);
+  const near = new Channel(port1, {}, { throwNow: method<() => void>("note"), throwLater: method<() => void>("note") })
+    .remote;
+  near.throwNow();
+  near.throwLater();
   await done;
   expect(failed).toEqual(["throwNow: Error: broken", "throwLater: Error: broken later"]);
 });

@@ -1,7 +1,7 @@
 import { isNorthFirst } from "../../grid/crs/axis-order.ts";
 import { HALF_WORLD } from "../../grid/crs/web-mercator.ts";
+import { corners } from "../../grid/extent.ts";
 import { canonicalSrs, type Extent } from "../../grid/grid-set.ts";
-import { corners } from "../../grid/grid-set-document.ts";
 import { defined } from "../../lib/defined.ts";
 import type { Content } from "../../lib/is-map.ts";
 

@@ -15,7 +15,7 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import { readWholeFile } from "../../lib/file/read-whole-file.ts";
 import { type Content, isMap } from "../../lib/is-map.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
-import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import type { QuotaConfiguration } from "../../quota/configuration/quota-configuration.ts";
 import { MigrationError } from "../migration-error.ts";
 
 /** A configuration of GeoWebCache. */

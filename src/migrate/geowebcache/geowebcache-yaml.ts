@@ -1,13 +1,14 @@
 import { resolve } from "node:path";
 import { withoutUnknown } from "../../configuration/geowebcache/directory.ts";
 import { type ConfiguredObject, isDefaultStore, settingsOf } from "../../configuration/gwc/configured-object.ts";
-import { effectiveLayer } from "../../configuration/gwc/effective.ts";
-import { gridSetContent } from "../../configuration/gwc/grid-set-object.ts";
-import { isLayerRoot, layerContent } from "../../configuration/gwc/layer-object.ts";
+import type { MapNode } from "../../configuration/gwc/document-node.ts";
+import { effectiveContent } from "../../configuration/gwc/effective.ts";
+import { isLayerRoot } from "../../configuration/gwc/layer-object.ts";
+import type { ListedKind } from "../../configuration/gwc/object-kinds.ts";
 import { inObject } from "../../configuration/gwc/object-origin.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { serverContent } from "../../configuration/gwc/settings.ts";
-import { isUsable, storeContent } from "../../configuration/gwc/store-object.ts";
+import { isUsable } from "../../configuration/gwc/store-object.ts";
 import { type Content, isMap } from "../../lib/is-map.ts";
 import { MASKED, secretPartAt } from "../../lib/text/masked.ts";
 import { commentOf } from "../element-report.ts";
@@ -70,7 +71,7 @@ export function translationOf(source: GeoWebCacheSource): Translation {
   const variables = new Set<string>();
   const sections = [
     { key: "stores", items: storeItems(source) },
-    { key: "gridSets", items: itemsOf(objects, "gridSet", gridSetContent) },
+    { key: "gridSets", items: itemsOf(objects, "gridSet") },
     { key: "layers", items: layers },
   ]
     .filter(({ key, items }) => key === "layers" || items.length > 0)
@@ -125,15 +126,17 @@ export function yamlOf(
   };
 }
 
-function itemsOf(
+/** Returns the objects of a kind, each in the form of the configuration file. */
+const itemsOf = (
   objects: readonly ConfiguredObject[],
-  kind: ConfiguredObject["kind"],
-  contentOf: (document: NonNullable<ConfiguredObject["document"]>) => Content,
-): Section["items"] {
-  return objects.flatMap((object) =>
-    object.kind === kind && object.document !== undefined ? [{ object, content: contentOf(object.document) }] : [],
+  kind: ListedKind,
+  settings?: MapNode | undefined,
+): Section["items"] =>
+  objects.flatMap((object) =>
+    object.kind === kind && object.document !== undefined
+      ? [{ object, content: effectiveContent(kind, object.document, settings, undefined) }]
+      : [],
   );
-}
 
 /** The default store comes first. If no store is the default, it is the directory itself. */
 function storeItems({ objects, directory }: GeoWebCacheSource): Section["items"] {
@@ -141,28 +144,18 @@ function storeItems({ objects, directory }: GeoWebCacheSource): Section["items"]
     ({ kind, document }) => kind === "store" && document !== undefined && isUsable(document),
   );
   const first = usable.findLast(isDefaultStore);
-  const others = itemsOf(
-    usable.filter((object) => object !== first),
-    "store",
-    storeContent,
-  );
-  if (first !== undefined) return [...itemsOf([first], "store", storeContent), ...others];
-  if (directory === undefined) return others;
-  return [
-    { object: undefined, content: { type: "file", id: "geowebcache", path: directory, layout: "gwc" } },
-    ...others,
-  ];
+  const others = usable.filter((object) => object !== first);
+  if (first !== undefined) return itemsOf([first, ...others], "store");
+  const content = { type: "file", id: "geowebcache", path: directory, layout: "gwc" };
+  return [...(directory === undefined ? [] : [{ object: undefined, content }]), ...itemsOf(others, "store")];
 }
 
-function layerItems(objects: readonly ConfiguredObject[]): Section["items"] {
-  const settings = settingsOf(objects);
-  const served = objects.filter(
-    ({ kind, document }) => kind === "layer" && document !== undefined && isServed(document),
+const layerItems = (objects: readonly ConfiguredObject[]): Section["items"] =>
+  itemsOf(
+    objects.filter(({ document }) => document !== undefined && isServed(document)),
+    "layer",
+    settingsOf(objects),
   );
-  return itemsOf(served, "layer", (document) =>
-    layerContent(ownContent(document) === undefined ? effectiveLayer(document, settings, undefined) : document),
-  );
-}
 
 const isServed = (document: NonNullable<ConfiguredObject["document"]>): boolean =>
   (isLayerRoot(document.root) && document.fault === undefined) || ownContent(document) !== undefined;

@@ -9,10 +9,10 @@ import {
   type NamedNode,
   type RootedDocument,
 } from "../../configuration/gwc/document-node.ts";
-import { effectiveLayer } from "../../configuration/gwc/effective.ts";
+import { effectiveContent } from "../../configuration/gwc/effective.ts";
 import { differenceIn } from "../../configuration/gwc/element.ts";
 import { formatsLeftOut } from "../../configuration/gwc/layer-fault.ts";
-import { isLayerRoot, layerContent } from "../../configuration/gwc/layer-object.ts";
+import { isLayerRoot } from "../../configuration/gwc/layer-object.ts";
 import { OBJECTS } from "../../configuration/gwc/object-kinds.ts";
 import { KIND_NAMES } from "../../configuration/gwc/object-origin.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
@@ -113,7 +113,7 @@ function translated(
   if (kind !== "settings") return OBJECTS[kind].contentOf(document);
   return {
     ...serverContent(document.node),
-    layer: probe && layerContent(effectiveLayer(probe, document.node, undefined)),
+    layer: probe && effectiveContent("layer", probe, document.node, undefined),
   };
 }
 

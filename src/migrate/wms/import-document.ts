@@ -1,7 +1,7 @@
 import { builtInGridSet } from "../../grid/built-in.ts";
 import { createGridSet } from "../../grid/create-grid-set.ts";
+import { corners } from "../../grid/extent.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
-import { corners } from "../../grid/grid-set-document.ts";
 import type { Content } from "../../lib/is-map.ts";
 import type { WmsCatalogue, WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 import { type GridSubsetDocument, type ImportedGrids, mergedGridSets, type OwnGridSet } from "./import-grids.ts";

@@ -1,6 +1,7 @@
 import type { TileIndex } from "../../grid/grid-set.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Leave } from "../admission.ts";
+import type { LedgerAccess } from "../ledger-access.ts";
 import type { RenderOrder } from "../render-order.ts";
 import { CANCELLED, filledMetatile, writtenByTileSet } from "../render-result.ts";
 import type { EarlyTiles } from "../renderer/missed-tile-first.ts";
@@ -10,7 +11,7 @@ import type { Refused } from "../user-renders.ts";
 import { InFlightRender, RenderProgress } from "./in-flight-render.ts";
 import type { InFlightRenders } from "./in-flight-renders.ts";
 import type { LayerStates } from "./layer-states.ts";
-import type { LedgerAccess, RenderReports } from "./render-reports.ts";
+import type { RenderReports } from "./render-reports.ts";
 
 export interface MetatileRendersParts {
   readonly renderers: Renderers;

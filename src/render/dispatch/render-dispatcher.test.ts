@@ -3,12 +3,12 @@ import { formatNamed, layerNamed } from "../../../test/support/layer.ts";
 import type { TileIndex } from "../../grid/grid-set.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type Leave, NO_SIZE } from "../admission.ts";
+import type { LedgerAccess } from "../ledger-access.ts";
 import { NO_MEASURES, type RenderOrder } from "../render-order.ts";
 import type { BatchClient, RenderClient, RendererResult, Renderers } from "../renderers.ts";
 import { UpstreamLimits } from "../upstream/upstream-limits.ts";
 import { UpstreamMeter } from "../upstream/upstream-meter.ts";
 import { RenderDispatcher } from "./render-dispatcher.ts";
-import type { LedgerAccess } from "./render-reports.ts";
 import { RenderThrottle } from "./render-throttle.ts";
 
 const LAYER = "a";

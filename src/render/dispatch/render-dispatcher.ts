@@ -3,6 +3,7 @@ import type { Layer } from "../../layer/layer.ts";
 import { type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Question } from "../../source/source.ts";
+import type { LedgerAccess } from "../ledger-access.ts";
 import type { MemoryTiles } from "../memory-tiles.ts";
 import type { RenderControl } from "../render-control.ts";
 import { type RenderOrder, type RenderOutcome, tileSetsOf } from "../render-order.ts";
@@ -17,7 +18,7 @@ import { InFlightRenders } from "./in-flight-renders.ts";
 import { JobDispatcher } from "./job-dispatcher.ts";
 import { LayerStates } from "./layer-states.ts";
 import { MetatileRenders } from "./metatile-renders.ts";
-import { type LedgerAccess, RenderReports, type RenderReportsParts, tileKey } from "./render-reports.ts";
+import { RenderReports, type RenderReportsParts, tileKey } from "./render-reports.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
 import { UserDispatcher } from "./user-dispatcher.ts";
 

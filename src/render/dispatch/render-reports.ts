@@ -1,14 +1,8 @@
-import type { TileIndex, TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
+import type { TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import { type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
-import type { Leave } from "../admission.ts";
+import type { LedgerAccess } from "../ledger-access.ts";
 import type { MemoryTiles } from "../memory-tiles.ts";
-import {
-  type FilledMetatile,
-  type RenderFailure,
-  type RenderOrder,
-  tileSetsOf,
-  type WrittenTile,
-} from "../render-order.ts";
+import { type RenderFailure, type RenderOrder, tileSetsOf, type WrittenTile } from "../render-order.ts";
 import { toFailure } from "../render-result.ts";
 import type { InfoResult, ProbeResult, RendererResult } from "../renderers.ts";
 import type { Permit } from "../upstream/connection-permits.ts";
@@ -17,22 +11,6 @@ import { sourceName, upstreamOf } from "../upstream/upstream-limits.ts";
 import type { UpstreamMeter } from "../upstream/upstream-meter.ts";
 import type { LayerStates } from "./layer-states.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
-
-/** Methods of the coordinator that the server calls for renders. */
-export interface LedgerAccess {
-  /**
-   * Opens the cells of a metatile of which a user missed a tile. Returns the reservation under which the tiles are
-   * stored. Undefined if the store has no space, so that the tiles must not be stored.
-   * @throws Error when the coordinator has ended
-   */
-  open(order: FilledMetatile, missed: TileIndex): Promise<Leave | undefined>;
-  closeCells(id: number): void;
-  /** Reports written tiles. `reservation` is the reservation under which the renderer stored the tiles. */
-  wrote(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void;
-  lost(tileSet: TileSet, rect: TileRect): void;
-  /** Reports why the store did not take a rendered metatile of a layer. */
-  notStored(layer: LayerName, reason: string, who: "user" | "job"): void;
-}
 
 export interface RenderReportsParts {
   readonly ledger: LedgerAccess;

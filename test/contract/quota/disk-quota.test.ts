@@ -66,7 +66,7 @@ describe("fields that are not known", () => {
     < layerQuotas.LayerQuota[1].Layer: unknown field, expected layer {any}
   `,
   );
-  test("are in the log", async () => {
+  test("unknown fields are in the log", async () => {
     const path = `${at().url}/rest/diskquota.json`;
     await fetch(path, { method: "PUT", body: '{"gwcQuotaConfiguration":{"enabeld":true}}' });
     await until("the line is there", async () =>

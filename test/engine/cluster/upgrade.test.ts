@@ -6,10 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectToNode } from "../../../src/app/cluster/link/connections.ts";
 import { FramedPort } from "../../../src/app/cluster/link/framed-port.ts";
 import { LINK_VERSION, type LinkVersion } from "../../../src/app/cluster/link/link-version.ts";
-import type { LeadMethods, NodeHello } from "../../../src/app/cluster/link/node-methods.ts";
+import { LEAD, type LeadMethods, type NodeHello } from "../../../src/app/cluster/link/node-methods.ts";
 import { parseHostPort } from "../../../src/configuration/cluster-options.ts";
-import { Channel, type Message, remoteMethods, type Sendings } from "../../../src/lib/process/channel.ts";
+import { Channel } from "../../../src/lib/process/channel.ts";
+import type { Message } from "../../../src/lib/process/message.ts";
+import { method, remoteMethods } from "../../../src/lib/process/method-table.ts";
 import { ownVersion } from "../../../src/lib/process/version.ts";
+import { machineClock } from "../../../src/lib/time/machine-clock.ts";
 import { newCluster, nodesOf, type TestCluster } from "../../support/cluster/cluster.ts";
 import { hasPostgres } from "../../support/postgres/postgres.ts";
 import { buildNext, NEXT_VERSION, type OtherBuild } from "../../support/server/next-build.ts";
@@ -33,11 +36,7 @@ const NAMES = ["a", "b", "c"] as const;
 type Name = (typeof NAMES)[number];
 
 /** Methods that a later version could have. */
-interface Newer {
-  newerCall(): Promise<void>;
-  newerNote(): void;
-}
-const NEWER: Sendings<Newer> = { newerCall: "call", newerNote: "note" };
+const NEWER = { newerCall: method<() => Promise<void>>("call"), newerNote: method<() => void>("note") };
 
 /** A cluster of both versions, and clients that never stop. */
 class MixedCluster {
@@ -239,10 +238,14 @@ describe.skipIf(!hasPostgres)("a node of another version", () => {
   });
 
   /** Connects as a node does. */
-  async function connect(): Promise<{ readonly channel: Channel<Record<never, never>, LeadMethods>; socket: Socket }> {
+  async function connect(): Promise<{ readonly channel: Channel<LeadMethods>; socket: Socket }> {
     const [, address = ""] = /"address":"([^"]+)"[^\n]*this node leads/.exec(lead.log()) ?? [];
-    const socket = await connectToNode(parseHostPort(address) ?? expect.fail(lead.log()), "a-secret-of-the-test");
-    return { channel: new Channel(new FramedPort(socket), {}), socket };
+    const socket = await connectToNode(
+      parseHostPort(address) ?? expect.fail(lead.log()),
+      "a-secret-of-the-test",
+      machineClock,
+    );
+    return { channel: new Channel(new FramedPort(socket), {}, LEAD), socket };
   }
 
   const logged = (text: string): Promise<true> =>
@@ -259,7 +262,7 @@ describe.skipIf(!hasPostgres)("a node of another version", () => {
 
   test("whose messages have another version is refused, and both versions are named", async () => {
     const { channel, socket } = await connect();
-    const welcome = await channel.call("join", hello({ version: LINK_VERSION + 1, program: "9.0.0" }));
+    const welcome = await channel.remote.join(hello({ version: LINK_VERSION + 1, program: "9.0.0" }));
     expect(welcome).toMatchObject({ kind: "refused" });
     expect(welcome).toHaveProperty(
       "reason",
@@ -273,7 +276,7 @@ describe.skipIf(!hasPostgres)("a node of another version", () => {
   test("that sends a message which the lead does not know gets an error, or its connection ends", async () => {
     const { channel, socket } = await connect();
     // Of an interface that the lead does not have.
-    const newer = remoteMethods<Newer>(channel as unknown as Channel<Record<never, never>, Newer>, NEWER);
+    const newer = remoteMethods(channel, NEWER);
     await expect(newer.newerCall()).rejects.toMatchObject({ code: "unknown_method" });
     const closed = once(socket, "close");
     newer.newerNote();

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { machineDisk } from "../../../src/lib/file/machine-disk.ts";
 import { StateError } from "../../../src/state/data-directory.ts";
 import { openPostgres } from "../../../src/state/postgres/postgres-database.ts";
 import { parsePostgresUrl } from "../../../src/state/postgres/postgres-url.ts";
@@ -78,6 +79,7 @@ afterEach(() => {
 function connected(query: string, { account = "nuthatch", host = "127.0.0.1", database = "postgres" } = {}): string {
   const target = parsePostgresUrl(
     `postgres://${account}@${host}:${port}/${database}?${query.replaceAll("DIR", encodeURIComponent(directory))}`,
+    machineDisk,
   );
   if (!target.ok) return target.error;
   const db = openPostgres(target.value, { thread: POSTGRES_THREAD, diverged: () => {} });

@@ -1,4 +1,4 @@
-import { ActiveJob } from "../../../src/jobs/active-job.ts";
+import { ActiveJob } from "../../../src/jobs/active/active-job.ts";
 import type { StoredJob } from "../../../src/jobs/record/stored-job.ts";
 import { countRanges } from "../../../src/plan/count-tiles.ts";
 import { emptyProgress } from "../../../src/plan/job/job-progress.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
+import { machineDisk } from "../../../src/lib/file/machine-disk.ts";
 import type { Database, Row, SqlValue } from "../../../src/state/database.ts";
 import { openDatabase } from "../../../src/state/embedded-database.ts";
 import { openPostgres } from "../../../src/state/postgres/postgres-database.ts";
@@ -28,7 +29,7 @@ function connect(): PostgresConnection {
   const ownSchema = schemaOf(randomUUID());
   const postgres = sharedPostgres();
   postgres.sql(`CREATE SCHEMA ${ownSchema}`);
-  const target = parsePostgresUrl(`${postgres.url("postgres")}&options=-c%20search_path%3D${ownSchema}`);
+  const target = parsePostgresUrl(`${postgres.url("postgres")}&options=-c%20search_path%3D${ownSchema}`, machineDisk);
   if (!target.ok) throw new Error(target.error);
   const database = openPostgres(target.value, {
     thread: POSTGRES_THREAD,
@@ -45,7 +46,7 @@ function connect(): PostgresConnection {
  * The same file opened again has the same content.
  */
 export function openTestDatabase(file = ":memory:"): Database {
-  if (!inPostgres) return openDatabase(file);
+  if (!inPostgres) return openDatabase(file, machineDisk);
   const schema = schemaOf(file === ":memory:" ? randomUUID() : file);
   // A test that kills its server opens the state again without closing it.
   open.get(schema)?.close();

@@ -1,15 +1,16 @@
 import { onTestFinished } from "vitest";
-import { type HttpServerMethods, SERVING_CALLS } from "../../../src/app/process/process-methods.ts";
+import { CALLED_BY_MEMBERS } from "../../../src/app/process/process-methods.ts";
 import { Serving } from "../../../src/app/serving/serving.ts";
 import type { Configuration } from "../../../src/configuration/configuration.ts";
-import { Channel, remoteMethods } from "../../../src/lib/process/channel.ts";
+import { Channel } from "../../../src/lib/process/channel.ts";
+import { machineRandom } from "../../../src/lib/random/machine-random.ts";
+import { machineClock } from "../../../src/lib/time/machine-clock.ts";
 import { silentLog } from "../silent-log.ts";
 import { createMemoryStore } from "../stores/memory-store.ts";
 
 /** Starts a process's HTTP side, with a store in memory and an upstream that fails. Its coordinator does not answer. */
 export async function startServing(configuration: Configuration): Promise<{ serving: Serving; origin: string }> {
   const silent = { postMessage: () => undefined, on: () => undefined };
-  const channel = new Channel<Record<never, never>, HttpServerMethods>(silent, {});
   const failure = { kind: "failed", failure: "exception", message: "it fails", retryAfterMs: undefined } as const;
   const serving = new Serving({
     configuration,
@@ -17,14 +18,13 @@ export async function startServing(configuration: Configuration): Promise<{ serv
     stores: { store: createMemoryStore(), configure: () => undefined },
     diskTiers: undefined,
     core: {
-      operations: channel,
-      renders: {
-        renderForUser: async () => ({ kind: "remembered", failure, retryAfterSeconds: 1, failed: "just now" }),
-        queryUpstream: async () => failure,
-        renderStatus: async () => ({ drawing: false, failing: undefined, truncatedMs: undefined }),
-      },
-      ...remoteMethods(channel, SERVING_CALLS),
+      ...new Channel(silent, {}, CALLED_BY_MEMBERS).remote,
+      renderForUser: async () => ({ kind: "remembered", failure, retryAfterSeconds: 1, failed: "just now" }),
+      queryUpstream: async () => failure,
+      renderStatus: async () => ({ drawing: false, failing: undefined, truncatedMs: undefined }),
     },
+    clock: machineClock,
+    random: machineRandom,
     log: silentLog,
   });
   const { port } = await serving.listen("127.0.0.1", 0);

@@ -1,8 +1,8 @@
 import TinyQueue from "tinyqueue";
 import type { TileIndex, TileRect } from "../../../src/grid/grid-set.ts";
 import { CELL_SIDE, type TileSet, tileSetKey } from "../../../src/layer/tile-set.ts";
-import { decayedFrequency } from "../../../src/ledger/access-frequency.ts";
-import type { ExpirationPolicy } from "../../../src/quota/quota-configuration.ts";
+import { decayedFrequency } from "../../../src/ledger/blocks/access-frequency.ts";
+import type { ExpirationPolicy } from "../../../src/quota/configuration/quota-configuration.ts";
 
 /** A read of a tile. */
 interface TileRead extends TileIndex {

@@ -1,4 +1,4 @@
-import { type GridSubset, isOffered, nearestLevel, type TileAddress, tileBox } from "../grid.ts";
+import { type GridSubset, isOffered, nearestLevel, type TileAddress, tileBox, tileName } from "../grid.ts";
 import { type DrawOverlay, type Frame, toPixel } from "./draw-overlay.ts";
 
 /** The least width of a tile with a label, and of a tile with a border, in CSS pixels. */
@@ -29,7 +29,7 @@ export const bordersOverlay =
       context.strokeStyle = frame.colour("accent");
       context.strokeRect(left + 0.5, top + 0.5, right - left, bottom - top);
       if (right - left < LABELLED_PX) continue;
-      const text = `${tile.z}/${tile.x}/${tile.y}`;
+      const text = tileName(tile);
       context.fillStyle = frame.colour("panel");
       context.fillRect(left + 1, top + 1, context.measureText(text).width + 10, 20);
       context.fillStyle = frame.colour("ink");

@@ -1,15 +1,6 @@
 import type { GridSubset } from "../grid.ts";
-import type { SquareState, Squares } from "../map-surface.ts";
+import { SQUARE_COLOURS, type SquareState, type Squares } from "../map-surface.ts";
 import { type DrawOverlay, type Frame, toPixel } from "./draw-overlay.ts";
-
-/** The style sheet's colour variable of each state. Each state also has its own pattern. */
-const COLOURS: Readonly<Record<SquareState, string>> = {
-  kept: "good",
-  stale: "warn",
-  failed: "bad",
-  drawing: "busy",
-  evicted: "soft",
-};
 
 /** The opacity of a square over the picture below it. */
 const OPACITY: Readonly<Record<SquareState, number>> = {
@@ -28,7 +19,7 @@ export const squaresOverlay =
   (subset: GridSubset, squares: Squares, states: readonly SquareState[]): DrawOverlay =>
   (context, frame) => {
     for (const state of states) {
-      context.fillStyle = frame.colour(COLOURS[state]);
+      context.fillStyle = frame.colour(SQUARE_COLOURS[state]);
       context.strokeStyle = context.fillStyle;
       for (const run of visibleRuns(subset, squares, state, frame)) fillRun(context, run, state);
     }

@@ -1,40 +1,37 @@
 import { Link } from "../../components/link.tsx";
 import { Chip } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import { dateTime, relative } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
+import { type Columns, Table } from "../../components/table.tsx";
+import { dateTime, relative } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { describe, type Entry } from "./entry.ts";
 
 export function ActivityTable({ entries }: { readonly entries: readonly Entry[] }) {
   return <Table caption={t("nav.activity")} columns={columns()} rows={entries} rowKey={({ id }) => id} />;
 }
 
-const columns = (): readonly Column<Entry>[] => [
-  {
-    key: "time",
-    label: t("activity.time"),
-    cell: ({ time }) => (
+const columns = (): Columns<Entry> => [
+  [
+    t("activity.time"),
+    ({ time }) => (
       <>
         <time dateTime={time}>{dateTime(time)}</time>
         <small class="below">{relative(time)}</small>
       </>
     ),
-  },
-  {
-    key: "user",
-    label: t("activity.user"),
-    cell: ({ user, address }) => (
+  ],
+  [
+    t("activity.user"),
+    ({ user, address }) => (
       <>
         {user ?? <span class="soft">{t("activity.nobody")}</span>}
         <small class="below">{address}</small>
       </>
     ),
-  },
-  { key: "what", label: t("activity.what"), cell: (entry) => <What entry={entry} /> },
-  {
-    key: "result",
-    label: t("activity.result"),
-    cell: ({ status, reason }) =>
+  ],
+  [t("activity.what"), (entry) => <What entry={entry} />],
+  [
+    t("activity.result"),
+    ({ status, reason }) =>
       reason === null ? (
         <Chip tone="good">{status}</Chip>
       ) : (
@@ -43,7 +40,7 @@ const columns = (): readonly Column<Entry>[] => [
           <small class="reason">{reason}</small>
         </>
       ),
-  },
+  ],
 ];
 
 function What({ entry }: { readonly entry: Entry }) {

@@ -1,6 +1,6 @@
-import type { Doc } from "../../core/api.ts";
-import type { TextKey } from "../../core/i18n.ts";
-import { decodeSegment, pathOf } from "../../core/router.ts";
+import { decodeSegment, pathOf } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import type { TextKey } from "../../core/text/i18n.ts";
 
 export type Entry = Doc<"ActivityEntry">;
 

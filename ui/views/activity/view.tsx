@@ -1,13 +1,13 @@
+import { Button } from "../../components/button.tsx";
+import { ChoiceFilter, ClearFilters, TextFilter } from "../../components/fields/filter-field.tsx";
 import { Pages } from "../../components/pages.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
-import { t } from "../../core/i18n.ts";
-import { jsonText } from "../../core/json.ts";
-import { place, setQuery } from "../../core/router.ts";
-import { ActivityFilters } from "./activity-filters.tsx";
+import { place, setQuery } from "../../core/page/router.ts";
+import { jsonText } from "../../core/server/json.ts";
+import { t } from "../../core/text/i18n.ts";
 import { ActivityTable } from "./activity-table.tsx";
 import type { Entry } from "./entry.ts";
-import { FILTERS } from "./list-query.ts";
-import { useActivity } from "./use-activity.ts";
+import { FILTERS, useActivity } from "./use-activity.ts";
 
 /** Lists changes with their accounts, and refused requests, newest first. The list is live until the user pauses it. */
 export function View() {
@@ -23,21 +23,22 @@ export function View() {
       actions={
         <>
           {isFirst && (
-            <button
-              type="button"
+            <Button
+              label={t(isPaused ? "activity.resume" : "activity.pause")}
               class="quiet"
               aria-pressed={isPaused}
-              onClick={() => {
+              onPress={() => {
                 if (isPaused) loaded.reload();
                 setQuery({ paused: isPaused ? undefined : "1" });
               }}
-            >
-              {t(isPaused ? "activity.resume" : "activity.pause")}
-            </button>
+            />
           )}
-          <button type="button" class="quiet" disabled={entries.length === 0} onClick={() => download(entries)}>
-            {t("activity.download")}
-          </button>
+          <Button
+            label={t("activity.download")}
+            class="quiet"
+            disabled={entries.length === 0}
+            onPress={() => download(entries)}
+          />
         </>
       }
     >
@@ -69,3 +70,21 @@ function download(entries: readonly Entry[]): void {
   link.click();
   URL.revokeObjectURL(address);
 }
+
+const METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** The filters of the list. Their values are in the address. */
+const ActivityFilters = () => (
+  <search class="filters">
+    <TextFilter name="q" label={t("activity.search")} />
+    <TextFilter name="user" label={t("activity.user")} isExact />
+    <ChoiceFilter
+      name="refused"
+      label={t("activity.kind")}
+      values={["false", "true"]}
+      textOf={(refused) => t(refused === "true" ? "activity.kind.refused" : "activity.kind.changes")}
+    />
+    <ChoiceFilter name="method" label={t("activity.method")} values={METHODS} />
+    <ClearFilters names={FILTERS} />
+  </search>
+);

@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks";
-import { Link } from "../../components/link.tsx";
+import { ButtonLink } from "../../components/link.tsx";
 import { Empty, Loading, Panel, ProblemBox } from "../../components/parts.tsx";
-import { type Doc, queryOf } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
-import { titleOf } from "../../core/layer.ts";
-import { useDocument } from "../../core/resource.ts";
-import { place, setQuery } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
-import { type TileAddress, tileAt, tileBox } from "../../map/grid.ts";
+import { titleOf } from "../../core/model/layer.ts";
+import { place, setQuery } from "../../core/page/router.ts";
+import { type Doc, queryOf } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { t } from "../../core/text/i18n.ts";
+import type { TileAddress } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
 import { type MapSurface, stateOf } from "../../map/map-surface.ts";
-import { parseTile, TileField, tileName } from "../../map/tile-field.tsx";
+import { TileField } from "../../map/tile-field.tsx";
 import { type TileSet, tileSetOfQuery, tileSetQuery } from "../../map/tile-set.ts";
 import { TileSetChoice } from "../../map/tile-set-choice.tsx";
 import { intersection, useCoverage } from "../../map/use-coverage.ts";
@@ -31,12 +31,11 @@ export function Coverage({ layer }: { readonly layer: Doc<"Layer"> }) {
 }
 
 function OfTileSet({ layer, tileSet }: { readonly layer: Doc<"Layer">; readonly tileSet: TileSet }) {
-  const { subset, format, parameters } = tileSet;
+  const { subset } = tileSet;
   const [surface, setSurface] = useState<MapSurface>();
   const [version, setVersion] = useState(0);
   const levels = useDocument("CoverageLevels", `coverage/levels${queryOf(tileSetQuery(layer.name, tileSet))}`);
   const z = chosenLevel(place.value.query.get("z"));
-  const tile = parseTile(place.value.query.get("tile"));
   const shown = useCoverage({
     surface,
     layer: layer.name,
@@ -49,25 +48,17 @@ function OfTileSet({ layer, tileSet }: { readonly layer: Doc<"Layer">; readonly 
   });
   const hasFailed = (at: TileAddress): boolean =>
     shown.squares !== undefined && stateOf(shown.squares, subset, at) === "failed";
-  useTileOfMap(surface, tile, (at) => {
-    const found = tileAt(subset, shown.z ?? subset.zoomStart, at);
-    setQuery({ tile: found && tileName(found) });
-  });
+  const tile = useTileOfMap(surface, shown.z ?? subset.zoomStart);
   return (
     <div class="coverage">
       <TileSetChoice layer={layer} tileSet={tileSet} />
       <div class="beside">
         <LayerMap
           layer={layer}
-          gridSet={subset.gridSet}
-          format={format}
-          parameters={parameters}
+          tileSet={tileSet}
           storedOnly
           label={t("coverage.map", { layer: titleOf(layer) })}
-          onOpen={(opened) => {
-            setSurface(opened);
-            return () => setSurface(undefined);
-          }}
+          onSurface={setSurface}
         >
           <Legend squares={shown.squares} z={shown.z} />
         </LayerMap>
@@ -80,14 +71,7 @@ function OfTileSet({ layer, tileSet }: { readonly layer: Doc<"Layer">; readonly 
           {tile !== undefined && (
             <TilePanel layer={layer} tileSet={tileSet} tile={tile} hasFailed={hasFailed(tile)} version={version} />
           )}
-          <TileField
-            subset={subset}
-            tile={tile}
-            onChoose={(chosen) => {
-              setQuery({ tile: chosen && tileName(chosen) });
-              if (chosen !== undefined) surface?.fit(tileBox(subset, chosen));
-            }}
-          />
+          <TileField subset={subset} tile={tile} surface={surface} />
           <Panel title={t("coverage.byLevel")}>
             <Loading of={levels}>
               {(document) => (
@@ -130,9 +114,7 @@ function MissingLink({ layer, tileSet: { subset, format, parameters }, z, surfac
   });
   return (
     <div class="actions">
-      <Link to={`/new${query}`} class="button quiet">
-        {t("coverage.seedMissing", { z: String(level) })}
-      </Link>
+      <ButtonLink kind="quiet" to={`/new${query}`} label={t("coverage.seedMissing", { z: String(level) })} />
     </div>
   );
 }

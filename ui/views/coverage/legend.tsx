@@ -1,6 +1,6 @@
-import { count } from "../../core/format.ts";
-import { type TextKey, t } from "../../core/i18n.ts";
-import type { SquareState, Squares } from "../../map/map-surface.ts";
+import { count } from "../../core/text/format.ts";
+import { type TextKey, t } from "../../core/text/i18n.ts";
+import { SQUARE_COLOURS, type SquareState, type Squares } from "../../map/map-surface.ts";
 
 const STATES: readonly { readonly state: SquareState; readonly label: TextKey; readonly mark: string }[] = [
   { state: "kept", label: "coverage.kept", mark: "" },
@@ -13,11 +13,16 @@ const STATES: readonly { readonly state: SquareState; readonly label: TextKey; r
 /** The meaning and the number of the visible squares. Each state has a pattern in addition to its colour. */
 export function Legend({ squares, z }: { readonly squares: Squares | undefined; readonly z: number | undefined }) {
   return (
-    <div class="legend">
+    <div class="row legend">
       <ul>
         {STATES.map(({ state, label, mark }) => (
           <li key={state}>
-            <svg viewBox="0 0 16 16" class={`square ${state}`} aria-hidden="true">
+            <svg
+              viewBox="0 0 16 16"
+              class="square"
+              style={{ color: `var(--${SQUARE_COLOURS[state]})` }}
+              aria-hidden="true"
+            >
               <rect width="16" height="16" />
               {mark !== "" && <path d={mark} />}
             </svg>

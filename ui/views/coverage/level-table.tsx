@@ -1,9 +1,9 @@
 import { Meter } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { add, share } from "../../core/json.ts";
+import { type Columns, Table } from "../../components/table.tsx";
+import type { Doc } from "../../core/server/api.ts";
+import { add, share } from "../../core/server/json.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { type GridSubset, levelName } from "../../map/grid.ts";
 
 type Level = Doc<"CoverageLevels">["levels"][number];
@@ -18,32 +18,25 @@ interface LevelTableProps {
 
 /** Shows how many tiles of each level are stored. The map shows the squares of a chosen level at any scale. */
 export function LevelTable({ subset, levels, chosen, onChoose }: LevelTableProps) {
-  const columns: readonly Column<Level>[] = [
-    {
-      key: "share",
-      label: t("coverage.share"),
-      cell: ({ z, kept, stale, total }) => (
+  const columns: Columns<Level> = [
+    [
+      t("coverage.share"),
+      ({ z, kept, stale, total }) => (
         <Meter
           value={share(add(kept, stale ?? 0), total)}
           label={t("coverage.shareOf", { z: String(z) })}
           tone="good"
         />
       ),
-    },
-    { key: "kept", label: t("coverage.kept"), isNumber: true, cell: ({ kept }) => count(kept) },
-    {
-      key: "stale",
-      label: t("coverage.stale"),
-      isNumber: true,
-      cell: ({ stale }) => (stale === null ? "–" : count(stale)),
-    },
-    {
-      key: "failed",
-      label: t("coverage.failed"),
-      isNumber: true,
-      cell: ({ failed }) => <span class={Number(failed) > 0 ? "bad-text" : undefined}>{count(failed)}</span>,
-    },
-    { key: "total", label: t("coverage.of"), isNumber: true, cell: ({ total }) => count(total) },
+    ],
+    [t("coverage.kept"), ({ kept }) => count(kept), "number"],
+    [t("coverage.stale"), ({ stale }) => (stale === null ? "–" : count(stale)), "number"],
+    [
+      t("coverage.failed"),
+      ({ failed }) => <span class={Number(failed) > 0 ? "bad-text" : undefined}>{count(failed)}</span>,
+      "number",
+    ],
+    [t("coverage.of"), ({ total }) => count(total), "number"],
   ];
   return (
     <Table

@@ -1,4 +1,4 @@
-import { jsonText } from "../../core/json.ts";
+import { isRecord, jsonText } from "../../core/server/json.ts";
 
 /** A value that differs between two documents. */
 export interface Difference {
@@ -9,12 +9,9 @@ export interface Difference {
   readonly after: string | undefined;
 }
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Returns the values that differ between two JSON documents, in the order of their keys. */
 export function differences(before: unknown, after: unknown, path = ""): readonly Difference[] {
-  if (isMap(before) && isMap(after)) {
+  if (isRecord(before) && isRecord(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return keys.flatMap((key) => differences(before[key], after[key], path === "" ? key : `${path}.${key}`));
   }

@@ -1,7 +1,7 @@
 import { Panel } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import { bytes, count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
+import { type Columns, Table } from "../../components/table.tsx";
+import { bytes, count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { type Difference, differences } from "./differences.ts";
 import type { Effect } from "./use-editor.ts";
 
@@ -28,21 +28,20 @@ export function EffectPanel({
   );
 }
 
-const DIFFERENCES: readonly Column<Difference>[] = [
-  { key: "path", label: "edit.path", cell: ({ path }) => <code>{path}</code> },
-  { key: "before", label: "edit.before", cell: ({ before }) => <code class="wrapped">{before ?? "–"}</code> },
-  { key: "after", label: "edit.after", cell: ({ after }) => <code class="wrapped">{after ?? "–"}</code> },
+const columnsOf = (): Columns<Difference> => [
+  [t("edit.path"), ({ path }) => <code>{path}</code>],
+  [t("edit.before"), ({ before }) => <code class="wrapped">{before ?? "–"}</code>],
+  [t("edit.after"), ({ after }) => <code class="wrapped">{after ?? "–"}</code>],
 ];
 
 export function DifferenceTable({ before, after }: { readonly before: unknown; readonly after: unknown }) {
   const found = differences(before, after);
   if (found.length === 0) return <p>{t("edit.same")}</p>;
-  const columns = DIFFERENCES.map((column) => ({ ...column, label: t(`edit.${column.key}` as "edit.path") }));
   return (
     <>
       <Table
         caption={t("edit.differences")}
-        columns={columns}
+        columns={columnsOf()}
         rows={found.slice(0, MOST_SHOWN)}
         rowKey={({ path }) => path}
       />
@@ -69,11 +68,11 @@ export function Price({ effect }: { readonly effect: Effect }) {
             rows={invalid}
             rowKey={(one) => `${one.layer} ${one.gridSet} ${one.format} ${one.parametersId}`}
             columns={[
-              { key: "layer", label: t("field.layer"), cell: ({ layer }) => layer },
-              { key: "gridSet", label: t("edit.gridSet"), cell: ({ gridSet }) => gridSet },
-              { key: "format", label: t("edit.format"), cell: ({ format }) => format },
-              { key: "tiles", label: t("field.tiles"), isNumber: true, cell: (one) => count(one.tiles) },
-              { key: "bytes", label: t("field.size"), isNumber: true, cell: (one) => bytes(one.bytes) },
+              [t("field.layer"), ({ layer }) => layer],
+              [t("edit.gridSet"), ({ gridSet }) => gridSet],
+              [t("edit.format"), ({ format }) => format],
+              [t("field.tiles"), (one) => count(one.tiles), "number"],
+              [t("field.size"), (one) => bytes(one.bytes), "number"],
             ]}
           />
         </>

@@ -1,5 +1,6 @@
-import type { Doc } from "../../core/api.ts";
-import type { TextKey } from "../../core/i18n.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { sendTagged } from "../../core/server/api.ts";
+import type { TextKey } from "../../core/text/i18n.ts";
 
 /** An object of the configuration as the editor shows it. */
 export interface EditedObject {
@@ -90,3 +91,15 @@ export const KINDS: readonly EditedKind[] = [
     },
   },
 ];
+
+/** An object as it was read, with its tag. */
+export interface Read extends EditedObject {
+  readonly tag: string | null;
+}
+
+/** Reads an object of the configuration. @throws Problem */
+export async function readObject(kind: EditedKind, name: string): Promise<Read> {
+  const path = `${kind.collection}/${encodeURIComponent(name)}`;
+  const { document, tag } = await sendTagged<unknown>({ method: "GET", path });
+  return { ...kind.read(document), tag };
+}

@@ -1,15 +1,15 @@
 import type { TargetedSubmitEvent } from "preact";
-import { Commands } from "../../components/commands.tsx";
+import { Button } from "../../components/button.tsx";
+import { Commands } from "../../components/dialogs/commands.tsx";
 import { Field, Panel } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
-import type { Problem } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
-import { jsonText } from "../../core/json.ts";
-import { navigate, pathOf } from "../../core/router.ts";
+import { navigate, pathOf } from "../../core/page/router.ts";
+import type { Problem } from "../../core/server/api.ts";
+import { jsonText } from "../../core/server/json.ts";
+import { t } from "../../core/text/i18n.ts";
 import { ProblemTable, problemsOf } from "../settings/problem-table.tsx";
 import { DifferenceTable, EffectPanel } from "./effect-panel.tsx";
-import type { EditedKind } from "./kinds.ts";
-import type { Read } from "./read-object.ts";
+import type { EditedKind, Read } from "./kinds.ts";
 import { RemoveObject } from "./remove-object.tsx";
 import { type Editor, parsed, useEditor } from "./use-editor.ts";
 
@@ -66,14 +66,12 @@ export function ObjectEditor({ kind, name, start }: EditorProps) {
         </label>
       )}
       <div class="buttons">
-        <button
-          type="button"
+        <Button
+          label={t("edit.check")}
           class="quiet"
           disabled={isBusy.value || shown === undefined}
-          onClick={() => void editor.check()}
-        >
-          {t("edit.check")}
-        </button>
+          onPress={editor.check}
+        />
         <button type="submit" class="primary" disabled={isBusy.value || !isChecked}>
           {t("edit.apply")}
         </button>
@@ -119,26 +117,22 @@ function Conflict({ editor }: { readonly editor: Editor }) {
         <p class="notice warn">{theirs === "gone" ? t("edit.gone") : t("edit.conflict.what")}</p>
         {theirs !== "gone" && <DifferenceTable before={base.value?.configuration} after={theirs.configuration} />}
         <div class="buttons">
-          <button
-            type="button"
-            onClick={() => {
+          <Button
+            label={t("edit.keepMine")}
+            onPress={() => {
               editor.rebase();
               void editor.check();
             }}
-          >
-            {t("edit.keepMine")}
-          </button>
+          />
           {theirs !== "gone" && (
-            <button
-              type="button"
+            <Button
+              label={t("edit.takeTheirs")}
               class="quiet"
-              onClick={() => {
+              onPress={() => {
                 text.value = jsonText(theirs.configuration, 2);
                 editor.rebase();
               }}
-            >
-              {t("edit.takeTheirs")}
-            </button>
+            />
           )}
         </div>
       </div>

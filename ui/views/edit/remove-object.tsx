@@ -1,10 +1,12 @@
 import { useSignal } from "@preact/signals";
-import { Commands } from "../../components/commands.tsx";
-import { Dialog } from "../../components/dialog.tsx";
-import { toast } from "../../components/toast.tsx";
-import { type ApiRequest, asProblem, send } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
-import { navigate, pathOf } from "../../core/router.ts";
+import { Button } from "../../components/button.tsx";
+import { Commands } from "../../components/dialogs/commands.tsx";
+import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
+import { toast, toastProblem } from "../../components/toast.tsx";
+import { navigate, pathOf } from "../../core/page/router.ts";
+import { type ApiRequest, send } from "../../core/server/api.ts";
+import { useBusy } from "../../core/server/busy.ts";
+import { t } from "../../core/text/i18n.ts";
 import { Price } from "./effect-panel.tsx";
 import type { EditedKind } from "./kinds.ts";
 import type { Effect } from "./use-editor.ts";
@@ -20,25 +22,16 @@ interface RemoveProps {
 /** A button that shows the effect of the removal of an object, and then removes it. */
 export function RemoveObject({ kind, name, tag, onConflict }: RemoveProps) {
   const effect = useSignal<Effect | undefined>(undefined);
-  const isBusy = useSignal(false);
+  const { isBusy, run } = useBusy((problem) => {
+    effect.value = undefined;
+    if (problem.status === 412) onConflict();
+    else toastProblem(problem);
+  });
   const title = t("edit.remove.of", { name });
   const request: ApiRequest = {
     method: "DELETE",
     path: `${kind.collection}/${encodeURIComponent(name)}`,
     headers: tag === null ? {} : { "If-Match": tag },
-  };
-  const run = async (work: () => Promise<void>): Promise<void> => {
-    isBusy.value = true;
-    try {
-      await work();
-    } catch (error) {
-      const problem = asProblem(error);
-      effect.value = undefined;
-      if (problem.status === 412) onConflict();
-      else toast(problem.message, { kind: "problem" });
-    } finally {
-      isBusy.value = false;
-    }
   };
   const ask = (): Promise<void> =>
     run(async () => {
@@ -52,24 +45,19 @@ export function RemoveObject({ kind, name, tag, onConflict }: RemoveProps) {
     });
   return (
     <>
-      <button type="button" class="danger" disabled={isBusy.value} onClick={() => void ask()}>
-        {t("edit.remove")}
-      </button>
+      <Button label={t("edit.remove")} class="danger" disabled={isBusy.value} onPress={ask} />
       {effect.value !== undefined && (
-        <Dialog title={title} onClose={() => (effect.value = undefined)}>
-          <div class="body">
-            <Price effect={effect.value} />
-          </div>
+        <ConfirmDialog
+          title={title}
+          body={<Price effect={effect.value} />}
+          label={t("edit.remove")}
+          kind="danger"
+          disabled={isBusy.value}
+          onConfirm={remove}
+          onClose={() => (effect.value = undefined)}
+        >
           <Commands request={request} subject={title} isOpen />
-          <div class="buttons">
-            <button type="button" class="quiet" onClick={() => (effect.value = undefined)}>
-              {t("cancel")}
-            </button>
-            <button type="button" class="danger" disabled={isBusy.value} onClick={() => void remove()}>
-              {t("edit.remove")}
-            </button>
-          </div>
-        </Dialog>
+        </ConfirmDialog>
       )}
     </>
   );

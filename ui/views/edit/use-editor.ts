@@ -1,8 +1,9 @@
 import { type Signal, useSignal } from "@preact/signals";
-import { type ApiRequest, asProblem, type Doc, type Problem, send } from "../../core/api.ts";
-import { jsonText, parseJson } from "../../core/json.ts";
+import { type ApiRequest, type Doc, type Problem, send } from "../../core/server/api.ts";
+import { type Busy, useBusy } from "../../core/server/busy.ts";
+import { jsonText, parseJson } from "../../core/server/json.ts";
 import type { EditedKind } from "./kinds.ts";
-import { type Read, readObject } from "./read-object.ts";
+import { type Read, readObject } from "./kinds.ts";
 
 export type Effect = Doc<"ConfigurationEffect">;
 
@@ -24,7 +25,7 @@ export interface Editor {
   readonly problem: Signal<Problem | undefined>;
   /** The newer state that another user has made. `gone` if the object was removed. */
   readonly conflict: Signal<Read | "gone" | undefined>;
-  readonly isBusy: Signal<boolean>;
+  readonly isBusy: Busy["isBusy"];
   /** Returns the request that applies the change. Undefined if the text is not JSON, or lacks the name. */
   request(): ApiRequest | undefined;
   check(): Promise<void>;
@@ -73,29 +74,16 @@ export function useEditor(kind: EditedKind, name: string | undefined, start: Rea
   const checked = useSignal<Checked | undefined>(undefined);
   const problem = useSignal<Problem | undefined>(undefined);
   const conflict = useSignal<Read | "gone" | undefined>(undefined);
-  const isBusy = useSignal(false);
   const request = (): ApiRequest | undefined => requestOf(kind, name, { text, truncates, base });
 
-  const refused = async (error: unknown): Promise<void> => {
-    const found = asProblem(error);
-    if (found.status !== 412 || name === undefined) {
-      problem.value = found;
-      return;
-    }
-    conflict.value = await readObject(kind, name).catch(() => "gone" as const);
-  };
-
-  const run = async (work: () => Promise<void>): Promise<void> => {
-    isBusy.value = true;
+  const { isBusy, run: runBusy } = useBusy(async (found) => {
+    if (found.status !== 412 || name === undefined) problem.value = found;
+    else conflict.value = await readObject(kind, name).catch(() => "gone" as const);
+  });
+  const run = (work: () => Promise<void>): Promise<void> => {
     problem.value = undefined;
     conflict.value = undefined;
-    try {
-      await work();
-    } catch (error) {
-      await refused(error);
-    } finally {
-      isBusy.value = false;
-    }
+    return runBusy(work);
   };
 
   return {

@@ -1,14 +1,12 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { Empty, Page, ProblemBox } from "../../components/parts.tsx";
-import { asProblem, type Problem } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
-import { jsonText } from "../../core/json.ts";
-import { may } from "../../core/session.ts";
+import { Empty, Loading, Page } from "../../components/parts.tsx";
+import { jsonText } from "../../core/server/json.ts";
+import { useLoadedOnce } from "../../core/server/loaded-once.ts";
+import { may } from "../../core/server/session.ts";
+import { t } from "../../core/text/i18n.ts";
 import type { ViewProps } from "../../view.ts";
-import { type EditedKind, KINDS } from "./kinds.ts";
+import { type EditedKind, KINDS, type Read, readObject } from "./kinds.ts";
 import { ObjectEditor } from "./object-editor.tsx";
-import { type Read, readObject } from "./read-object.ts";
 
 /** `/edit/KIND/NAME` changes an object of the configuration, `/edit/KIND` makes one. */
 export function View({ segments: [collection, name] }: ViewProps) {
@@ -29,29 +27,18 @@ export function View({ segments: [collection, name] }: ViewProps) {
 }
 
 function Existing({ kind, name }: { readonly kind: EditedKind; readonly name: string }) {
-  const read = useSignal<Read | undefined>(undefined);
-  const problem = useSignal<Problem | undefined>(undefined);
-  const load = (): void => {
-    problem.value = undefined;
-    readObject(kind, name).then(
-      (found) => {
-        read.value = found;
-      },
-      (error: unknown) => {
-        problem.value = asProblem(error);
-      },
-    );
+  const attempt = useSignal(0);
+  const { value, problem } = useLoadedOnce(() => readObject(kind, name), attempt.value);
+  const retry = (): void => {
+    attempt.value++;
   };
-  useEffect(load, []);
-  if (problem.value !== undefined) return <ProblemBox problem={problem.value} retry={load} />;
-  if (read.value === undefined)
-    return (
-      <p class="soft loading" role="status">
-        {t("loading")}
-      </p>
-    );
-  if (!read.value.editable) return <Fixed kind={kind} of={read.value} />;
-  return <ObjectEditor kind={kind} name={name} start={read.value} />;
+  return (
+    <Loading of={{ data: value, problem, reload: retry }}>
+      {(read) =>
+        read.editable ? <ObjectEditor kind={kind} name={name} start={read} /> : <Fixed kind={kind} of={read} />
+      }
+    </Loading>
+  );
 }
 
 /** An object that cannot be changed over HTTP: its document, and where it is configured. */

@@ -1,13 +1,13 @@
 import type { Signal } from "@preact/signals";
-import { BulkAction } from "../../components/bulk-action.tsx";
-import { Checkbox } from "../../components/checkbox.tsx";
-import type { ApiRequest } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { liveJobs } from "../../core/events.ts";
-import { count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { canRetry, hasEnded, type Job } from "../../core/jobs.ts";
-import { may } from "../../core/session.ts";
+import { BulkAction } from "../../components/dialogs/bulk-action.tsx";
+import { Checkbox } from "../../components/fields/checkbox.tsx";
+import { canRetry, hasEnded, type Job } from "../../core/model/jobs.ts";
+import type { ApiRequest } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { liveJobs } from "../../core/server/events.ts";
+import { may } from "../../core/server/session.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 const ACTIONS = ["pause", "resume", "cancel", "retry"] as const;
 type JobAction = (typeof ACTIONS)[number];
@@ -39,7 +39,7 @@ export function BulkBar({ jobs, selected, onDone }: BulkBarProps) {
   // Events are read here and not in the list, because otherwise each event would render the whole table.
   const chosen = jobs.filter(({ id }) => selected.value.has(id)).map((job) => liveJobs.value.get(job.id) ?? job);
   return (
-    <div class="bulk">
+    <div class="row bulk">
       <Checkbox
         label={chosen.length === 0 ? t("bulk.all") : t("bulk.selected", { count: chosen.length })}
         isChecked={jobs.length > 0 && chosen.length === jobs.length}

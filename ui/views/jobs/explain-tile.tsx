@@ -1,21 +1,22 @@
 import { useSignal } from "@preact/signals";
-import { Dialog } from "../../components/dialog.tsx";
-import { Fact } from "../../components/facts.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialogs/dialog.tsx";
+import { Facts, type NamedValue } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { ProblemBox } from "../../components/parts.tsx";
-import { asProblem, type Doc, get, Problem } from "../../core/api.ts";
-import { bytes, dateTime, duration } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import type { Job } from "../../core/jobs.ts";
+import type { Job } from "../../core/model/jobs.ts";
+import { asProblem, type Doc, get, Problem } from "../../core/server/api.ts";
+import { bytes, dateTime, duration } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { type Explanation, explain } from "../../map/explain.ts";
-import { tileAddress, tmsTemplate } from "../../map/grid.ts";
+import { tileAddress, tileName, tmsTemplate } from "../../map/grid.ts";
 
 type Failure = Doc<"Failures">["failures"][number];
 
 /** A button that explains the present state of a tile. Renders no tile. */
 export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: Failure }) {
   const shown = useSignal<Explanation | Problem | undefined>(undefined);
-  const name = `${tile.z}/${tile.x}/${tile.y}`;
+  const name = tileName(tile);
   // A truncate of several grid sets or formats has no single tile address.
   if (job.gridSet === null || job.format === null) return null;
   const ask = async (): Promise<void> => {
@@ -23,15 +24,16 @@ export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: F
   };
   return (
     <>
-      <button type="button" class="quiet small" aria-label={t("explain.of", { tile: name })} onClick={() => void ask()}>
-        {t("explain")}
-      </button>
+      <Button label={t("explain")} class="quiet small" name={t("explain.of", { tile: name })} onPress={ask} />
       {shown.value !== undefined && (
         <Dialog title={t("coverage.tile", { tile: name })} onClose={() => (shown.value = undefined)}>
           {shown.value instanceof Problem ? (
             <ProblemBox problem={shown.value} />
           ) : (
-            <Facts explanation={shown.value} failure={tile.message} />
+            <>
+              <p>{shown.value.message}</p>
+              <Facts facts={factsOf(shown.value, tile.message)} />
+            </>
           )}
         </Dialog>
       )}
@@ -39,38 +41,21 @@ export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: F
   );
 }
 
-function Facts({ explanation, failure }: { readonly explanation: Explanation; readonly failure: string }) {
-  const { message, store, writtenBy, truncatedBy, drawing } = explanation;
-  return (
-    <>
-      <p>{message}</p>
-      <dl class="facts">
-        <Fact name={t("explain.failure")}>{failure}</Fact>
-        {drawing && <Fact name={t("explain.now")}>{t("explain.drawing")}</Fact>}
-        {store !== null && (
-          <Fact name={t("explain.place")}>
-            <code>{store.key}</code>
-          </Fact>
-        )}
-        {store !== null && store.bytes !== null && <Fact name={t("field.size")}>{bytes(store.bytes)}</Fact>}
-        {store !== null && store.modifiedAt !== null && (
-          <Fact name={t("coverage.written")}>
-            {dateTime(store.modifiedAt)} ({duration(store.ageSeconds ?? 0)})
-          </Fact>
-        )}
-        {writtenBy !== null && (
-          <Fact name={t("explain.writtenBy")}>
-            <Link to={`/jobs/${writtenBy.id}`}>#{writtenBy.id}</Link>
-          </Fact>
-        )}
-        {truncatedBy !== null && (
-          <Fact name={t("explain.truncatedBy")}>
-            <Link to={`/jobs/${truncatedBy.id}`}>#{truncatedBy.id}</Link>
-          </Fact>
-        )}
-      </dl>
-    </>
-  );
+/** Returns the facts about the tile. */
+function factsOf({ store, writtenBy, truncatedBy, drawing }: Explanation, failure: string): readonly NamedValue[] {
+  const link = (job: Explanation["writtenBy"]) => job && <Link to={`/jobs/${job.id}`}>#{job.id}</Link>;
+  return [
+    [t("explain.failure"), failure],
+    drawing && [t("explain.now"), t("explain.drawing")],
+    [t("explain.place"), store && <code>{store.key}</code>],
+    [t("field.size"), store && store.bytes !== null ? bytes(store.bytes) : null],
+    [
+      t("coverage.written"),
+      store && store.modifiedAt !== null ? `${dateTime(store.modifiedAt)} (${duration(store.ageSeconds ?? 0)})` : null,
+    ],
+    [t("explain.writtenBy"), link(writtenBy)],
+    [t("explain.truncatedBy"), link(truncatedBy)],
+  ];
 }
 
 /**

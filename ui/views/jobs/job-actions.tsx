@@ -1,10 +1,10 @@
-import { Action } from "../../components/action.tsx";
-import { Link } from "../../components/link.tsx";
-import { nuthatchCommand } from "../../core/command.ts";
-import { t } from "../../core/i18n.ts";
-import { canRetry, hasEnded, type Job } from "../../core/jobs.ts";
-import { navigate } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
+import { Action } from "../../components/dialogs/action.tsx";
+import { ButtonLink } from "../../components/link.tsx";
+import { canRetry, hasEnded, type Job } from "../../core/model/jobs.ts";
+import { navigate } from "../../core/page/router.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { may } from "../../core/server/session.ts";
+import { t } from "../../core/text/i18n.ts";
 import { formQuery, requestOf } from "./job-request.ts";
 import { TermsButton } from "./job-terms.tsx";
 import { StopJob } from "./stop-job.tsx";
@@ -28,12 +28,8 @@ function SameAgain({ job }: { readonly job: Job }) {
   const query = formQuery(requestOf(job));
   return (
     <>
-      <Link class="button quiet" to={`/new?${query}`}>
-        {t("job.same")}
-      </Link>
-      <Link class="button quiet" to={`/schedules/new?${query}`}>
-        {t("job.asSchedule")}
-      </Link>
+      <ButtonLink kind="quiet" to={`/new?${query}`} label={t("job.same")} />
+      <ButtonLink kind="quiet" to={`/schedules/new?${query}`} label={t("job.asSchedule")} />
     </>
   );
 }

@@ -1,17 +1,16 @@
-import type { ComponentChildren } from "preact";
-import { Commands } from "../../components/commands.tsx";
+import { Commands } from "../../components/dialogs/commands.tsx";
+import { Facts, type NamedValue } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
-import { count, dateTime, decimal } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { JOB_OPTIONS } from "../../core/job-options.ts";
-import { hasEnded, type Job } from "../../core/jobs.ts";
-import { jsonText } from "../../core/json.ts";
+import { JOB_OPTIONS } from "../../core/model/job-options.ts";
+import { hasEnded, type Job } from "../../core/model/jobs.ts";
+import { jsonText } from "../../core/server/json.ts";
+import { count, dateTime, decimal } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { commandOf, requestOf } from "./job-request.ts";
 
 /** Shows the request of the job, and the account that sent it. */
 export function JobFacts({ job }: { readonly job: Job }) {
-  const facts = factsOf(job).filter(([, value]) => value !== null && value !== undefined);
   return (
     <Panel
       title={t("job.request")}
@@ -23,20 +22,13 @@ export function JobFacts({ job }: { readonly job: Job }) {
         />
       }
     >
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <>
-            <dt key={`${name} name`}>{name}</dt>
-            <dd key={name}>{value}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts facts={factsOf(job)} />
       {!hasEnded(job) && <Tasks tasks={job.tasks} />}
     </Panel>
   );
 }
 
-const factsOf = (job: Job): readonly (readonly [string, ComponentChildren])[] => [
+const factsOf = (job: Job): readonly NamedValue[] => [
   [t("field.layer"), <Link to={`/layers/${encodeURIComponent(job.layer)}`}>{job.layer}</Link>],
   [t("field.gridSet"), job.gridSet ?? t("job.allGridSets")],
   [t("field.format"), job.format ?? t("job.allFormats")],
@@ -102,7 +94,7 @@ function Tasks({ tasks }: { readonly tasks: Job["tasks"] }) {
   return (
     <details>
       <summary>{t("tasks.title", { count: tasks.length })}</summary>
-      <ul class="tasks">
+      <ul class="bullets">
         {tasks.map((id, n) => (
           <li key={id}>
             {t("tasks.one", { n: n + 1, count: tasks.length })} · <code>{String(id)}</code>

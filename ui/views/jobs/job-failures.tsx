@@ -2,12 +2,12 @@ import { useSignal } from "@preact/signals";
 import { CopyButton } from "../../components/copy.tsx";
 import { Loading, Panel } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { absoluteAddress, apiAddress } from "../../core/base.ts";
-import { count } from "../../core/format.ts";
-import { t, tMaybe } from "../../core/i18n.ts";
-import type { Job } from "../../core/jobs.ts";
-import { useDocument } from "../../core/resource.ts";
+import type { Job } from "../../core/model/jobs.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { absoluteAddress, apiAddress } from "../../core/server/base.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { count } from "../../core/text/format.ts";
+import { t, tMaybe } from "../../core/text/i18n.ts";
 import { ExplainTile } from "./explain-tile.tsx";
 
 type Failure = Doc<"Failures">["failures"][number];
@@ -34,9 +34,9 @@ export function JobFailures({ job }: { readonly job: Job }) {
       <Table
         caption={t("failures.classes")}
         columns={[
-          { key: "class", label: t("failures.class"), cell: (error) => tMaybe(`class.${error.class}`) },
-          { key: "count", label: t("field.tiles"), isNumber: true, cell: (error) => count(error.count) },
-          { key: "message", label: t("failures.message"), cell: ({ message }) => message },
+          [t("failures.class"), (error) => tMaybe(`class.${error.class}`)],
+          [t("field.tiles"), (error) => count(error.count), "number"],
+          [t("failures.message"), ({ message }) => message],
         ]}
         rows={job.errors}
         rowKey={(error) => error.class}
@@ -58,14 +58,10 @@ function FailedTiles({ job }: { readonly job: Job }) {
           <Table
             caption={t("failures.each")}
             columns={[
-              {
-                key: "tile",
-                label: t("failures.tile"),
-                cell: (failure: Failure) => <code>{`${failure.z}/${failure.x}/${failure.y}`}</code>,
-              },
-              { key: "class", label: t("failures.class"), cell: (failure) => tMaybe(`class.${failure.class}`) },
-              { key: "message", label: t("failures.message"), cell: ({ message }) => message },
-              { key: "explain", label: t("failures.why"), cell: (failure) => <ExplainTile job={job} tile={failure} /> },
+              [t("failures.tile"), (failure: Failure) => <code>{`${failure.z}/${failure.x}/${failure.y}`}</code>],
+              [t("failures.class"), (failure) => tMaybe(`class.${failure.class}`)],
+              [t("failures.message"), ({ message }) => message],
+              [t("failures.why"), (failure) => <ExplainTile job={job} tile={failure} />],
             ]}
             rows={failures}
             rowKey={({ z, x, y, parameters = {} }) => `${z}/${x}/${y} ${JSON.stringify(parameters)}`}

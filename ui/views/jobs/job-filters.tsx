@@ -1,11 +1,10 @@
-import { ChoiceFilter, ClearFilters, TextFilter } from "../../components/filter-field.tsx";
-import { t } from "../../core/i18n.ts";
-import { TYPES } from "../../core/job-options.ts";
-import { useDocument } from "../../core/resource.ts";
-import { place } from "../../core/router.ts";
+import { ChoiceFilter, ClearFilters, TextFilter } from "../../components/fields/filter-field.tsx";
+import { TYPES } from "../../core/model/job-options.ts";
+import { place } from "../../core/page/router.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { t } from "../../core/text/i18n.ts";
 import { FILTERS } from "./list-query.ts";
 
-const RESETS = ["after", "open"];
 const AGES = ["PT1H", "P1D", "P7D", "P30D"] as const;
 
 /**
@@ -21,41 +20,22 @@ export function JobFilters({ layer }: { readonly layer?: string | undefined }) {
   const schedules = useDocument("Schedules", "schedules").data?.schedules ?? [];
   return (
     <search class="filters">
-      <TextFilter name="q" label={t("jobs.search")} resets={RESETS} />
+      <TextFilter name="q" label={t("jobs.search")} />
       {layer === undefined && (
-        <TextFilter
-          name="layer"
-          label={t("field.layer")}
-          resets={RESETS}
-          list={layers.map(({ name }) => name)}
-          isExact
-        />
+        <TextFilter name="layer" label={t("field.layer")} list={layers.map(({ name }) => name)} isExact />
       )}
-      <ChoiceFilter
-        name="type"
-        label={t("field.type")}
-        resets={RESETS}
-        values={TYPES}
-        textOf={(type) => t(`type.${type}`)}
-      />
-      <TextFilter name="createdBy" label={t("field.by")} resets={RESETS} isExact />
-      <TextFilter
-        name="schedule"
-        label={t("field.schedule")}
-        resets={RESETS}
-        list={schedules.map(({ name }) => name)}
-        isExact
-      />
+      <ChoiceFilter name="type" label={t("field.type")} values={TYPES} textOf={(type) => t(`type.${type}`)} />
+      <TextFilter name="createdBy" label={t("field.by")} isExact />
+      <TextFilter name="schedule" label={t("field.schedule")} list={schedules.map(({ name }) => name)} isExact />
       {isOwnTime ? (
         <>
-          <TextFilter name="since" label={t("filter.since")} type="datetime-local" resets={RESETS} isExact />
-          <TextFilter name="until" label={t("filter.until")} type="datetime-local" resets={RESETS} isExact />
+          <TextFilter name="since" label={t("filter.since")} type="datetime-local" isExact />
+          <TextFilter name="until" label={t("filter.until")} type="datetime-local" isExact />
         </>
       ) : (
         <ChoiceFilter
           name="since"
           label={t("field.made")}
-          resets={RESETS}
           none={t("filter.anyTime")}
           values={[...AGES, localTime(new Date(Date.now() - 86_400_000))]}
           textOf={(since) => {
@@ -64,7 +44,7 @@ export function JobFilters({ layer }: { readonly layer?: string | undefined }) {
           }}
         />
       )}
-      <ClearFilters names={FILTERS} resets={RESETS} />
+      <ClearFilters names={FILTERS} />
     </search>
   );
 }

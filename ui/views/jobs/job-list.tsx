@@ -1,20 +1,21 @@
 import { useSignal } from "@preact/signals";
+import { KIND_TONES } from "../../components/job-parts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Pages } from "../../components/pages.tsx";
-import { Empty, Loading, Page } from "../../components/parts.tsx";
-import { type Doc, queryOf } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
-import { useJobChanges } from "../../core/jobs.ts";
-import { type Loaded, useDocument } from "../../core/resource.ts";
-import { place } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
+import { Chip, Empty, Loading, Page } from "../../components/parts.tsx";
+import { JOB_KINDS, useJobChanges } from "../../core/model/jobs.ts";
+import { place } from "../../core/page/router.ts";
+import { type Doc, queryOf } from "../../core/server/api.ts";
+import { type Loaded, useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { JobFilters } from "./job-filters.tsx";
 import { rowsOf } from "./job-rows.ts";
 import { JobTable } from "./job-table.tsx";
 import { KillMenu } from "./kill-menu.tsx";
-import { KindChips } from "./kind-chips.tsx";
-import { FILTERS, jobsPath } from "./list-query.ts";
+import { FILTERS, jobsPath, kindIn, listAddress } from "./list-query.ts";
 
 /** The list of all jobs. */
 export function JobList() {
@@ -88,5 +89,31 @@ function NoJobs({ query, layer }: { readonly query: URLSearchParams; readonly la
         may("operate") && <Link to={`/new${queryOf({ layer })}`}>{t("new")}</Link>
       )}
     </Empty>
+  );
+}
+
+/** The kinds of jobs with their numbers. Each kind is a link that filters the list. */
+function KindChips({ counts }: { readonly counts: Doc<"Jobs">["counts"] }) {
+  const { query } = place.value;
+  const current = kindIn(query);
+  const to = (state?: string): string => {
+    const next = new URLSearchParams(query);
+    for (const key of ["state", "after", "open"]) next.delete(key);
+    if (state !== undefined) next.set("state", state);
+    return listAddress(next);
+  };
+  const all = JOB_KINDS.reduce((sum, kind) => sum + (counts?.[kind] ?? 0), 0);
+  return (
+    <nav class="kinds" aria-label={t("jobs.kinds")}>
+      <Link to={to()} current={current === undefined}>
+        {t("jobs.all")} <b>{counts === undefined ? "…" : count(all)}</b>
+      </Link>
+      {JOB_KINDS.map((kind) => (
+        <Link key={kind} to={to(kind)} current={current === kind}>
+          <Chip tone={KIND_TONES[kind]}>{t(`kind.${kind}`)}</Chip>
+          <b>{counts === undefined ? "…" : count(counts[kind])}</b>
+        </Link>
+      ))}
+    </nav>
   );
 }

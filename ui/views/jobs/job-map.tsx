@@ -1,13 +1,12 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ProblemBox } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
-import { place, setQuery } from "../../core/router.ts";
-import { type Box, findSubset, type GridSubset, levelName, tileAt } from "../../map/grid.ts";
+import { place, setQuery } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { t } from "../../core/text/i18n.ts";
+import { type Box, findSubset, type GridSubset, levelName } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
 import { boxPolygons, type MapSurface, type Polygons, stateOf } from "../../map/map-surface.ts";
-import { parseTile, tileName } from "../../map/tile-field.tsx";
 import { useCoverage } from "../../map/use-coverage.ts";
 import { useTileOfMap } from "../../map/use-tile-of-map.ts";
 import { Legend } from "../coverage/legend.tsx";
@@ -50,29 +49,21 @@ function OfJob({ job, layer, subset, format }: OfJobProps) {
   const tileSet = { subset, format, parameters };
   const onChange = (): void => setVersion((n) => n + 1);
   const shown = useCoverage({ surface, layer: job.layer, tileSet, z, job: job.id, onChange });
-  const tile = parseTile(place.value.query.get("tile"));
+  const tile = useTileOfMap(surface, z);
+  useEffect(() => {
+    surface?.setArea(areaOf(job));
+    if (place.value.query.get("at") === null && job.bounds !== null) surface?.fit(job.bounds);
+  }, [surface]);
   const hasFailed =
     tile !== undefined && shown.squares !== undefined && stateOf(shown.squares, subset, tile) === "failed";
-  useTileOfMap(surface, tile, (at) => {
-    const found = tileAt(subset, z, at);
-    setQuery({ tile: found && tileName(found) });
-  });
   return (
     <>
       <LayerMap
         layer={layer}
-        gridSet={subset.gridSet}
-        format={format}
-        parameters={parameters}
+        tileSet={tileSet}
         storedOnly
         label={t("map.job", { id: String(job.id) })}
-        onOpen={(opened) => {
-          const area = areaOf(job);
-          opened.setArea(area);
-          if (place.value.query.get("at") === null && job.bounds !== null) opened.fit(job.bounds);
-          setSurface(opened);
-          return () => setSurface(undefined);
-        }}
+        onSurface={setSurface}
       >
         <label class="choice">
           {t("field.level")}

@@ -1,15 +1,15 @@
 import { Lazy } from "../../components/lazy.tsx";
 import { Link } from "../../components/link.tsx";
 import { Loading, MARKS, Page } from "../../components/parts.tsx";
-import { toast } from "../../components/toast.tsx";
-import { asProblem, send } from "../../core/api.ts";
-import { liveJobs } from "../../core/events.ts";
-import { dateTime } from "../../core/format.ts";
-import { t, tMaybe } from "../../core/i18n.ts";
-import { hasEnded, type Job, useJobChanges, useLiveJob } from "../../core/jobs.ts";
-import { useShortcuts } from "../../core/keys.ts";
-import { useDocument } from "../../core/resource.ts";
-import { may } from "../../core/session.ts";
+import { toastProblem } from "../../components/toast.tsx";
+import { hasEnded, type Job, useJobChanges, useLiveJob } from "../../core/model/jobs.ts";
+import { useShortcuts } from "../../core/page/keys.ts";
+import { send } from "../../core/server/api.ts";
+import { liveJobs } from "../../core/server/events.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { dateTime } from "../../core/text/format.ts";
+import { t, tMaybe } from "../../core/text/i18n.ts";
 import { JobActions } from "./job-actions.tsx";
 import { JobFacts } from "./job-facts.tsx";
 import { JobFailures } from "./job-failures.tsx";
@@ -74,9 +74,7 @@ function ShownJob({ job: read, reload }: { readonly job: Job; readonly reload: (
 }
 
 /** Pauses a running or waiting job, resumes a paused one. */
-async function togglePause(id: number): Promise<void> {
+function togglePause(id: number): Promise<unknown> {
   const action = liveJobs.peek().get(id)?.paused === true ? "resume" : "pause";
-  await send({ method: "POST", path: `jobs/${id}/${action}` }).catch((error: unknown) =>
-    toast(asProblem(error).message, { kind: "problem" }),
-  );
+  return send({ method: "POST", path: `jobs/${id}/${action}` }).catch(toastProblem);
 }

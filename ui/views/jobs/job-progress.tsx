@@ -1,11 +1,11 @@
 import { Figures, type NamedFigure } from "../../components/facts.tsx";
 import { JobMeter } from "../../components/job-parts.tsx";
 import { Loading, Meter, Panel, type Tone } from "../../components/parts.tsx";
-import { bytes, count, decimal, duration } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { hasEnded, type Job, processedOf } from "../../core/jobs.ts";
-import { share } from "../../core/json.ts";
-import { useDocument } from "../../core/resource.ts";
+import { hasEnded, type Job, processedOf } from "../../core/model/jobs.ts";
+import { share } from "../../core/server/json.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { bytes, count, decimal, duration } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 /** Shows the progress, the rate and the remaining tiles of the job and of each level. */
 export function JobProgress({ job }: { readonly job: Job }) {

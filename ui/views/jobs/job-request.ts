@@ -1,7 +1,7 @@
-import { nuthatchCommand } from "../../core/command.ts";
-import { JOB_OPTIONS, optionFlags } from "../../core/job-options.ts";
-import type { Job } from "../../core/jobs.ts";
-import { jsonText } from "../../core/json.ts";
+import { JOB_OPTIONS, optionFlags } from "../../core/model/job-options.ts";
+import type { Job } from "../../core/model/jobs.ts";
+import { nuthatchCommand, optionWords, parameterWords } from "../../core/server/command.ts";
+import { jsonText } from "../../core/server/json.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -52,16 +52,16 @@ export function formQuery(fields: Fields): string {
 /** Returns the command line that repeats a job. Undefined if it needs a file or a pattern. */
 export function commandOf(job: Job): string | undefined {
   if (job.limit !== null || job.parameters === null) return undefined;
-  const flag = (name: string, value: unknown): string[] =>
-    value === null || value === undefined ? [] : [`--${name}`, String(value)];
   return nuthatchCommand(
     job.type,
     job.layer,
-    ...flag("grid-set", job.gridSet),
-    ...flag("format", job.format),
-    ...flag("zoom", `${job.zoomStart}-${job.zoomStop}`),
-    ...flag("bounds", job.bounds?.join(",")),
-    ...Object.entries(job.parameters).flatMap(([key, value]) => flag("parameter", `${key}=${value}`)),
+    ...optionWords({
+      "grid-set": job.gridSet,
+      format: job.format,
+      zoom: `${job.zoomStart}-${job.zoomStop}`,
+      bounds: job.bounds?.join(","),
+    }),
+    ...parameterWords(job.parameters),
     ...optionFlags(optionsOf(job)),
   );
 }

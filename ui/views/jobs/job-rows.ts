@@ -1,4 +1,4 @@
-import type { Job } from "../../core/jobs.ts";
+import type { Job } from "../../core/model/jobs.ts";
 
 /** A row of the list: a job, or all jobs of one request. */
 export type JobRow =

@@ -1,16 +1,19 @@
 import type { Signal } from "@preact/signals";
-import { Action } from "../../components/action.tsx";
+import type { ComponentChildren } from "preact";
+import { Age } from "../../components/age.tsx";
+import { Button } from "../../components/button.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
 import { JobChip, JobLink, JobMeter, JobTiles } from "../../components/job-parts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Meter } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import { nuthatchCommand } from "../../core/command.ts";
-import { count, dateTime, decimal, duration, relative } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { canRetry, hasEnded, type Job, kindOf, processedOf, useLiveJob } from "../../core/jobs.ts";
-import { share } from "../../core/json.ts";
-import { setQuery } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
+import { type Columns, Table } from "../../components/table.tsx";
+import { canRetry, hasEnded, type Job, kindOf, processedOf, useLiveJob } from "../../core/model/jobs.ts";
+import { setQuery } from "../../core/page/router.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { share } from "../../core/server/json.ts";
+import { may } from "../../core/server/session.ts";
+import { count, decimal, duration } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { COMMANDS } from "./bulk-bar.tsx";
 import { type JobRow, jobsIn } from "./job-rows.ts";
 import { StopJob } from "./stop-job.tsx";
@@ -53,23 +56,18 @@ function SelectBox({ row, selected }: { readonly row: JobRow; readonly selected:
   );
 }
 
-/** Makes a column that is empty for batches, or shows the result of `batch`. */
+/** Returns a column that is empty for batches, or shows the result of `ofBatch`. */
 const column = (
-  key: string,
   label: string,
-  ofJob: (job: Job) => preact.ComponentChildren,
-  ofBatch?: (jobs: readonly Job[]) => preact.ComponentChildren,
-): Column<JobRow> => ({
-  key,
-  label,
-  cell: (row) => (row.kind === "job" ? ofJob(row.job) : ofBatch?.(row.jobs)),
-});
+  ofJob: (job: Job) => ComponentChildren,
+  ofBatch?: (jobs: readonly Job[]) => ComponentChildren,
+  look?: "number",
+): Columns<JobRow>[number] => [label, (row) => (row.kind === "job" ? ofJob(row.job) : ofBatch?.(row.jobs)), look];
 
-const columnsOf = (open: ReadonlySet<number>): readonly Column<JobRow>[] => [
-  {
-    key: "job",
-    label: t("field.job"),
-    cell: (row) =>
+const columnsOf = (open: ReadonlySet<number>): Columns<JobRow> => [
+  [
+    t("field.job"),
+    (row) =>
       row.kind === "batch" ? (
         <BatchToggle row={row} open={open} />
       ) : (
@@ -77,88 +75,67 @@ const columnsOf = (open: ReadonlySet<number>): readonly Column<JobRow>[] => [
           <JobLink job={row.job} />
         </span>
       ),
-  },
-  column(
-    "layer",
-    t("field.layer"),
-    (job) => <What job={job} />,
-    same(({ layer }) => layer),
-  ),
-  column(
-    "state",
-    t("field.state"),
-    (job) => <JobChip job={job} />,
-    (jobs) => <BatchState jobs={jobs} />,
-  ),
-  column(
-    "progress",
-    t("field.progress"),
-    (job) => <Progress job={job} />,
-    (jobs) => <BatchMeter jobs={jobs} />,
-  ),
-  { ...column("rate", t("field.rate"), (job) => <Rate job={job} />), isNumber: true },
-  column("made", t("field.made"), made, ([newest]) => newest && made(newest)),
-  { key: "act", label: t("field.actions"), cell: (row) => (row.kind === "job" ? <RowActions job={row.job} /> : null) },
+  ],
+  column(t("field.layer"), layerAndLevels, sameLayer),
+  column(t("field.state"), (job) => <JobChip job={job} />, stateCounts),
+  column(t("field.progress"), progress, batchMeter),
+  column(t("field.rate"), (job) => <Rate job={job} />, undefined, "number"),
+  column(t("field.made"), made, ([newest]) => newest && made(newest)),
+  column(t("field.actions"), (job) => <RowActions job={job} />),
 ];
 
-function Progress({ job }: { readonly job: Job }) {
-  return (
-    <>
-      <JobMeter job={job} />
-      <small class="below">
-        <JobTiles job={job} />
-      </small>
-    </>
-  );
-}
+const progress = (job: Job) => (
+  <>
+    <JobMeter job={job} />
+    <small class="below">
+      <JobTiles job={job} />
+    </small>
+  </>
+);
 
-/** Returns the value if all jobs of a batch have the same. */
-const same =
-  (value: (job: Job) => string | null) =>
-  (jobs: readonly Job[]): string => {
-    const all = new Set(jobs.map(value));
-    const [only] = all;
-    return all.size === 1 ? (only ?? "") : t("batch.several", { count: all.size });
-  };
+/** Returns the layer if all jobs of a batch have the same one. */
+function sameLayer(jobs: readonly Job[]): string {
+  const all = new Set(jobs.map(({ layer }) => layer));
+  const [only = ""] = all;
+  return all.size === 1 ? only : t("batch.several", { count: all.size });
+}
 
 function BatchToggle({ row, open }: { readonly row: JobRow & { kind: "batch" }; readonly open: ReadonlySet<number> }) {
   const next = new Set(open);
   if (!next.delete(row.id)) next.add(row.id);
   return (
-    <button
-      type="button"
+    <Button
+      label={[
+        <span aria-hidden="true">{row.isOpen ? "▾" : "▸"}</span>,
+        ` ${t("batch", { id: row.id, count: row.jobs.length })}`,
+      ]}
       class="fold"
       aria-expanded={row.isOpen}
-      onClick={() => setQuery({ open: [...next].join(",") })}
-    >
-      <span aria-hidden="true">{row.isOpen ? "▾" : "▸"}</span> {t("batch", { id: row.id, count: row.jobs.length })}
-    </button>
+      onPress={() => setQuery({ open: [...next].join(",") })}
+    />
   );
 }
 
-function BatchState({ jobs }: { readonly jobs: readonly Job[] }) {
+function stateCounts(jobs: readonly Job[]): string {
   const kinds = new Map<string, number>();
   for (const job of jobs) kinds.set(t(`kind.${kindOf(job)}`), (kinds.get(t(`kind.${kindOf(job)}`)) ?? 0) + 1);
-  return <>{[...kinds].map(([name, number]) => `${count(number)} ${name}`).join(" · ")}</>;
+  return [...kinds].map(([name, number]) => `${count(number)} ${name}`).join(" · ");
 }
 
-function BatchMeter({ jobs }: { readonly jobs: readonly Job[] }) {
+function batchMeter(jobs: readonly Job[]) {
   const total = jobs.reduce((sum, { tiles }) => sum + Number(tiles.total), 0);
   const done = jobs.reduce((sum, { tiles }) => sum + Number(processedOf(tiles)), 0);
   return total === 0 ? null : <Meter value={share(done, total)} label={t("field.progress")} />;
 }
 
-function What({ job }: { readonly job: Job }) {
-  const { layer, gridSet, zoomStart, zoomStop } = job;
-  return (
-    <>
-      <Link to={`/layers/${encodeURIComponent(layer)}`}>{layer}</Link>
-      <small class="below">
-        {gridSet ?? t("job.allGridSets")} · {t("job.zooms", { from: String(zoomStart), to: String(zoomStop) })}
-      </small>
-    </>
-  );
-}
+const layerAndLevels = ({ layer, gridSet, zoomStart, zoomStop }: Job) => (
+  <>
+    <Link to={`/layers/${encodeURIComponent(layer)}`}>{layer}</Link>
+    <small class="below">
+      {gridSet ?? t("job.allGridSets")} · {t("job.zooms", { from: String(zoomStart), to: String(zoomStop) })}
+    </small>
+  </>
+);
 
 function Rate({ job }: { readonly job: Job }) {
   const { tilesPerSecond, timeLeft, outcome, secondsWorked } = useLiveJob(job);
@@ -177,9 +154,7 @@ function Rate({ job }: { readonly job: Job }) {
 const made = (job: Job) => (
   <>
     {job.createdBy !== null && `${job.createdBy}, `}
-    <time dateTime={job.createdAt} title={dateTime(job.createdAt)}>
-      {relative(job.createdAt)}
-    </time>
+    <Age at={job.createdAt} />
     <Origin job={job} />
   </>
 );

@@ -1,27 +1,29 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { Action } from "../../components/action.tsx";
-import { Dialog } from "../../components/dialog.tsx";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { TextField } from "../../components/text-field.tsx";
-import { nuthatchCommand } from "../../core/command.ts";
-import { t } from "../../core/i18n.ts";
-import type { Job } from "../../core/jobs.ts";
-import { may } from "../../core/session.ts";
+import { Action } from "../../components/dialogs/action.tsx";
+import { Dialog } from "../../components/dialogs/dialog.tsx";
+import { DialogButton } from "../../components/dialogs/dialog-button.tsx";
+import { TextField } from "../../components/fields/text-field.tsx";
+import { jobOption } from "../../core/model/job-options.ts";
+import type { Job } from "../../core/model/jobs.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { may } from "../../core/server/session.ts";
+import { t } from "../../core/text/i18n.ts";
+
+/** The numbers of the form, with the limits of their controls. */
+const NUMBERS = [
+  { name: "priority", label: "job.priority", hint: "terms.priorityHint", limits: { min: 1, max: 100, step: 1 } },
+  { name: "rateLimit", label: "terms.rate", hint: "terms.rateHint", limits: { min: 0.001, step: "any" } },
+  { name: "threadCount", label: "job.threads", hint: "terms.threadsHint", limits: { min: 1, step: 1 } },
+] as const;
 
 /** The fields of the form as texts. Empty means no limit. */
-interface Terms {
-  readonly priority: string;
-  readonly rateLimit: string;
-  readonly threads: string;
-  readonly from: string;
-  readonly to: string;
-}
+type Terms = Readonly<Record<(typeof NUMBERS)[number]["name"] | "from" | "to", string>>;
 
 const termsOf = ({ priority, rateLimit, threadCount, runWindow }: Job): Terms => ({
   priority: String(priority),
   rateLimit: rateLimit === null ? "" : String(rateLimit),
-  threads: String(threadCount),
+  threadCount: String(threadCount),
   from: runWindow?.from ?? "",
   to: runWindow?.to ?? "",
 });
@@ -56,41 +58,21 @@ function TermsForm({ job, onDone }: { readonly job: Job; readonly onDone: () => 
     terms.value = { ...terms.value, [name]: value };
   };
   const { body, flags } = changeOf(before, now, timeZone);
-  const isRender = job.type !== "truncate";
   return (
     <>
       <div class="fields">
-        <TextField
-          label={t("job.priority")}
-          hint={t("terms.priorityHint")}
-          type="number"
-          min={1}
-          max={100}
-          step={1}
-          value={now.priority}
-          onInput={(text) => set("priority", text)}
-        />
-        {isRender && (
-          <>
+        {NUMBERS.filter(({ name }) => jobOption(name)?.types.includes(job.type)).map(
+          ({ name, label, hint, limits }) => (
             <TextField
-              label={t("terms.rate")}
-              hint={t("terms.rateHint")}
+              key={name}
+              label={t(label)}
+              hint={t(hint)}
               type="number"
-              min={0.001}
-              step="any"
-              value={now.rateLimit}
-              onInput={(text) => set("rateLimit", text)}
+              {...limits}
+              value={now[name]}
+              onInput={(text) => set(name, text)}
             />
-            <TextField
-              label={t("job.threads")}
-              hint={t("terms.threadsHint")}
-              type="number"
-              min={1}
-              step={1}
-              value={now.threads}
-              onInput={(text) => set("threads", text)}
-            />
-          </>
+          ),
         )}
         <TextField
           label={t("terms.from")}
@@ -124,35 +106,22 @@ interface Change {
 
 /** Returns the change from one form to another. Omits equal fields. */
 function changeOf(before: Terms, now: Terms, timeZone: string): Change {
-  const parts: readonly (Change & { readonly isChanged: boolean })[] = [
-    {
-      isChanged: now.priority !== before.priority,
-      body: { priority: Number(now.priority) },
-      flags: ["--priority", now.priority],
-    },
-    {
-      isChanged: now.rateLimit !== before.rateLimit,
-      body: { rateLimit: now.rateLimit === "" ? null : Number(now.rateLimit) },
-      flags: ["--rate-limit", now.rateLimit === "" ? "none" : now.rateLimit],
-    },
-    {
-      isChanged: now.threads !== before.threads,
-      body: { threadCount: Number(now.threads) },
-      flags: ["--threads", now.threads],
-    },
-    {
-      isChanged: now.from !== before.from || now.to !== before.to,
-      ...(now.from === "" && now.to === ""
-        ? { body: { runWindow: null }, flags: ["--run-window", "none"] }
-        : {
-            body: { runWindow: { from: now.from, to: now.to, timeZone } },
-            flags: ["--run-window", `${now.from}-${now.to}`, "--time-zone", timeZone],
-          }),
-    },
-  ];
-  const changed = parts.filter(({ isChanged }) => isChanged);
+  const numbers = NUMBERS.filter(({ name }) => now[name] !== before[name]).map(({ name }): Change => {
+    const isNone = name === "rateLimit" && now[name] === "";
+    const flag = `--${jobOption(name)?.option}`;
+    return { body: { [name]: isNone ? null : Number(now[name]) }, flags: [flag, isNone ? "none" : now[name]] };
+  });
+  const { from, to } = now;
+  const hours: Change =
+    from === "" && to === ""
+      ? { body: { runWindow: null }, flags: ["--run-window", "none"] }
+      : {
+          body: { runWindow: { from, to, timeZone } },
+          flags: ["--run-window", `${from}-${to}`, "--time-zone", timeZone],
+        };
+  const changes = [...numbers, ...(from === before.from && to === before.to ? [] : [hours])];
   return {
-    body: Object.assign({}, ...changed.map(({ body }) => body)),
-    flags: changed.flatMap(({ flags }) => flags),
+    body: Object.assign({}, ...changes.map(({ body }) => body)),
+    flags: changes.flatMap(({ flags }) => flags),
   };
 }

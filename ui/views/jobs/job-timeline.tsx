@@ -1,11 +1,12 @@
 import { useSignal } from "@preact/signals";
+import { Button } from "../../components/button.tsx";
 import { Loading, Panel } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { dateTime, duration } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { hasEnded, type Job } from "../../core/jobs.ts";
-import { useNow } from "../../core/now.ts";
-import { type Loaded, useDocument } from "../../core/resource.ts";
+import { hasEnded, type Job } from "../../core/model/jobs.ts";
+import { useNow } from "../../core/page/now.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { type Loaded, useDocument } from "../../core/server/resource.ts";
+import { dateTime, duration } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { reasonText } from "./outcome.ts";
 import { hiddenOf, isStandstill, type LastingEntry, lasting } from "./timeline.ts";
 
@@ -40,9 +41,11 @@ function Moments({ moments, job }: { readonly moments: readonly LastingEntry[]; 
         ) : (
           n === 1 && (
             <li key="hidden">
-              <button type="button" class="quiet small" onClick={() => (isWhole.value = true)}>
-                {t("timeline.hidden", { count: hidden.size })}
-              </button>
+              <Button
+                label={t("timeline.hidden", { count: hidden.size })}
+                class="quiet small"
+                onPress={() => (isWhole.value = true)}
+              />
             </li>
           )
         ),

@@ -1,10 +1,10 @@
-import { BulkAction, type BulkRequests } from "../../components/bulk-action.tsx";
-import { get, queryOf } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import type { Job } from "../../core/jobs.ts";
-import { may } from "../../core/session.ts";
+import { BulkAction, type BulkRequests } from "../../components/dialogs/bulk-action.tsx";
+import type { Job } from "../../core/model/jobs.ts";
+import { get, queryOf } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { may } from "../../core/server/session.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { requestsFor, tilesLeft } from "./bulk-bar.tsx";
 
 const SCOPES = ["all", "running", "pending"] as const;

@@ -1,7 +1,7 @@
 import { pageQuery } from "../../components/pages.tsx";
-import { queryOf } from "../../core/api.ts";
-import type { JobKind } from "../../core/jobs.ts";
-import { place } from "../../core/router.ts";
+import type { JobKind } from "../../core/model/jobs.ts";
+import { place } from "../../core/page/router.ts";
+import { queryOf } from "../../core/server/api.ts";
 
 /** Returns the address of this list with another query. */
 export const listAddress = (query: URLSearchParams): string =>

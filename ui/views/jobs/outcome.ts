@@ -1,8 +1,8 @@
 import type { Tone } from "../../components/parts.tsx";
-import { count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import type { Job } from "../../core/jobs.ts";
-import { kindOf } from "../../core/jobs.ts";
+import type { Job } from "../../core/model/jobs.ts";
+import { kindOf } from "../../core/model/jobs.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 /** The state or outcome of a job as a sentence, and its tone. */
 export interface Outcome {

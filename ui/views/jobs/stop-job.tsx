@@ -1,8 +1,8 @@
-import { Action } from "../../components/action.tsx";
-import { nuthatchCommand } from "../../core/command.ts";
-import { count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import type { Job } from "../../core/jobs.ts";
+import { Action } from "../../components/dialogs/action.tsx";
+import type { Job } from "../../core/model/jobs.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { tilesLeft } from "./bulk-bar.tsx";
 
 interface StopJobProps {

@@ -1,5 +1,5 @@
-import type { Doc } from "../../core/api.ts";
-import type { Job } from "../../core/jobs.ts";
+import type { Job } from "../../core/model/jobs.ts";
+import type { Doc } from "../../core/server/api.ts";
 
 type TimelineEntry = Doc<"JobTimeline">["timeline"][number];
 

@@ -1,9 +1,9 @@
-import { Choice } from "../../components/choice.tsx";
 import { CopyButton, CopyList } from "../../components/copy.tsx";
 import { Empty, Panel } from "../../components/parts.tsx";
-import { t } from "../../core/i18n.ts";
-import { formatOf, formatsOf } from "../../core/layer.ts";
-import { place, setQuery } from "../../core/router.ts";
+import { formatOf } from "../../core/model/layer.ts";
+import { place, setQuery } from "../../core/page/router.ts";
+import { t } from "../../core/text/i18n.ts";
+import { GridSetAndFormat } from "../../map/tile-set-choice.tsx";
 import { snippets, type TileAddresses } from "./snippets.ts";
 import type { TabProps } from "./tab.ts";
 
@@ -20,18 +20,7 @@ export function AddressesTab({ layer }: TabProps) {
   return (
     <>
       <div class="fields">
-        <Choice
-          label={t("layers.gridSet")}
-          value={subset.gridSet}
-          values={layer.gridSubsets.map((one) => one.gridSet)}
-          onChoose={(chosen) => setQuery({ gridSet: chosen })}
-        />
-        <Choice
-          label={t("field.format")}
-          value={format}
-          values={formatsOf(layer)}
-          onChoose={(chosen) => setQuery({ format: chosen })}
-        />
+        <GridSetAndFormat layer={layer} subset={subset} format={format} label={t("layers.gridSet")} />
       </div>
       <Panel title={t("layers.tileAddresses")}>
         <CopyList entries={tileEntries(addresses)} />

@@ -1,30 +1,27 @@
 import { Facts, type NamedValue } from "../../components/facts.tsx";
-import { Link } from "../../components/link.tsx";
+import { ButtonLink, Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
-import { t } from "../../core/i18n.ts";
-import { jsonText } from "../../core/json.ts";
-import { legendsOf } from "../../core/layer.ts";
-import { pathOf } from "../../core/router.ts";
-import { useDescriptions } from "../../core/schema.ts";
-import { may } from "../../core/session.ts";
+import { legendsOf } from "../../core/model/layer.ts";
+import { pathOf } from "../../core/page/router.ts";
+import { jsonText } from "../../core/server/json.ts";
+import { useDescriptions } from "../../core/server/schema.ts";
+import { may } from "../../core/server/session.ts";
+import { t } from "../../core/text/i18n.ts";
 import type { TabProps } from "./tab.ts";
-
-/** Keys that the page shows elsewhere. */
-const ELSEWHERE: ReadonlySet<string> = new Set(["name", "source", "gridSubsets"]);
 
 /** The configuration of a layer in force, with the file and line that it comes from. */
 export function ConfigurationTab({ layer }: TabProps) {
   const descriptions = useDescriptions("LayerConfiguration");
   const { configuration, quota, upstream } = layer;
+  // The page shows the name and the grid sets elsewhere.
+  const { name: _name, source, gridSubsets: _gridSubsets, ...others } = configuration;
   const legends = legendsOf(layer);
   return (
     <>
       <p class="soft">
         {layer.editable && may("administer") && (
           <>
-            <Link to={pathOf("edit", "layers", layer.name)} class="button">
-              {t("edit")}
-            </Link>{" "}
+            <ButtonLink to={pathOf("edit", "layers", layer.name)} label={t("edit")} />{" "}
           </>
         )}
         {layer.configuredAt === null
@@ -38,14 +35,14 @@ export function ConfigurationTab({ layer }: TabProps) {
           <Facts
             facts={[
               [t("layers.upstream"), <Link to={pathOf("upstreams", upstream)}>{upstream}</Link>],
-              ...factsOf(configuration.source),
+              ...factsOf(source),
             ]}
           />
         </Panel>
         <Panel title={t("layers.options")}>
           <Facts
             facts={[
-              ...factsOf(configuration, descriptions).filter(([key]) => !ELSEWHERE.has(key)),
+              ...factsOf(others, descriptions),
               [
                 t("nav.quota"),
                 quota === null

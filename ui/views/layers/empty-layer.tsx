@@ -1,10 +1,10 @@
-import { Action } from "../../components/action.tsx";
-import { undoAction } from "../../components/undo-action.ts";
-import type { Doc } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { bytes, count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { figure } from "../../core/stored.ts";
+import { Action } from "../../components/dialogs/action.tsx";
+import { undoAction } from "../../components/dialogs/undo-action.ts";
+import { figure } from "../../core/model/stored.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { bytes, count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 interface EmptyLayerProps {
   readonly layer: string;

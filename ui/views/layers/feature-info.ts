@@ -1,5 +1,5 @@
-import { type Doc, Problem } from "../../core/api.ts";
-import { BASE } from "../../core/base.ts";
+import { type Doc, Problem } from "../../core/server/api.ts";
+import { BASE } from "../../core/server/base.ts";
 import { type GridSubset, tileBox } from "../../map/grid.ts";
 import type { MapPointer } from "../../map/map-surface.ts";
 

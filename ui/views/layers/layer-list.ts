@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { asProblem, type Doc, get, type Problem, queryOf } from "../../core/api.ts";
-import { onEvent, resyncs } from "../../core/events.ts";
+import { asProblem, type Doc, get, type Problem, queryOf } from "../../core/server/api.ts";
+import { onEvent, resyncs } from "../../core/server/events.ts";
 
 export type LayerSummary = Doc<"LayerSummaries">["layers"][number];
 

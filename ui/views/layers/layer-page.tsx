@@ -1,22 +1,21 @@
 import type { ComponentType } from "preact";
-import { Link } from "../../components/link.tsx";
+import { Lazy } from "../../components/lazy.tsx";
+import { ButtonLink, Link } from "../../components/link.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
 import { UpstreamState } from "../../components/upstream-state.tsx";
-import type { Doc } from "../../core/api.ts";
-import { bytes } from "../../core/format.ts";
-import { type TextKey, t } from "../../core/i18n.ts";
-import { useShortcuts } from "../../core/keys.ts";
-import { titleOf } from "../../core/layer.ts";
-import { type Loaded, useDocument } from "../../core/resource.ts";
-import { navigate, pathOf } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
-import { figure } from "../../core/stored.ts";
+import { titleOf } from "../../core/model/layer.ts";
+import { figure } from "../../core/model/stored.ts";
+import { useShortcuts } from "../../core/page/keys.ts";
+import { navigate, pathOf } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { type Loaded, useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { bytes } from "../../core/text/format.ts";
+import { type TextKey, t } from "../../core/text/i18n.ts";
 import { AddressesTab } from "./addresses-tab.tsx";
 import { ConfigurationTab } from "./configuration-tab.tsx";
-import { CoverageTab } from "./coverage-tab.tsx";
 import { EmptyLayer, MakeStale } from "./empty-layer.tsx";
 import { GridSetsTab } from "./grid-sets-tab.tsx";
-import { JobsTab } from "./jobs-tab.tsx";
 import { PreviewTab } from "./preview-tab.tsx";
 import type { TabProps } from "./tab.ts";
 import { UseTab } from "./use-tab.tsx";
@@ -28,10 +27,13 @@ interface Tab {
   readonly View: ComponentType<TabProps>;
 }
 
+const loadCoverage = async () => (await import("../coverage/coverage.tsx")).Coverage;
+const loadJobs = async () => (await import("../jobs/job-list.tsx")).LayerJobs;
+
 const TABS: readonly Tab[] = [
   { name: "", label: "layers.tab.preview", View: PreviewTab },
-  { name: "coverage", label: "coverage", View: CoverageTab },
-  { name: "jobs", label: "nav.jobs", View: JobsTab },
+  { name: "coverage", label: "coverage", View: ({ layer }) => <Lazy load={loadCoverage} props={{ layer }} /> },
+  { name: "jobs", label: "nav.jobs", View: ({ layer }) => <Lazy load={loadJobs} props={{ layer: layer.name }} /> },
   { name: "use", label: "layers.tab.use", View: UseTab },
   { name: "addresses", label: "layers.tab.addresses", View: AddressesTab },
   { name: "grid-sets", label: "layers.gridSets", View: GridSetsTab },
@@ -95,12 +97,8 @@ function Actions({ layer, usage, enabled }: ActionsProps) {
     <>
       {may("operate") && (
         <>
-          <Link to={`/new?${query}`} class="button primary">
-            {t("layers.seed")}
-          </Link>
-          <Link to={`/new?${query}&type=reseed`} class="button quiet">
-            {t("layers.reseed")}
-          </Link>
+          <ButtonLink kind="primary" to={`/new?${query}`} label={t("layers.seed")} />
+          <ButtonLink kind="quiet" to={`/new?${query}&type=reseed`} label={t("layers.reseed")} />
         </>
       )}
       <MakeStale layer={layer} use={use} />

@@ -1,4 +1,4 @@
-import type { Doc } from "../../core/api.ts";
+import type { Doc } from "../../core/server/api.ts";
 import type { LayerSummary } from "./layer-list.ts";
 
 export type LayerUsage = Doc<"Usage">["layers"][number];

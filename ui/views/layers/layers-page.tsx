@@ -1,17 +1,18 @@
 import { useMemo } from "preact/hooks";
-import { Link } from "../../components/link.tsx";
+import { Button } from "../../components/button.tsx";
+import { ButtonLink, Link } from "../../components/link.tsx";
 import { Chip, Empty, Meter, Page, ProblemBox } from "../../components/parts.tsx";
-import { type Column, type Sorting, Table } from "../../components/table.tsx";
+import { type Columns, type Sorted, type Sorting, Table } from "../../components/table.tsx";
 import { UpstreamState } from "../../components/upstream-state.tsx";
-import type { Doc } from "../../core/api.ts";
-import { liveJobs } from "../../core/events.ts";
-import { bytes, count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { useShortcuts } from "../../core/keys.ts";
-import { useDocument } from "../../core/resource.ts";
-import { pathOf, place, setQuery } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
-import { countedOf, figure } from "../../core/stored.ts";
+import { countedOf, figure } from "../../core/model/stored.ts";
+import { useShortcuts } from "../../core/page/keys.ts";
+import { pathOf, place, setQuery } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { liveJobs } from "../../core/server/events.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { bytes, count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { EmptyLayer } from "./empty-layer.tsx";
 import { type LayerSummary, layerList, useLayerList } from "./layer-list.ts";
 import {
@@ -56,15 +57,9 @@ export function LayersPage() {
   return (
     <Page
       title={t("nav.layers")}
-      actions={
-        may("administer") && (
-          <Link to="/edit/layers" class="button">
-            {t("edit.newLayer")}
-          </Link>
-        )
-      }
+      actions={may("administer") && <ButtonLink to="/edit/layers" label={t("edit.newLayer")} />}
     >
-      <search class="layer-filters">
+      <search class="row layer-filters">
         <input
           id={SEARCH_ID}
           type="search"
@@ -74,9 +69,11 @@ export function LayersPage() {
           onInput={(event) => setQuery({ q: event.currentTarget.value })}
         />
         {upstream !== "" && (
-          <button type="button" class="quiet" onClick={() => setQuery({ upstream: undefined })}>
-            {t("layers.ofUpstream", { upstream: origin })} ✕
-          </button>
+          <Button
+            label={`${t("layers.ofUpstream", { upstream: origin })} ✕`}
+            class="quiet"
+            onPress={() => setQuery({ upstream: undefined })}
+          />
         )}
         <span class="soft" role="status">
           {total === undefined ? t("loading") : t("layers.found", { count: rows.length, total })}
@@ -107,7 +104,7 @@ interface Facts {
   readonly counted: Doc<"Usage">["quotaCount"] | undefined;
 }
 
-function sorting(sort: Sort, key: SortKey): NonNullable<Column<LayerSummary>["sort"]> {
+function sorting(sort: Sort, key: SortKey): Sorted {
   const isKey = sortKey(sort) === key;
   const isDescending = sort.startsWith("-");
   const now: Sorting = isKey ? (isDescending ? "descending" : "ascending") : "none";
@@ -116,71 +113,41 @@ function sorting(sort: Sort, key: SortKey): NonNullable<Column<LayerSummary>["so
   return { now, onSort: () => setQuery({ sort: next ? `-${key}` : key }) };
 }
 
-const columnsOf = (sort: Sort, { used, health, counted }: Facts): readonly Column<LayerSummary>[] => [
-  { key: "name", label: t("field.layer"), sort: sorting(sort, "name"), cell: (layer) => <LayerName {...layer} /> },
-  {
-    key: "gridSets",
-    label: t("layers.gridSets"),
-    isMinor: true,
-    cell: ({ gridSets }) => <span class="clipped">{gridSets.join(", ")}</span>,
-  },
-  {
-    key: "tiles",
-    label: t("field.tiles"),
-    isNumber: true,
-    isMinor: true,
-    sort: sorting(sort, "tiles"),
-    cell: ({ name }) => {
-      const use = used.get(name);
-      return use === undefined ? "" : figure(count(use.tiles), use.complete);
-    },
-  },
-  {
-    key: "size",
-    label: t("field.size"),
-    isNumber: true,
-    sort: sorting(sort, "size"),
-    cell: ({ name }) => {
-      const use = used.get(name);
-      return use === undefined ? "" : figure(bytes(use.bytes), use.complete);
-    },
-  },
-  {
-    key: "quota",
-    label: t("nav.quota"),
-    isMinor: true,
-    cell: ({ name }) => <QuotaCell use={used.get(name)} counted={counted} />,
-  },
-  {
-    key: "upstream",
-    label: t("layers.upstream"),
-    isMinor: true,
-    cell: ({ enabled, upstream }) => {
-      const state = health.get(upstream);
-      if (!enabled) return <Chip tone="plain">{t("layers.disabled")}</Chip>;
-      return state !== undefined && <UpstreamState state={state} />;
-    },
-  },
-  ...(may("operate") ? [{ key: "actions", label: t("field.actions"), isMinor: true, cell: actionsOf(used) }] : []),
-];
-
-const actionsOf =
-  (used: UsageByLayer) =>
-  ({ name }: LayerSummary) => {
-    const use = used.get(name);
-    return (
-      <span class="row-actions">
-        <Link
-          to={`/new?layer=${encodeURIComponent(name)}`}
-          class="button quiet small"
-          label={t("layers.seed.of", { layer: name })}
-        >
-          {t("layers.seed")}
-        </Link>
-        <EmptyLayer layer={name} use={use} isSmall />
-      </span>
-    );
+function columnsOf(sort: Sort, { used, health, counted }: Facts): Columns<LayerSummary> {
+  const ofUse = (text: (use: LayerUsage) => string) => (layer: LayerSummary) => {
+    const use = used.get(layer.name);
+    return use === undefined ? "" : figure(text(use), use.complete);
   };
+  return [
+    [t("field.layer"), (layer) => <LayerName {...layer} />, undefined, sorting(sort, "name")],
+    [t("layers.gridSets"), ({ gridSets }) => <span class="clipped">{gridSets.join(", ")}</span>, "minor"],
+    [t("field.tiles"), ofUse((use) => count(use.tiles)), "number minor", sorting(sort, "tiles")],
+    [t("field.size"), ofUse((use) => bytes(use.bytes)), "number", sorting(sort, "size")],
+    [t("nav.quota"), ({ name }) => <QuotaCell use={used.get(name)} counted={counted} />, "minor"],
+    [
+      t("layers.upstream"),
+      ({ enabled, upstream }) => {
+        const state = health.get(upstream);
+        if (!enabled) return <Chip tone="plain">{t("layers.disabled")}</Chip>;
+        return state !== undefined && <UpstreamState state={state} />;
+      },
+      "minor",
+    ],
+    may("operate") && [t("field.actions"), ({ name }) => <RowActions layer={name} use={used.get(name)} />, "minor"],
+  ];
+}
+
+const RowActions = ({ layer, use }: { readonly layer: string; readonly use: LayerUsage | undefined }) => (
+  <span class="row-actions">
+    <ButtonLink
+      kind="quiet small"
+      to={`/new?layer=${encodeURIComponent(layer)}`}
+      label={t("layers.seed")}
+      name={t("layers.seed.of", { layer })}
+    />
+    <EmptyLayer layer={layer} use={use} isSmall />
+  </span>
+);
 
 function LayerName({ name, title }: { readonly name: string; readonly title: string }) {
   return (

@@ -1,8 +1,8 @@
-import { Choice } from "../../components/choice.tsx";
-import { CommittedField } from "../../components/committed-field.tsx";
+import { Choice } from "../../components/fields/choice.tsx";
+import { CommittedField } from "../../components/fields/committed-field.tsx";
 import { Field } from "../../components/parts.tsx";
-import { t } from "../../core/i18n.ts";
-import type { ParameterFilter } from "../../core/layer.ts";
+import type { ParameterFilter } from "../../core/model/layer.ts";
+import { t } from "../../core/text/i18n.ts";
 
 interface ParameterFieldProps {
   readonly parameter: ParameterFilter;

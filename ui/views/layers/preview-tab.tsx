@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals";
-import { useState } from "preact/hooks";
-import { Choice } from "../../components/choice.tsx";
+import { useEffect, useState } from "preact/hooks";
 import { Empty, Panel, ProblemBox } from "../../components/parts.tsx";
-import { asProblem, type Doc, type Problem } from "../../core/api.ts";
-import { BASE } from "../../core/base.ts";
-import { t } from "../../core/i18n.ts";
-import { filtersOf, formatOf, formatsOf, type Legend as LegendOptions, legendsOf } from "../../core/layer.ts";
-import { place, setQuery } from "../../core/router.ts";
+import { filtersOf, formatOf, type Legend as LegendOptions, legendsOf } from "../../core/model/layer.ts";
+import { place, setQuery } from "../../core/page/router.ts";
+import { asProblem, type Doc, type Problem } from "../../core/server/api.ts";
+import { BASE } from "../../core/server/base.ts";
+import { t } from "../../core/text/i18n.ts";
 import { findSubset } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
 import type { MapPointer, MapSurface } from "../../map/map-surface.ts";
+import { GridSetAndFormat } from "../../map/tile-set-choice.tsx";
 import { featureInfo } from "./feature-info.ts";
 import { ParameterField } from "./parameter-field.tsx";
 import type { TabProps } from "./tab.ts";
@@ -25,10 +25,9 @@ export function PreviewTab({ layer }: TabProps) {
   const { query } = place.value;
   const subset = findSubset(layer, query.get("gridSet") ?? undefined) ?? layer.gridSubsets[0];
   const format = formatOf(layer, query.get("format"));
-  if (subset === undefined || format === undefined) return <Empty>{t("layers.noGridSets")}</Empty>;
-  const parameters = chosenParameters(layer, query);
-
+  const isQueryable = layer.configuration.queryable === true;
   const ask = async (pointer: MapPointer): Promise<void> => {
+    if (subset === undefined || format === undefined) return;
     answer.value = { isLoading: true };
     try {
       // The listener is added once per grid set. The present choices are in the address.
@@ -38,23 +37,15 @@ export function PreviewTab({ layer }: TabProps) {
       answer.value = { problem: asProblem(error) };
     }
   };
+  useEffect(() => (isQueryable ? surface?.onClick((pointer) => void ask(pointer)) : undefined), [surface]);
+  if (subset === undefined || format === undefined) return <Empty>{t("layers.noGridSets")}</Empty>;
+  const tileSet = { subset, format, parameters: chosenParameters(layer, query) };
+  const { parameters } = tileSet;
   const legend = legendOf(layer, parameters["STYLES"]);
   return (
     <>
       <div class="fields">
-        <Choice
-          label={t("layers.gridSet")}
-          value={subset.gridSet}
-          values={layer.gridSubsets.map((one) => one.gridSet)}
-          // A position on the map and a tile belong to one grid set, so they are removed.
-          onChoose={(gridSet) => setQuery({ gridSet, at: undefined, tile: undefined })}
-        />
-        <Choice
-          label={t("field.format")}
-          value={format}
-          values={formatsOf(layer)}
-          onChoose={(chosen) => setQuery({ format: chosen })}
-        />
+        <GridSetAndFormat layer={layer} {...tileSet} label={t("layers.gridSet")} />
         {filtersOf(layer).map((parameter) => (
           <ParameterField
             key={parameter.key}
@@ -69,30 +60,20 @@ export function PreviewTab({ layer }: TabProps) {
       <div class={legend === undefined ? undefined : "with-legend"}>
         <LayerMap
           layer={layer}
-          gridSet={subset.gridSet}
-          format={format}
-          parameters={parameters}
+          tileSet={tileSet}
           label={t("layers.mapOf", { layer: layer.name })}
-          onOpen={(opened) => {
-            setSurface(opened);
-            const stop =
-              layer.configuration.queryable === true ? opened.onClick((pointer) => void ask(pointer)) : undefined;
-            return () => {
-              stop?.();
-              setSurface(undefined);
-            };
-          }}
+          onSurface={setSurface}
         />
         {legend !== undefined && <Legend layer={layer} legend={legend} />}
       </div>
-      {layer.configuration.queryable === true && (
+      {isQueryable && (
         <Panel title={t("layers.underClick")}>
           <div role="status">
             <FeatureInfo answer={answer.value} />
           </div>
         </Panel>
       )}
-      <TryRender layer={layer.name} tileSet={{ subset, format, parameters }} surface={surface} />
+      <TryRender layer={layer.name} tileSet={tileSet} surface={surface} />
     </>
   );
 }

@@ -1,6 +1,6 @@
-import type { Doc } from "../../core/api.ts";
-import { shellWord } from "../../core/command.ts";
-import { titleOf } from "../../core/layer.ts";
+import { titleOf } from "../../core/model/layer.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { shellWord } from "../../core/server/command.ts";
 
 type Layer = Doc<"Layer">;
 export type GridSubset = Layer["gridSubsets"][number];

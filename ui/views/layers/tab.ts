@@ -1,5 +1,5 @@
-import type { Doc } from "../../core/api.ts";
-import type { Loaded } from "../../core/resource.ts";
+import type { Doc } from "../../core/server/api.ts";
+import type { Loaded } from "../../core/server/resource.ts";
 
 /** The layer of a tab, and its usage. */
 export interface TabProps {

@@ -1,16 +1,15 @@
 import { useSignal } from "@preact/signals";
-import { Action } from "../../components/action.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
 import { Facts, type NamedValue } from "../../components/facts.tsx";
 import { Panel } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { bytes, milliseconds } from "../../core/format.ts";
-import { t, tMaybe } from "../../core/i18n.ts";
-import { jsonText } from "../../core/json.ts";
-import { place, setQuery } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
-import { type GridSubset, type TileAddress, tileAt, tileBox } from "../../map/grid.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { jsonText } from "../../core/server/json.ts";
+import { may } from "../../core/server/session.ts";
+import { bytes, milliseconds } from "../../core/text/format.ts";
+import { t, tMaybe } from "../../core/text/i18n.ts";
+import { type GridSubset, type TileAddress, tileName } from "../../map/grid.ts";
 import type { MapSurface } from "../../map/map-surface.ts";
-import { parseTile, TileField, tileName } from "../../map/tile-field.tsx";
+import { TileField } from "../../map/tile-field.tsx";
 import type { TileSet } from "../../map/tile-set.ts";
 import { useTileOfMap } from "../../map/use-tile-of-map.ts";
 
@@ -28,25 +27,14 @@ export const TryRender = (props: TryRenderProps) => (may("operate") ? <OfTileSet
 function OfTileSet({ layer, tileSet, surface }: TryRenderProps) {
   const { subset } = tileSet;
   const answer = useSignal<{ readonly to: string; readonly test: Doc<"LayerTest"> } | undefined>(undefined);
-  const tile = parseTile(place.value.query.get("tile"));
-  useTileOfMap(surface, tile, (at) => {
-    const found = surface && tileAt(subset, surface.position().z, at);
-    setQuery({ tile: found && tileName(found) });
-  });
+  const tile = useTileOfMap(surface, undefined);
   const body = bodyOf(tileSet, tile);
   const question = jsonText(body);
   return (
     <Panel title={t("layers.try")}>
       <p class="soft">{t("layers.try.what")}</p>
       <div class="fields">
-        <TileField
-          subset={subset}
-          tile={tile}
-          onChoose={(chosen) => {
-            setQuery({ tile: chosen && tileName(chosen) });
-            if (chosen !== undefined) surface?.fit(tileBox(subset, chosen));
-          }}
-        />
+        <TileField subset={subset} tile={tile} surface={surface} />
       </div>
       <div class="actions">
         <Action<Doc<"LayerTest">>
@@ -88,7 +76,7 @@ function Answer({ test, subset }: { readonly test: Doc<"LayerTest">; readonly su
           alt={t("coverage.tile", { tile: name })}
         />
       )}
-      <Facts facts={factsOf(test, name).map(([title, value]) => [title, value ?? "–"])} />
+      <Facts facts={factsOf(test, name)} />
     </div>
   );
 }
@@ -96,9 +84,9 @@ function Answer({ test, subset }: { readonly test: Doc<"LayerTest">; readonly su
 const factsOf = (test: Doc<"LayerTest">, tile: string): readonly NamedValue[] => [
   [t("coverage.tileField"), <code>{tile}</code>],
   [t("layers.try.time"), milliseconds(test.milliseconds)],
-  [t("layers.try.request"), test.request === null ? null : <code class="wrapped">{test.request}</code>],
-  [t("layers.try.status"), test.status],
-  [t("layers.try.contentType"), test.contentType],
-  [t("layers.try.bytes"), test.bytes === null ? null : bytes(test.bytes)],
-  [t("layers.try.tileBytes"), test.tileBytes === null ? null : bytes(test.tileBytes)],
+  [t("layers.try.request"), test.request === null ? "–" : <code class="wrapped">{test.request}</code>],
+  [t("layers.try.status"), test.status ?? "–"],
+  [t("layers.try.contentType"), test.contentType ?? "–"],
+  [t("layers.try.bytes"), test.bytes === null ? "–" : bytes(test.bytes)],
+  [t("layers.try.tileBytes"), test.tileBytes === null ? "–" : bytes(test.tileBytes)],
 ];

@@ -1,12 +1,12 @@
-import { Select } from "../../components/choice.tsx";
 import { Figures, type NamedFigure } from "../../components/facts.tsx";
+import { Select } from "../../components/fields/choice.tsx";
 import { Empty, Loading, Panel, Sparkline } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { bytes, count, milliseconds, percent } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
-import { place, setQuery } from "../../core/router.ts";
+import { place, setQuery } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { bytes, count, milliseconds, percent } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import type { TabProps } from "./tab.ts";
 
 const WINDOWS = ["PT5M", "PT1H", "PT24H"] as const;
@@ -90,17 +90,11 @@ function Stored({ usage, layer }: { readonly usage: Doc<"Usage">; readonly layer
         rows={rows}
         rowKey={({ key }) => key}
         columns={[
-          { key: "tileSet", label: t("layers.tileSet"), cell: ({ tileSet }) => tileSet },
-          { key: "z", label: t("field.level"), isNumber: true, cell: ({ z }) => z },
-          { key: "tiles", label: t("field.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
-          { key: "size", label: t("field.size"), isNumber: true, cell: (one) => bytes(one.bytes) },
-          {
-            key: "disk",
-            label: t("layers.disk"),
-            isNumber: true,
-            isMinor: true,
-            cell: (one) => bytes(one.bytesOnDisk),
-          },
+          [t("layers.tileSet"), ({ tileSet }) => tileSet],
+          [t("field.level"), ({ z }) => z, "number"],
+          [t("field.tiles"), ({ tiles }) => count(tiles), "number"],
+          [t("field.size"), (one) => bytes(one.bytes), "number"],
+          [t("layers.disk"), (one) => bytes(one.bytesOnDisk), "number minor"],
         ]}
       />
     </>

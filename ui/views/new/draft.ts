@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
-import type { ApiRequest, Doc } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { asJson, JOB_OPTIONS, type JobType, optionFlags, TYPES } from "../../core/job-options.ts";
+import { asJson, JOB_OPTIONS, type JobType, optionFlags, TYPES } from "../../core/model/job-options.ts";
+import type { ApiRequest, Doc } from "../../core/server/api.ts";
+import { nuthatchCommand, optionWords, parameterWords } from "../../core/server/command.ts";
 import { type GridSubset, offeredLevels } from "../../map/grid.ts";
 import { parseParameters, type TileSet } from "../../map/tile-set.ts";
 
@@ -122,21 +122,20 @@ export function requestOf(
 export function commandOf(layer: string, { subset, format }: TileSet, draft: Draft, isConfirmed: boolean): string {
   const { type, query, bounds, area } = draft;
   if (draft.isWholeLayer) return nuthatchCommand("truncate", layer);
-  const flag = (name: string, value: string | undefined): string[] => (value === undefined ? [] : [`--${name}`, value]);
   const file = area === undefined ? undefined : area.trimStart().startsWith("{") ? "area.json" : "area.wkt";
   const given = JOB_OPTIONS.flatMap(({ name, types }) => (types.includes(type) ? [[name, query.get(name)]] : []));
   return nuthatchCommand(
     type,
     layer,
-    ...flag("grid-set", subset.gridSet),
-    ...flag("format", format),
-    ...flag("zoom", `${draft.zoomStart}-${draft.zoomStop}`),
-    ...flag("bounds", area === undefined ? bounds?.join(",") : undefined),
-    ...flag("area", file),
-    ...flag("area-crs", area === undefined ? undefined : (query.get("areaCrs") ?? undefined)),
-    ...Object.entries(parseParameters(query.get("parameters"))).flatMap(([key, value]) =>
-      flag("parameter", `${key}=${value}`),
-    ),
+    ...optionWords({
+      "grid-set": subset.gridSet,
+      format,
+      zoom: `${draft.zoomStart}-${draft.zoomStop}`,
+      bounds: area === undefined ? bounds?.join(",") : undefined,
+      area: file,
+      "area-crs": area === undefined ? undefined : query.get("areaCrs"),
+    }),
+    ...parameterWords(parseParameters(query.get("parameters"))),
     ...(query.get("parameterSets") === "*" ? ["--all-parameters"] : []),
     ...windowFlags(query.get("runWindow")),
     ...optionFlags(Object.fromEntries(given)),
@@ -148,11 +147,7 @@ function windowFlags(text: string | null): readonly string[] {
   const window = parseWindow(text);
   return window === undefined
     ? []
-    : [
-        "--run-window",
-        `${window.from}-${window.to}`,
-        ...(window.timeZone === "" ? [] : ["--time-zone", window.timeZone]),
-      ];
+    : optionWords({ "run-window": `${window.from}-${window.to}`, "time-zone": window.timeZone });
 }
 
 export interface RunWindow {

@@ -1,11 +1,11 @@
-import { Fact } from "../../components/facts.tsx";
+import { Facts } from "../../components/facts.tsx";
 import { Chip, Panel, ProblemBox } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import { bytes, count, decimal, duration } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import type { JobType } from "../../core/job-options.ts";
-import { type Count, share } from "../../core/json.ts";
-import type { Posted } from "../../core/posted.ts";
+import { type Columns, Table } from "../../components/table.tsx";
+import type { JobType } from "../../core/model/job-options.ts";
+import { type Count, share } from "../../core/server/json.ts";
+import type { Posted } from "../../core/server/posted.ts";
+import { bytes, count, decimal, duration } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import type { Estimate } from "./draft.ts";
 
 /** Returns the number of tiles that the job renders or removes. A seed renders only missing tiles. */
@@ -28,38 +28,38 @@ export function EstimatePanel({ shown, type }: { readonly shown: Posted<Estimate
 }
 
 function Numbers({ estimate, type }: { readonly estimate: Estimate; readonly type: JobType }) {
-  const { tiles, kept, bytes: size, bytesOnDisk, seconds, tilesPerSecond = null } = estimate;
+  const { tiles, kept, bytes: size, bytesOnDisk } = estimate;
   const isTruncate = type === "truncate";
   return (
     <>
       <p class="headline number">
         <strong>{count(workOf(estimate, type))}</strong> {isTruncate ? t("newJob.toRemove") : t("newJob.toRender")}
       </p>
-      <dl class="facts number">
-        {!isTruncate && (
-          <Fact name={t("field.tiles")}>
-            {count(tiles)}
-            {kept !== null && ` · ${t("newJob.kept", { kept: count(kept) })}`}
-          </Fact>
-        )}
-        <Fact name={isTruncate ? t("newJob.freed") : t("field.size")}>
-          {size === null
-            ? t("newJob.atLeast", { size: bytes(bytesOnDisk) })
-            : t("newJob.sizes", { size: bytes(size), onDisk: bytes(bytesOnDisk) })}
-        </Fact>
-        {!isTruncate && (
-          <Fact name={t("newJob.time")}>
-            {seconds === null
-              ? t("newJob.timeUnknown")
-              : tilesPerSecond === null
-                ? duration(seconds)
-                : t("newJob.timeAt", { time: duration(seconds), rate: decimal(tilesPerSecond, 0) })}
-          </Fact>
-        )}
-      </dl>
+      <Facts
+        class="number"
+        facts={[
+          !isTruncate && [
+            t("field.tiles"),
+            `${count(tiles)}${kept === null ? "" : ` · ${t("newJob.kept", { kept: count(kept) })}`}`,
+          ],
+          [
+            isTruncate ? t("newJob.freed") : t("field.size"),
+            size === null
+              ? t("newJob.atLeast", { size: bytes(bytesOnDisk) })
+              : t("newJob.sizes", { size: bytes(size), onDisk: bytes(bytesOnDisk) }),
+          ],
+          !isTruncate && [t("newJob.time"), timeText(estimate)],
+        ]}
+      />
       {!isTruncate && <Fits estimate={estimate} />}
     </>
   );
+}
+
+function timeText({ seconds, tilesPerSecond = null }: Estimate): string {
+  if (seconds === null) return t("newJob.timeUnknown");
+  if (tilesPerSecond === null) return duration(seconds);
+  return t("newJob.timeAt", { time: duration(seconds), rate: decimal(tilesPerSecond, 0) });
 }
 
 function Fits({ estimate: { fitsQuota, fitsDisk, fitsInodes } }: { readonly estimate: Estimate }) {
@@ -88,16 +88,15 @@ function Levels({ levels, type }: { readonly levels: readonly Level[]; readonly 
   const shown = levels.filter(({ tiles }) => Number(tiles) > 0);
   const most = Math.max(1, ...shown.map((level) => Number(levelWork(level, type))));
   if (shown.length < 2) return null;
-  const columns: readonly Column<Level>[] = [
-    { key: "z", label: t("field.level"), isNumber: true, cell: ({ z }) => z },
-    { key: "tiles", label: t("field.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
-    {
-      key: "work",
-      label: type === "truncate" ? t("newJob.levelRemove") : t("newJob.levelRender"),
-      isNumber: true,
-      cell: (level) => count(levelWork(level, type)),
-    },
-    { key: "bar", label: t("field.share"), cell: (level) => <Bar value={share(levelWork(level, type), most)} /> },
+  const columns: Columns<Level> = [
+    [t("field.level"), ({ z }) => z, "number"],
+    [t("field.tiles"), ({ tiles }) => count(tiles), "number"],
+    [
+      type === "truncate" ? t("newJob.levelRemove") : t("newJob.levelRender"),
+      (level) => count(levelWork(level, type)),
+      "number",
+    ],
+    [t("field.share"), (level) => <Bar value={share(levelWork(level, type), most)} />],
   ];
   return <Table caption={t("newJob.perLevel")} columns={columns} rows={shown} rowKey={({ z }) => z} />;
 }

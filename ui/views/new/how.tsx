@@ -1,9 +1,9 @@
-import { Choice } from "../../components/choice.tsx";
-import { CommittedField } from "../../components/committed-field.tsx";
-import { TextField } from "../../components/text-field.tsx";
-import { t } from "../../core/i18n.ts";
-import { JOB_OPTIONS } from "../../core/job-options.ts";
-import { setQuery } from "../../core/router.ts";
+import { Choice } from "../../components/fields/choice.tsx";
+import { CommittedField } from "../../components/fields/committed-field.tsx";
+import { TextField } from "../../components/fields/text-field.tsx";
+import { JOB_OPTIONS } from "../../core/model/job-options.ts";
+import { setQuery } from "../../core/page/router.ts";
+import { t } from "../../core/text/i18n.ts";
 import { type Draft, parseWindow, type RunWindow } from "./draft.ts";
 import { QueryField } from "./what.tsx";
 

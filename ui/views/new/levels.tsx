@@ -1,7 +1,7 @@
-import { Choice } from "../../components/choice.tsx";
-import { count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { setQuery } from "../../core/router.ts";
+import { Choice } from "../../components/fields/choice.tsx";
+import { setQuery } from "../../core/page/router.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { type GridSubset, levelName, offeredLevels } from "../../map/grid.ts";
 import type { Draft } from "./draft.ts";
 

@@ -1,13 +1,13 @@
 import { useMemo, useState } from "preact/hooks";
-import { Action } from "../../components/action.tsx";
-import { Commands } from "../../components/commands.tsx";
-import { Link } from "../../components/link.tsx";
-import { undoAction } from "../../components/undo-action.ts";
-import type { Doc } from "../../core/api.ts";
-import { count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import type { Posted } from "../../core/posted.ts";
-import { navigate } from "../../core/router.ts";
+import { Action } from "../../components/dialogs/action.tsx";
+import { Commands } from "../../components/dialogs/commands.tsx";
+import { undoAction } from "../../components/dialogs/undo-action.ts";
+import { ButtonLink } from "../../components/link.tsx";
+import { navigate } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import type { Posted } from "../../core/server/posted.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import type { TileSet } from "../../map/tile-set.ts";
 import { formQuery } from "../jobs/job-request.ts";
 import { bodyOf, commandOf, type Draft, type Estimate, idempotencyKey, requestOf } from "./draft.ts";
@@ -47,7 +47,7 @@ export function Start({ layer, tileSet, draft, shown }: StartProps) {
         ? t("newJob.start.remove", { count: work })
         : t("newJob.start.render", { count: work });
   return (
-    <div class="start">
+    <div class="row start">
       <Action<Made>
         label={label}
         kind={type === "truncate" ? "danger" : "primary"}
@@ -59,7 +59,7 @@ export function Start({ layer, tileSet, draft, shown }: StartProps) {
               confirm: {
                 title: label,
                 body: (
-                  <ul class="reasons">
+                  <ul class="bullets">
                     {why.map((one) => (
                       <li key={one}>{one}</li>
                     ))}
@@ -80,9 +80,7 @@ export function Start({ layer, tileSet, draft, shown }: StartProps) {
       />
       {isAsked && <Commands request={request} command={command} subject={label} />}
       {!isWholeLayer && (
-        <Link to={`/schedules/new?${formQuery(body)}`} class="button quiet">
-          {t("newJob.asSchedule")}
-        </Link>
+        <ButtonLink kind="quiet" to={`/schedules/new?${formQuery(body)}`} label={t("newJob.asSchedule")} />
       )}
     </div>
   );

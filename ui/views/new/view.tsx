@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
-import { jsonText } from "../../core/json.ts";
-import { titleOf } from "../../core/layer.ts";
-import { usePosted } from "../../core/posted.ts";
-import { useDocument } from "../../core/resource.ts";
-import { place } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
+import { titleOf } from "../../core/model/layer.ts";
+import { place } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { jsonText } from "../../core/server/json.ts";
+import { usePosted } from "../../core/server/posted.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { t } from "../../core/text/i18n.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
 import { boxPolygons, type MapSurface } from "../../map/map-surface.ts";
 import { type TileSet, tileSetOfQuery } from "../../map/tile-set.ts";
@@ -57,7 +57,7 @@ interface FormProps {
 
 function Form({ layer, tileSet, draft }: FormProps) {
   const [surface, setSurface] = useState<MapSurface>();
-  const { subset, format, parameters } = tileSet;
+  const { subset } = tileSet;
   const shown = usePosted("Estimate", "estimate", jsonText(bodyOf(layer.name, tileSet, draft)));
   useShownArea(surface, draft);
   return (
@@ -75,14 +75,9 @@ function Form({ layer, tileSet, draft }: FormProps) {
       <div class="new-job-map">
         <LayerMap
           layer={layer}
-          gridSet={subset.gridSet}
-          format={format}
-          parameters={parameters}
+          tileSet={tileSet}
           label={t("newJob.map", { layer: titleOf(layer) })}
-          onOpen={(opened) => {
-            setSurface(opened);
-            return () => setSurface(undefined);
-          }}
+          onSurface={setSurface}
         />
       </div>
       <div class="new-job-end">

@@ -1,11 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { TargetedDragEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { CommittedField } from "../../components/committed-field.tsx";
-import { decimal } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { useShortcuts } from "../../core/keys.ts";
-import { place, setQuery } from "../../core/router.ts";
+import { Button } from "../../components/button.tsx";
+import { CommittedField } from "../../components/fields/committed-field.tsx";
+import { useShortcuts } from "../../core/page/keys.ts";
+import { place, setQuery } from "../../core/page/router.ts";
+import { decimal } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import type { DrawnShape, MapSurface } from "../../map/map-surface.ts";
 import type { TileSet } from "../../map/tile-set.ts";
 import { intersection } from "../../map/use-coverage.ts";
@@ -60,28 +61,18 @@ export function Where({ surface, tileSet, draft }: WhereProps) {
       <legend>{t("newJob.where")}</legend>
       <p aria-live="polite">{drawing.value === undefined ? describe(draft) : t(`newJob.drawing.${drawing.value}`)}</p>
       <div class="actions">
-        <button
-          type="button"
+        <Button
+          label={t("newJob.wholeLayer")}
           class="quiet small"
           disabled={bounds === undefined && area === undefined}
-          onClick={() => takeBox(undefined)}
-        >
-          {t("newJob.wholeLayer")}
-        </button>
-        <button type="button" class="quiet small" onClick={takeView}>
-          {t("newJob.thisView")}
-        </button>
-        <button type="button" class="quiet small" onClick={() => void draw("box")}>
-          {t("newJob.drawBox")}
-        </button>
-        <button type="button" class="quiet small" onClick={() => void draw("polygon")}>
-          {t("newJob.drawPolygon")}
-        </button>
+          onPress={() => takeBox(undefined)}
+        />
+        <Button label={t("newJob.thisView")} class="quiet small" onPress={takeView} />
+        <Button label={t("newJob.drawBox")} class="quiet small" onPress={() => draw("box")} />
+        <Button label={t("newJob.drawPolygon")} class="quiet small" onPress={() => draw("polygon")} />
         <FileButton />
         {drawing.value !== undefined && (
-          <button type="button" class="quiet small" onClick={() => abort.current?.abort()}>
-            {t("newJob.stopDrawing")}
-          </button>
+          <Button label={t("newJob.stopDrawing")} class="quiet small" onPress={() => abort.current?.abort()} />
         )}
       </div>
       {area === undefined ? (
@@ -151,9 +142,7 @@ function FileButton() {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button type="button" class="quiet small" onClick={() => input.current?.click()}>
-        {t("newJob.file")}
-      </button>
+      <Button label={t("newJob.file")} class="quiet small" onPress={() => input.current?.click()} />
       <input
         ref={input}
         type="file"

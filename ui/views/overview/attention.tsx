@@ -1,11 +1,11 @@
-import { Action } from "../../components/action.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
 import { Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { relative } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { navigate } from "../../core/router.ts";
+import { navigate } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { relative } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 type Entry = Doc<"Status">["attention"][number];
 

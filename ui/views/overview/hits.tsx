@@ -1,10 +1,10 @@
 import { Figures } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Loading, Panel, Sparkline } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { count, milliseconds, percent } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { count, milliseconds, percent } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 const EVERY_MS = 60_000;
 

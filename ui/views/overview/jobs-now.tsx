@@ -2,11 +2,11 @@ import { useComputed } from "@preact/signals";
 import { JobChip, JobLink, JobMeter } from "../../components/job-parts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
-import { liveJobs } from "../../core/events.ts";
-import { decimal, duration } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { hasEnded, type Job, useLiveJob } from "../../core/jobs.ts";
-import { may } from "../../core/session.ts";
+import { hasEnded, type Job, useLiveJob } from "../../core/model/jobs.ts";
+import { liveJobs } from "../../core/server/events.ts";
+import { may } from "../../core/server/session.ts";
+import { decimal, duration } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 const SHOWN = 6;
 

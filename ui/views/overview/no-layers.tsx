@@ -1,6 +1,6 @@
 import { CopyButton } from "../../components/copy.tsx";
 import { Panel } from "../../components/parts.tsx";
-import { t } from "../../core/i18n.ts";
+import { t } from "../../core/text/i18n.ts";
 
 const IMPORT = "nuthatch import wms https://maps.example.org/wms > nuthatch.yaml";
 const SERVE = "NUTHATCH_CONFIG=nuthatch.yaml nuthatch serve";

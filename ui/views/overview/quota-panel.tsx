@@ -1,12 +1,12 @@
 import { Link } from "../../components/link.tsx";
 import { Meter, Panel, Sparkline } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { bytes, count, duration } from "../../core/format.ts";
-import { NEARLY_FULL } from "../../core/fullness.ts";
-import { t } from "../../core/i18n.ts";
-import { share } from "../../core/json.ts";
-import { useDocument } from "../../core/resource.ts";
-import { countedOf, figure } from "../../core/stored.ts";
+import { NEARLY_FULL } from "../../core/model/fullness.ts";
+import { countedOf, figure } from "../../core/model/stored.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { share } from "../../core/server/json.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { bytes, count, duration } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 type Status = Doc<"Status">;
 

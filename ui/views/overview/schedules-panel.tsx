@@ -1,10 +1,10 @@
 import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Panel } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { dateTimeIn, relative } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
-import { may } from "../../core/session.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { dateTimeIn, relative } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 const SHOWN = 6;
 

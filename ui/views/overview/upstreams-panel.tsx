@@ -1,9 +1,9 @@
 import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Panel, type Tone } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { milliseconds, relative } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { milliseconds, relative } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 type Upstream = Doc<"Upstreams">["upstreams"][number];
 

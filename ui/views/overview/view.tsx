@@ -1,9 +1,9 @@
 import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Page } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
-import { useJobChanges } from "../../core/jobs.ts";
-import { useDocument } from "../../core/resource.ts";
+import { useJobChanges } from "../../core/model/jobs.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { t } from "../../core/text/i18n.ts";
 import { Attention } from "./attention.tsx";
 import { Hits } from "./hits.tsx";
 import { JobsNow } from "./jobs-now.tsx";
@@ -49,7 +49,7 @@ function Panels({ status }: { readonly status: Doc<"Status"> }) {
 
 function Readiness({ status: { ready, reason, version, layers } }: { readonly status: Doc<"Status"> }) {
   return (
-    <p class="readiness">
+    <p class="row readiness">
       <Link to="/settings" class="server-chip">
         <Chip tone={ready ? "good" : "bad"}>{ready ? t("ready") : t("notReady")}</Chip>
       </Link>

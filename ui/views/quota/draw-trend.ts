@@ -1,7 +1,7 @@
 import uPlot from "uplot";
-import type { Doc } from "../../core/api.ts";
-import { bytes } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { bytes } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 const HEIGHT = 220;
 

@@ -1,6 +1,7 @@
-import { Choice, Select } from "../../components/choice.tsx";
-import type { Doc } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
+import { Button } from "../../components/button.tsx";
+import { Choice, Select } from "../../components/fields/choice.tsx";
+import type { Doc } from "../../core/server/api.ts";
+import { t } from "../../core/text/i18n.ts";
 
 type LayerQuota = Doc<"Quota">["layerQuotas"][number];
 
@@ -45,14 +46,12 @@ export function LayerQuotas({ quotas, layers, change }: LayerQuotasProps) {
             values={POLICIES}
             onChoose={(policy) => set(n, { expirationPolicyName: policy })}
           />
-          <button
-            type="button"
+          <Button
+            label="✕"
             class="quiet small"
-            aria-label={t("quota.removeOf", { layer })}
-            onClick={() => change(quotas.filter((_, other) => other !== n))}
-          >
-            ✕
-          </button>
+            name={t("quota.removeOf", { layer })}
+            onPress={() => change(quotas.filter((_, other) => other !== n))}
+          />
         </div>
       ))}
       {free.length > 0 && (

@@ -1,16 +1,16 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Action } from "../../components/action.tsx";
-import { Checkbox } from "../../components/checkbox.tsx";
-import { Choice } from "../../components/choice.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
+import { Checkbox } from "../../components/fields/checkbox.tsx";
+import { Choice } from "../../components/fields/choice.tsx";
+import { TextField } from "../../components/fields/text-field.tsx";
 import { Panel } from "../../components/parts.tsx";
-import { TextField } from "../../components/text-field.tsx";
-import type { Doc } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { bytes, count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { usePosted } from "../../core/posted.ts";
-import { countedOf } from "../../core/stored.ts";
+import { countedOf } from "../../core/model/stored.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { usePosted } from "../../core/server/posted.ts";
+import { bytes, count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { LayerQuotas, POLICIES, UNITS } from "./layer-quotas.tsx";
 
 type Quota = Doc<"Quota">;

@@ -2,13 +2,13 @@ import { Figures } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Meter, Panel, type Tone } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { bytes, count } from "../../core/format.ts";
-import { NEARLY_FULL } from "../../core/fullness.ts";
-import { t } from "../../core/i18n.ts";
-import { type Count, share } from "../../core/json.ts";
-import { pathOf } from "../../core/router.ts";
-import { countedOf, figure, isComplete } from "../../core/stored.ts";
+import { NEARLY_FULL } from "../../core/model/fullness.ts";
+import { countedOf, figure, isComplete } from "../../core/model/stored.ts";
+import { pathOf } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { type Count, share } from "../../core/server/json.ts";
+import { bytes, count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 type Usage = Doc<"Usage">;
 type LayerUsage = Usage["layers"][number];
@@ -45,28 +45,10 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
         <Table<LayerUsage>
           caption={t("quota.layers")}
           columns={[
-            {
-              key: "layer",
-              label: t("field.layer"),
-              cell: ({ layer }) => <Link to={pathOf("layers", layer)}>{layer}</Link>,
-            },
-            {
-              key: "used",
-              label: t("quota.takes"),
-              isNumber: true,
-              cell: (row) => figure(bytes(countedOf(quotaCount, row)), row.complete),
-            },
-            {
-              key: "quota",
-              label: t("quota.limit"),
-              isNumber: true,
-              cell: (row) => (row.quota === null ? "—" : bytes(row.quota)),
-            },
-            {
-              key: "share",
-              label: t("field.share"),
-              cell: (row) => <LayerShare usage={usage} row={row} used={used} />,
-            },
+            [t("field.layer"), ({ layer }) => <Link to={pathOf("layers", layer)}>{layer}</Link>],
+            [t("quota.takes"), (row) => figure(bytes(countedOf(quotaCount, row)), row.complete), "number"],
+            [t("quota.limit"), (row) => (row.quota === null ? "—" : bytes(row.quota)), "number"],
+            [t("field.share"), (row) => <LayerShare usage={usage} row={row} used={used} />],
           ]}
           rows={[...usage.layers].sort((a, b) => Number(countedOf(quotaCount, b)) - Number(countedOf(quotaCount, a)))}
           rowKey={({ layer }) => layer}

@@ -1,13 +1,13 @@
 import { useEffect, useRef } from "preact/hooks";
-import { Select } from "../../components/choice.tsx";
+import { Select } from "../../components/fields/choice.tsx";
 import { Loading, Panel } from "../../components/parts.tsx";
-import { type Doc, queryOf } from "../../core/api.ts";
-import { bytes, dateTime, relative } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
-import { place, setQuery } from "../../core/router.ts";
-import { countedOf } from "../../core/stored.ts";
-import { theme } from "../../core/theme.ts";
+import { countedOf } from "../../core/model/stored.ts";
+import { place, setQuery } from "../../core/page/router.ts";
+import { theme } from "../../core/page/theme.ts";
+import { type Doc, queryOf } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { bytes, dateTime, relative } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 type Usage = Doc<"Usage">;
 type Series = Doc<"UsageHistory">["series"];

@@ -1,6 +1,6 @@
-import { nuthatchCommand } from "../../core/command.ts";
-import { asJson, asNumber, JOB_OPTIONS } from "../../core/job-options.ts";
-import { jsonText } from "../../core/json.ts";
+import { asJson, asNumber, JOB_OPTIONS } from "../../core/model/job-options.ts";
+import { nuthatchCommand, optionWords, parameterWords } from "../../core/server/command.ts";
+import { isRecord, jsonText } from "../../core/server/json.ts";
 import type { Schedule } from "./schedule-actions.tsx";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ export function jobOf(query: URLSearchParams): Fields {
 
 /** Returns the draft of a new schedule for a job. The hours of the job become the hours of the schedule. */
 export function newDraft({ runWindow, ...job }: Fields, timeZone: string): Draft {
-  const hours = isObject(runWindow) ? runWindow : {};
+  const hours = isRecord(runWindow) ? runWindow : {};
   return {
     name: "",
     cron: "30 2 * * *",
@@ -109,7 +109,7 @@ function jobDraft(job: Fields) {
     zoomStart: textOf(zoomStart),
     zoomStop: textOf(zoomStop),
     bounds: Array.isArray(bounds) ? bounds.join(", ") : "",
-    parameters: isObject(parameters)
+    parameters: isRecord(parameters)
       ? Object.fromEntries(Object.entries(parameters).map(([key, value]) => [key, textOf(value)]))
       : {},
     more: more.length === 0 ? "" : jsonText(Object.fromEntries(more), 2),
@@ -153,28 +153,28 @@ export const bodyOf = (draft: Draft, job: Fields): Fields => ({
 export function commandOf(draft: Draft, isNew: boolean): string | undefined {
   const { more, kept, zoomStart, zoomStop, gridSet, format, bounds, start, end } = draft;
   if (more.trim() !== "" || Object.keys(kept).length > 0) return undefined;
-  const flag = (name: string, value: string): string[] => (value === "" ? [] : [`--${name}`, value]);
   return nuthatchCommand(
     "schedule",
     "add",
     draft.name,
     ...draft.layer.split(",").map((one) => one.trim()),
-    ...flag("cron", draft.cron),
-    ...flag("time-zone", draft.timeZone),
-    ...flag("type", draft.type),
-    ...(start === "" ? [] : flag("window", `${start}-${end}`)),
-    ...(draft.missed === "skip" ? flag("missed", "skip") : []),
-    ...(gridSet === "*" ? ["--all-grid-sets"] : flag("grid-set", gridSet)),
-    ...(format === "*" ? ["--all-formats"] : flag("format", format)),
-    ...(zoomStop === "" ? [] : flag("zoom", zoomStart === "" ? `0-${zoomStop}` : `${zoomStart}-${zoomStop}`)),
-    ...flag("bounds", bounds.replaceAll(" ", "")),
-    ...Object.entries(draft.parameters).flatMap(([key, value]) => flag("parameter", `${key}=${value}`)),
+    ...optionWords({
+      cron: draft.cron,
+      "time-zone": draft.timeZone,
+      type: draft.type,
+      window: start === "" ? "" : `${start}-${end}`,
+      missed: draft.missed === "skip" ? "skip" : "",
+    }),
+    ...(gridSet === "*" ? ["--all-grid-sets"] : optionWords({ "grid-set": gridSet })),
+    ...(format === "*" ? ["--all-formats"] : optionWords({ format })),
+    ...optionWords({
+      zoom: zoomStop === "" ? "" : `${zoomStart === "" ? 0 : zoomStart}-${zoomStop}`,
+      bounds: bounds.replaceAll(" ", ""),
+    }),
+    ...parameterWords(draft.parameters),
     ...(isNew ? [] : ["--replace"]),
   );
 }
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
@@ -187,5 +187,5 @@ const numbersOf = (text: string): unknown =>
 
 function parseJsonObject(text: string): Fields | undefined {
   const value = asJson(text);
-  return isObject(value) ? value : undefined;
+  return isRecord(value) ? value : undefined;
 }

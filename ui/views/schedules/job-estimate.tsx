@@ -1,8 +1,8 @@
-import type { Problem } from "../../core/api.ts";
-import { bytes, count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { type Count, jsonText } from "../../core/json.ts";
-import { usePosted } from "../../core/posted.ts";
+import type { Problem } from "../../core/server/api.ts";
+import { type Count, jsonText } from "../../core/server/json.ts";
+import { usePosted } from "../../core/server/posted.ts";
+import { bytes, count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

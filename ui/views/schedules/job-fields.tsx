@@ -1,13 +1,13 @@
-import { Choice } from "../../components/choice.tsx";
+import { Button } from "../../components/button.tsx";
+import { Choice } from "../../components/fields/choice.tsx";
+import { TextField } from "../../components/fields/text-field.tsx";
 import { Field, Panel } from "../../components/parts.tsx";
-import { TextField } from "../../components/text-field.tsx";
-import { type Doc, queryOf } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
-import { TYPES } from "../../core/job-options.ts";
-import { filtersOf, formatsOf } from "../../core/layer.ts";
-import { useDocument } from "../../core/resource.ts";
-import { errorOf } from "./field-errors.ts";
-import type { FieldsProps } from "./time-fields.tsx";
+import { TYPES } from "../../core/model/job-options.ts";
+import { filtersOf, formatsOf } from "../../core/model/layer.ts";
+import { type Doc, queryOf } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { t } from "../../core/text/i18n.ts";
+import { choiceIn, errorOf, type FieldsProps, textIn } from "./fields.ts";
 
 const LEVELS = ["zoomStart", "zoomStop"] as const;
 const MOST_LISTED = 50;
@@ -15,7 +15,8 @@ const MOST_LISTED = 50;
 /**
  * The fields of the job of each run. The layer determines the choices. Several layers, or a pattern, offer no choices.
  */
-export function JobFields({ draft, change, errors }: FieldsProps) {
+export function JobFields(fields: FieldsProps) {
+  const { draft, change, errors } = fields;
   const name = draft.layer.trim();
   const found = useDocument("LayerSummaries", `layers${queryOf({ fields: "summary", limit: MOST_LISTED, q: name })}`);
   const layers = found.data?.layers ?? [];
@@ -36,33 +37,27 @@ export function JobFields({ draft, change, errors }: FieldsProps) {
         />
         <Choice
           label={t("field.type")}
-          error={errorOf(errors, "job.type")}
-          value={draft.type}
           values={TYPES}
           textOf={(type) => t(`type.${type}`)}
-          onChoose={(type) => change({ type })}
+          {...choiceIn(fields, "type", "job.type")}
         />
         <Choice
           label={t("field.gridSet")}
-          error={errorOf(errors, "job.gridSet", "job.gridSets")}
-          value={draft.gridSet}
           values={choices(
             layer?.gridSubsets.map(({ gridSet }) => gridSet),
             draft.gridSet,
           )}
           textOf={choiceText}
-          onChoose={(gridSet) => change({ gridSet })}
+          {...choiceIn(fields, "gridSet", "job.gridSet", "job.gridSets")}
         />
         <Choice
           label={t("field.format")}
-          error={errorOf(errors, "job.format", "job.formats")}
-          value={draft.format}
           values={choices(layer && formatsOf(layer), draft.format)}
           textOf={choiceText}
-          onChoose={(format) => change({ format })}
+          {...choiceIn(fields, "format", "job.format", "job.formats")}
         />
       </div>
-      <Limits layer={layer} draft={draft} change={change} errors={errors} />
+      <Limits layer={layer} {...fields} />
       <Kept draft={draft} change={change} />
       <details open={draft.more !== "" || errorOf(errors, "job.more") !== undefined}>
         <summary>{t("schedules.more")}</summary>
@@ -98,7 +93,8 @@ const choiceText = (value: string): string =>
 type LayerFieldsProps = FieldsProps & { readonly layer: Doc<"Layer"> | undefined };
 
 /** The levels, the box and the parameters of the job. */
-function Limits({ layer, draft, change, errors }: LayerFieldsProps) {
+function Limits({ layer, ...fields }: LayerFieldsProps) {
+  const { draft } = fields;
   const subset = layer?.gridSubsets.find(({ gridSet }) => gridSet === (draft.gridSet || layer.defaultGridSet));
   return (
     <div class="fields">
@@ -106,23 +102,19 @@ function Limits({ layer, draft, change, errors }: LayerFieldsProps) {
         <TextField
           key={end}
           label={t(`schedules.${end}`)}
-          error={errorOf(errors, `job.${end}`)}
           type="number"
           min={0}
           placeholder={subset === undefined ? "" : String(subset[end])}
-          value={draft[end]}
-          onInput={(value) => change({ [end]: value })}
+          {...textIn(fields, end, `job.${end}`)}
         />
       ))}
       <TextField
         label={t("field.bounds")}
         hint={t("schedules.boundsHint")}
-        error={errorOf(errors, "job.bounds")}
         inputMode="decimal"
-        value={draft.bounds}
-        onInput={(bounds) => change({ bounds })}
+        {...textIn(fields, "bounds", "job.bounds")}
       />
-      <Parameters layer={layer} draft={draft} change={change} errors={errors} />
+      <Parameters layer={layer} {...fields} />
     </div>
   );
 }
@@ -156,11 +148,9 @@ function Kept({ draft: { kept }, change }: Pick<FieldsProps, "draft" | "change">
   const limit = kept["area"] !== undefined ? "area" : kept["tiles"] !== undefined ? "tiles" : undefined;
   if (limit === undefined) return null;
   return (
-    <p class="kept">
+    <p class="row kept">
       {t(`schedules.limited.${limit}`)}
-      <button type="button" class="quiet small" onClick={() => change({ kept: {} })}>
-        {t("schedules.wholeLayer")}
-      </button>
+      <Button label={t("schedules.wholeLayer")} class="quiet small" onPress={() => change({ kept: {} })} />
     </p>
   );
 }

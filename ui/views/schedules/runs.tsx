@@ -1,10 +1,11 @@
 import { Fragment } from "preact";
+import { KIND_TONES } from "../../components/job-parts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Chip, Empty, MARKS, type Tone } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { dateTimeIn, relative } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
+import { type Columns, Table } from "../../components/table.tsx";
+import type { Doc } from "../../core/server/api.ts";
+import { dateTimeIn, relative } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 export type Run = Doc<"ScheduleRun">;
 type RunKind = "done" | "done_with_failures" | "failed" | "aborted" | "started" | "skipped" | "refused";
@@ -12,10 +13,7 @@ type RunKind = "done" | "done_with_failures" | "failed" | "aborted" | "started" 
 const kindOf = ({ result, outcome }: Run): RunKind => (result === "started" ? (outcome ?? "started") : result);
 
 const TONES: Readonly<Record<RunKind, Tone>> = {
-  done: "good",
-  done_with_failures: "warn",
-  failed: "bad",
-  aborted: "plain",
+  ...KIND_TONES,
   started: "busy",
   skipped: "plain",
   refused: "bad",
@@ -42,11 +40,10 @@ export function RunStrip({ runs }: { readonly runs: readonly Run[] }) {
   );
 }
 
-const columnsOf = (timeZone: string): readonly Column<Run>[] => [
-  {
-    key: "at",
-    label: t("schedules.at"),
-    cell: ({ at, dueAt, by }) => (
+const columnsOf = (timeZone: string): Columns<Run> => [
+  [
+    t("schedules.at"),
+    ({ at, dueAt, by }) => (
       <>
         <time dateTime={at}>{dateTimeIn(at, timeZone)}</time>
         {dueAt === null && (
@@ -54,16 +51,11 @@ const columnsOf = (timeZone: string): readonly Column<Run>[] => [
         )}
       </>
     ),
-  },
-  {
-    key: "result",
-    label: t("schedules.result"),
-    cell: (run) => <Chip tone={TONES[kindOf(run)]}>{t(`schedules.kind.${kindOf(run)}`)}</Chip>,
-  },
-  {
-    key: "jobs",
-    label: t("schedules.jobs"),
-    cell: ({ jobs, reason }) => (
+  ],
+  [t("schedules.result"), (run) => <Chip tone={TONES[kindOf(run)]}>{t(`schedules.kind.${kindOf(run)}`)}</Chip>],
+  [
+    t("schedules.jobs"),
+    ({ jobs, reason }) => (
       <>
         {jobs.slice(0, MOST_JOBS).map((id) => (
           <Fragment key={id}>
@@ -76,7 +68,7 @@ const columnsOf = (timeZone: string): readonly Column<Run>[] => [
         {reason}
       </>
     ),
-  },
+  ],
 ];
 const MOST_JOBS = 5;
 

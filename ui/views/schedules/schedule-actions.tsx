@@ -1,11 +1,10 @@
-import { Action } from "../../components/action.tsx";
-import { toast } from "../../components/toast.tsx";
-import { asProblem, type Doc, send } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { t } from "../../core/i18n.ts";
-import { navigate } from "../../core/router.ts";
+import { Action } from "../../components/dialogs/action.tsx";
+import { toast, toastProblem } from "../../components/toast.tsx";
+import { navigate, pathOf } from "../../core/page/router.ts";
+import { type Doc, send } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { t } from "../../core/text/i18n.ts";
 import { JobEstimate } from "./job-estimate.tsx";
-import { schedulePath } from "./schedule-address.ts";
 
 export type Schedule = Doc<"Schedule">;
 
@@ -61,7 +60,7 @@ export function RemoveAction({ schedule }: ScheduleProps) {
       confirm={{ title: t("schedules.removeTitle", { name }), body: <p>{t("schedules.removeNote")}</p> }}
       done={() => ({
         text: t("schedules.removed", { name }),
-        action: { label: t("undo"), run: () => void makeAgain(schedule) },
+        action: { label: t("undo"), run: () => void makeAgain(schedule).catch(toastProblem) },
       })}
       onDone={() => navigate("/schedules")}
     />
@@ -69,12 +68,18 @@ export function RemoveAction({ schedule }: ScheduleProps) {
 }
 
 async function makeAgain({ name, cron, timeZone, missed, window, job, paused }: Schedule): Promise<void> {
-  try {
-    const body = { name, cron, timeZone, missed, window, job };
-    await send({ method: "POST", path: "schedules", body });
-    if (paused) await send({ method: "POST", path: `${schedulePath(name)}/pause` });
-    toast(t("schedules.madeAgain", { name }));
-  } catch (error) {
-    toast(asProblem(error).message, { kind: "problem" });
-  }
+  const body = { name, cron, timeZone, missed, window, job };
+  await send({ method: "POST", path: "schedules", body });
+  if (paused) await send({ method: "POST", path: `${schedulePath(name)}/pause` });
+  toast(t("schedules.madeAgain", { name }));
 }
+
+/**
+ * Returns the path of the page of a schedule. A schedule named "new" has a longer path, because `/schedules/new` is the
+ * form.
+ */
+export const scheduleAddress = (name: string): string =>
+  name === "new" ? pathOf("schedules", name, "runs") : pathOf("schedules", name);
+
+/** Returns the path of a schedule in `/api/v1`. */
+export const schedulePath = (name: string): string => `schedules/${encodeURIComponent(name)}`;

@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks";
-import { Action } from "../../components/action.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
 import { Loading, Page, Panel, ProblemBox } from "../../components/parts.tsx";
-import type { Problem } from "../../core/api.ts";
-import { count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import type { Count } from "../../core/json.ts";
-import { useDocument } from "../../core/resource.ts";
-import { navigate, place } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
+import { navigate, place } from "../../core/page/router.ts";
+import type { Problem } from "../../core/server/api.ts";
+import type { Count } from "../../core/server/json.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { bodyOf, commandOf, type Draft, draftOf, jobFieldsOf, jobOf, newDraft, windowOf } from "./draft.ts";
-import { errorsOf } from "./field-errors.ts";
+import { errorsOf } from "./fields.ts";
 import { EstimateText, useJobEstimate } from "./job-estimate.tsx";
 import { JobFields } from "./job-fields.tsx";
 import type { Schedule } from "./schedule-actions.tsx";
-import { scheduleAddress, schedulePath } from "./schedule-address.ts";
+import { scheduleAddress, schedulePath } from "./schedule-actions.tsx";
 import { NextRuns } from "./schedule-page.tsx";
 import { TimeFields } from "./time-fields.tsx";
 import { usePreview } from "./use-preview.ts";
@@ -56,11 +56,11 @@ function Form({ first, isNew }: { readonly first: Draft; readonly isNew: boolean
   return (
     <form class="schedule-form" onSubmit={(event) => event.preventDefault()}>
       {!may("operate") && <p class="notice warn">{t("schedules.mayNot")}</p>}
-      <div class="side">
+      <div class="stack">
         <TimeFields draft={draft} change={change} errors={errors} isNew={isNew} />
         <JobFields draft={draft} change={change} errors={errors} />
       </div>
-      <div class="side">
+      <div class="stack">
         <Panel title={t("schedules.preview")} class="schedule-preview">
           <WeekGrid
             runs={preview.data?.runs ?? []}

@@ -1,14 +1,13 @@
-import { Link } from "../../components/link.tsx";
-import { Chip, Empty, Loading, Page } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import { dateTimeIn, relative } from "../../core/format.ts";
-import { t, tMaybe } from "../../core/i18n.ts";
-import { useJobChanges } from "../../core/jobs.ts";
-import { useDocument } from "../../core/resource.ts";
-import { may } from "../../core/session.ts";
+import { ButtonLink, Link } from "../../components/link.tsx";
+import { Chip, Loading, Page } from "../../components/parts.tsx";
+import { type Columns, Table } from "../../components/table.tsx";
+import { useJobChanges } from "../../core/model/jobs.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { dateTimeIn, relative } from "../../core/text/format.ts";
+import { t, tMaybe } from "../../core/text/i18n.ts";
 import { RunStrip } from "./runs.tsx";
-import { PauseAction, RunAction, type Schedule } from "./schedule-actions.tsx";
-import { scheduleAddress } from "./schedule-address.ts";
+import { PauseAction, RunAction, type Schedule, scheduleAddress } from "./schedule-actions.tsx";
 
 /** The number of last runs that the list shows of each schedule. */
 const RUNS = 14;
@@ -20,34 +19,31 @@ export function ScheduleList() {
   return (
     <Page
       title={t("nav.schedules")}
-      actions={
-        may("operate") && (
-          <Link to="/schedules/new" class="button quiet">
-            {t("schedules.new")}
-          </Link>
-        )
-      }
+      actions={may("operate") && <ButtonLink kind="quiet" to="/schedules/new" label={t("schedules.new")} />}
     >
       <Loading of={loaded}>
-        {({ schedules }) =>
-          schedules.length === 0 ? (
-            <Empty>
-              {t("schedules.none")} {may("operate") && <Link to="/schedules/new">{t("schedules.makeFirst")}</Link>}
-            </Empty>
-          ) : (
-            <Table caption={t("nav.schedules")} columns={columns()} rows={schedules} rowKey={({ name }) => name} />
-          )
-        }
+        {({ schedules }) => (
+          <Table
+            caption={t("nav.schedules")}
+            columns={columns()}
+            rows={schedules}
+            rowKey={({ name }) => name}
+            none={
+              <>
+                {t("schedules.none")} {may("operate") && <Link to="/schedules/new">{t("schedules.makeFirst")}</Link>}
+              </>
+            }
+          />
+        )}
       </Loading>
     </Page>
   );
 }
 
-const columns = (): readonly Column<Schedule>[] => [
-  {
-    key: "name",
-    label: t("field.name"),
-    cell: ({ name, job }) => (
+const columns = (): Columns<Schedule> => [
+  [
+    t("field.name"),
+    ({ name, job }) => (
       <>
         <Link to={scheduleAddress(name)}>{name}</Link>
         <small class="below">
@@ -55,11 +51,10 @@ const columns = (): readonly Column<Schedule>[] => [
         </small>
       </>
     ),
-  },
-  {
-    key: "when",
-    label: t("schedules.when"),
-    cell: ({ cron, timeZone, window }) => (
+  ],
+  [
+    t("schedules.when"),
+    ({ cron, timeZone, window }) => (
       <>
         <code>{cron}</code>
         <small class="below">
@@ -68,23 +63,18 @@ const columns = (): readonly Column<Schedule>[] => [
         </small>
       </>
     ),
-  },
-  { key: "next", label: t("schedules.next"), cell: (schedule) => <NextRun schedule={schedule} /> },
-  { key: "runs", label: t("schedules.lastRuns"), cell: ({ runs = [] }) => <RunStrip runs={runs} /> },
-  ...(may("operate")
-    ? [
-        {
-          key: "act",
-          label: t("field.actions"),
-          cell: (schedule: Schedule) => (
-            <span class="row-actions">
-              <RunAction schedule={schedule} />
-              <PauseAction schedule={schedule} />
-            </span>
-          ),
-        },
-      ]
-    : []),
+  ],
+  [t("schedules.next"), (schedule) => <NextRun schedule={schedule} />],
+  [t("schedules.lastRuns"), ({ runs = [] }) => <RunStrip runs={runs} />],
+  may("operate") && [
+    t("field.actions"),
+    (schedule) => (
+      <span class="row-actions">
+        <RunAction schedule={schedule} />
+        <PauseAction schedule={schedule} />
+      </span>
+    ),
+  ],
 ];
 
 /** Shows the next run of the schedule, or why there is no next run. */

@@ -1,20 +1,18 @@
-import { Fragment } from "preact";
-import { Fact } from "../../components/facts.tsx";
-import { Link } from "../../components/link.tsx";
+import { Facts, type NamedValue } from "../../components/facts.tsx";
+import { ButtonLink, Link } from "../../components/link.tsx";
 import { Chip, Loading, Page, Panel } from "../../components/parts.tsx";
-import { toast } from "../../components/toast.tsx";
-import { asProblem, send } from "../../core/api.ts";
-import { dateTimeIn, relative } from "../../core/format.ts";
-import { t, tMaybe } from "../../core/i18n.ts";
-import { useJobChanges } from "../../core/jobs.ts";
-import { jsonText } from "../../core/json.ts";
-import { useShortcuts } from "../../core/keys.ts";
-import { useDocument } from "../../core/resource.ts";
-import { navigate, pathOf } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
+import { toastProblem } from "../../components/toast.tsx";
+import { useJobChanges } from "../../core/model/jobs.ts";
+import { useShortcuts } from "../../core/page/keys.ts";
+import { navigate, pathOf } from "../../core/page/router.ts";
+import { send } from "../../core/server/api.ts";
+import { jsonText } from "../../core/server/json.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { dateTimeIn, relative } from "../../core/text/format.ts";
+import { t, tMaybe } from "../../core/text/i18n.ts";
 import { RunStrip, RunTable } from "./runs.tsx";
-import { PauseAction, RemoveAction, RunAction, type Schedule } from "./schedule-actions.tsx";
-import { schedulePath } from "./schedule-address.ts";
+import { PauseAction, RemoveAction, RunAction, type Schedule, schedulePath } from "./schedule-actions.tsx";
 import { layersText } from "./schedule-list.tsx";
 import { usePreview } from "./use-preview.ts";
 import { WeekGrid } from "./week-grid.tsx";
@@ -54,9 +52,7 @@ function Shown({ schedule }: { readonly schedule: Schedule }) {
           <>
             <RunAction schedule={schedule} />
             <PauseAction schedule={schedule} />
-            <Link to={edit} class="button quiet">
-              {t("schedules.edit")}
-            </Link>
+            <ButtonLink kind="quiet" to={edit} label={t("schedules.edit")} />
             <RemoveAction schedule={schedule} />
           </>
         )
@@ -69,7 +65,7 @@ function Shown({ schedule }: { readonly schedule: Schedule }) {
           {runs.length > 0 && <RunStrip runs={runs} />}
           <RunTable runs={runs} timeZone={timeZone} />
         </Panel>
-        <Facts schedule={schedule} />
+        <JobPanel schedule={schedule} />
       </div>
     </Page>
   );
@@ -109,10 +105,10 @@ export function NextRuns({ runs, timeZone }: { readonly runs: readonly string[];
   );
 }
 
-function Facts({ schedule }: { readonly schedule: Schedule }) {
+function JobPanel({ schedule }: { readonly schedule: Schedule }) {
   const { cron, timeZone, window, missed, job, createdBy, createdAt } = schedule;
   const { type = "seed", layer, layers: _layers, ...others } = job;
-  const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
+  const facts: readonly NamedValue[] = [
     [t("schedules.cron"), <code>{cron}</code>],
     [t("field.timeZone"), timeZone],
     [t("schedules.window"), window === null ? t("schedules.always") : `${window.start}–${window.end}`],
@@ -124,13 +120,7 @@ function Facts({ schedule }: { readonly schedule: Schedule }) {
   ];
   return (
     <Panel title={t("schedules.what")}>
-      <dl class="facts">
-        {facts.map(([field, value]) => (
-          <Fragment key={field}>
-            <Fact name={field}>{value}</Fact>
-          </Fragment>
-        ))}
-      </dl>
+      <Facts facts={facts} />
     </Panel>
   );
 }
@@ -143,8 +133,5 @@ function valueText(value: unknown): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }
 
-async function toggle({ name, paused }: Schedule): Promise<void> {
-  await send({ method: "POST", path: `${schedulePath(name)}/${paused ? "resume" : "pause"}` }).catch((error: unknown) =>
-    toast(asProblem(error).message, { kind: "problem" }),
-  );
-}
+const toggle = ({ name, paused }: Schedule): Promise<unknown> =>
+  send({ method: "POST", path: `${schedulePath(name)}/${paused ? "resume" : "pause"}` }).catch(toastProblem);

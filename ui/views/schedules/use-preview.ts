@@ -1,5 +1,5 @@
-import { jsonText } from "../../core/json.ts";
-import { usePosted } from "../../core/posted.ts";
+import { jsonText } from "../../core/server/json.ts";
+import { usePosted } from "../../core/server/posted.ts";
 import { weekEnd } from "./week.ts";
 
 /**

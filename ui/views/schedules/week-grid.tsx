@@ -1,4 +1,4 @@
-import { locale, t } from "../../core/i18n.ts";
+import { locale, t } from "../../core/text/i18n.ts";
 import { MOST_PREVIEWED } from "./use-preview.ts";
 import { DAY_MINUTES, type WeekDay, weekOf } from "./week.ts";
 

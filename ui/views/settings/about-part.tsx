@@ -1,10 +1,10 @@
 import { CopyButton } from "../../components/copy.tsx";
-import { Fact } from "../../components/facts.tsx";
+import { Fact, Facts } from "../../components/facts.tsx";
 import { Chip, Loading, Panel } from "../../components/parts.tsx";
-import { absoluteAddress, BASE } from "../../core/base.ts";
-import { count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
+import { absoluteAddress, BASE } from "../../core/server/base.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { StatisticsPanel } from "./statistics-panel.tsx";
 
 /** Addresses of this server for other programs. */
@@ -29,30 +29,33 @@ export function AboutPart() {
         <Loading of={status}>
           {({ version, ready, reason, layers, stateLoss }) => (
             <>
-              <dl class="facts">
-                <Fact name={t("about.version")}>
-                  Nuthatch {version}
-                  {server.data !== undefined && (
-                    <small class="soft">
-                      {" "}
-                      {t("about.runs", { node: server.data.nodeVersion, count: server.data.workers })}
-                    </small>
-                  )}
-                </Fact>
-                <Fact name={t("field.state")}>
-                  {ready ? (
-                    <Chip tone="good">{t("ready")}</Chip>
-                  ) : (
-                    <Chip tone="bad">{`${t("notReady")}: ${reason}`}</Chip>
-                  )}
-                </Fact>
-                <Fact name={t("nav.layers")}>{count(layers)}</Fact>
-                <Fact name={t("about.licence")}>
-                  <a href="https://www.apache.org/licenses/LICENSE-2.0" rel="noreferrer">
-                    Apache-2.0
-                  </a>
-                </Fact>
-              </dl>
+              <Facts
+                facts={[
+                  [
+                    t("about.version"),
+                    <>
+                      Nuthatch {version}
+                      {server.data !== undefined && (
+                        <small class="soft">
+                          {" "}
+                          {t("about.runs", { node: server.data.nodeVersion, count: server.data.workers })}
+                        </small>
+                      )}
+                    </>,
+                  ],
+                  [
+                    t("field.state"),
+                    <Chip tone={ready ? "good" : "bad"}>{ready ? t("ready") : `${t("notReady")}: ${reason}`}</Chip>,
+                  ],
+                  [t("nav.layers"), count(layers)],
+                  [
+                    t("about.licence"),
+                    <a href="https://www.apache.org/licenses/LICENSE-2.0" rel="noreferrer">
+                      Apache-2.0
+                    </a>,
+                  ],
+                ]}
+              />
               {stateLoss !== null && <p class="problem">{`${stateLoss.file}: ${stateLoss.reason}`}</p>}
             </>
           )}

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { Action } from "../../components/action.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
 import { Field, Panel } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { t } from "../../core/text/i18n.ts";
 import { ProblemTable } from "./problem-table.tsx";
 
 /** Checks the text of a configuration, pasted or from a file. The server does not load it. */

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
-import { Action } from "../../components/action.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
 import { Empty, Panel } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { timeOfDay } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { may } from "../../core/session.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { may } from "../../core/server/session.ts";
+import { timeOfDay } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { CheckPanel } from "./check-panel.tsx";
 import { type ConfigurationProblem, ProblemTable, problemsOf } from "./problem-table.tsx";
 
@@ -71,7 +71,7 @@ function ReloadResult({ result }: { readonly result: Result }) {
         {t("reload.done", { time })} {t("reload.warnings", { count: result.warnings.length })}
       </p>
       {result.warnings.length > 0 && (
-        <ul class="plain">
+        <ul class="bullets">
           {result.warnings.map((warning) => (
             <li key={warning}>{warning}</li>
           ))}

@@ -1,41 +1,40 @@
-import { Link } from "../../components/link.tsx";
+import { ButtonLink, Link } from "../../components/link.tsx";
 import { Loading, Panel } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { t, tMaybe } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
-import { pathOf } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
+import { type Columns, Table } from "../../components/table.tsx";
+import { pathOf } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { t, tMaybe } from "../../core/text/i18n.ts";
 
 type GridSet = Doc<"GridSets">["gridSets"][number];
 type Store = Doc<"Stores">["stores"][number];
 
-const Name = ({ collection, name }: { readonly collection: string; readonly name: string }) =>
-  may("administer") ? <Link to={pathOf("edit", collection, name)}>{name}</Link> : <span>{name}</span>;
+interface Collection {
+  readonly collection: "grid-sets" | "stores";
+}
 
-const NewButton = ({ collection, label }: { readonly collection: string; readonly label: string }) =>
-  may("administer") ? (
-    <Link to={pathOf("edit", collection)} class="button primary">
-      {label}
-    </Link>
-  ) : null;
+const Name = ({ collection, id }: Collection & { readonly id: string }) =>
+  may("administer") ? <Link to={pathOf("edit", collection, id)}>{id}</Link> : <span>{id}</span>;
+
+const NewButton = ({ collection, label }: Collection & { readonly label: string }) =>
+  may("administer") ? <ButtonLink kind="primary" to={pathOf("edit", collection)} label={label} /> : null;
 
 /** The configured grid sets, then the built-in ones. */
 export function GridSetsPart() {
   const gridSets = useDocument("GridSets", "grid-sets", { on: ["configuration"] });
-  const columns: readonly Column<GridSet>[] = [
-    { key: "id", label: t("field.name"), cell: ({ id }) => <Name collection="grid-sets" name={id} /> },
-    { key: "title", label: t("edit.title"), isMinor: true, cell: ({ title }) => title ?? "" },
-    { key: "srs", label: t("edit.crs"), cell: ({ srs }) => `EPSG:${srs}` },
-    { key: "origin", label: t("edit.origin"), cell: ({ origin }) => tMaybe(`edit.origin.${origin}`) },
-    { key: "layers", label: t("nav.layers"), isNumber: true, cell: ({ layers }) => layers },
+  const title = t("settings.gridSets");
+  const columns: Columns<GridSet> = [
+    [t("field.name"), ({ id }) => <Name collection="grid-sets" id={id} />],
+    [t("edit.title"), (one) => one.title ?? "", "minor"],
+    [t("edit.crs"), ({ srs }) => `EPSG:${srs}`],
+    [t("edit.origin"), ({ origin }) => tMaybe(`edit.origin.${origin}`)],
+    [t("nav.layers"), ({ layers }) => layers, "number"],
   ];
   return (
-    <Panel title={t("settings.gridSets")} actions={<NewButton collection="grid-sets" label={t("edit.newGridSet")} />}>
+    <Panel title={title} actions={<NewButton collection="grid-sets" label={t("edit.newGridSet")} />}>
       <Loading of={gridSets}>
-        {(data) => (
-          <Table caption={t("settings.gridSets")} columns={columns} rows={data.gridSets} rowKey={({ id }) => id} />
-        )}
+        {(data) => <Table caption={title} columns={columns} rows={data.gridSets} rowKey={({ id }) => id} />}
       </Loading>
     </Panel>
   );
@@ -44,19 +43,18 @@ export function GridSetsPart() {
 /** The stores of tiles, in the order of the configuration. */
 export function StoresPart() {
   const stores = useDocument("Stores", "stores", { on: ["configuration"] });
-  const columns: readonly Column<Store>[] = [
-    { key: "id", label: t("field.name"), cell: ({ id }) => <Name collection="stores" name={id} /> },
-    { key: "type", label: t("layers.kind"), cell: ({ type }) => type },
-    { key: "origin", label: t("edit.origin"), cell: ({ origin }) => tMaybe(`edit.origin.${origin}`) },
-    { key: "default", label: t("edit.isDefault"), cell: ({ isDefault }) => (isDefault ? t("layers.yes") : "") },
-    { key: "layers", label: t("nav.layers"), isNumber: true, cell: ({ layers }) => layers.length },
+  const title = t("settings.stores");
+  const columns: Columns<Store> = [
+    [t("field.name"), ({ id }) => <Name collection="stores" id={id} />],
+    [t("layers.kind"), ({ type }) => type],
+    [t("edit.origin"), ({ origin }) => tMaybe(`edit.origin.${origin}`)],
+    [t("edit.isDefault"), ({ isDefault }) => (isDefault ? t("layers.yes") : "")],
+    [t("nav.layers"), ({ layers }) => layers.length, "number"],
   ];
   return (
-    <Panel title={t("settings.stores")} actions={<NewButton collection="stores" label={t("edit.newStore")} />}>
+    <Panel title={title} actions={<NewButton collection="stores" label={t("edit.newStore")} />}>
       <Loading of={stores}>
-        {(data) => (
-          <Table caption={t("settings.stores")} columns={columns} rows={data.stores} rowKey={({ id }) => id} />
-        )}
+        {(data) => <Table caption={title} columns={columns} rows={data.stores} rowKey={({ id }) => id} />}
       </Loading>
     </Panel>
   );

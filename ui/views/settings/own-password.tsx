@@ -1,14 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { FormDialog } from "../../components/form-dialog.tsx";
+import { DialogButton } from "../../components/dialogs/dialog-button.tsx";
+import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
 import { Panel } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
-import { type ApiRequest, send } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { t } from "../../core/i18n.ts";
-import { session, signIn } from "../../core/session.ts";
-import { PasswordField } from "./password-field.tsx";
-import { HIDDEN } from "./user-forms.tsx";
+import { type ApiRequest, send } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { session, signIn } from "../../core/server/session.ts";
+import { t } from "../../core/text/i18n.ts";
+import { HIDDEN, PasswordField } from "./user-forms.tsx";
 
 /** Changes the password of the user's account, or names the file that contains it. */
 export function OwnPassword() {
@@ -58,19 +57,8 @@ function PasswordForm({ name, onClose }: { readonly name: string; readonly onClo
       onClose={onClose}
     >
       <div class="fields">
-        <PasswordField
-          label={t("password.present")}
-          kind="present"
-          value={present.value}
-          onInput={(text) => (present.value = text)}
-        />
-        <PasswordField
-          label={t("password.new")}
-          hint={t("password.least")}
-          kind="new"
-          value={password.value}
-          onInput={(text) => (password.value = text)}
-        />
+        <PasswordField label={t("password.present")} kind="present" text={present} />
+        <PasswordField label={t("password.new")} hint={t("password.least")} kind="new" text={password} />
       </div>
       <p class="soft">{t("password.sessions")}</p>
     </FormDialog>

@@ -1,7 +1,8 @@
+import { Button } from "../../components/button.tsx";
 import { Chip } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import type { Doc, Problem } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
+import { type Columns, Table } from "../../components/table.tsx";
+import type { Doc, Problem } from "../../core/server/api.ts";
+import { t } from "../../core/text/i18n.ts";
 
 /** A problem of a configuration, from a check or a refused reload. */
 export type ConfigurationProblem = Doc<"ConfigurationCheck">["problems"][number];
@@ -29,19 +30,17 @@ export function ProblemTable({ problems, onPlace }: ProblemTableProps) {
   const rows = problems
     .map((problem, id) => ({ id, problem }))
     .sort((a, b) => Number(a.problem.severity !== "error") - Number(b.problem.severity !== "error"));
-  const columns: readonly Column<(typeof rows)[number]>[] = [
-    {
-      key: "severity",
-      label: t("problems.severity"),
-      cell: ({ problem: { severity } }) => (
+  const columns: Columns<(typeof rows)[number]> = [
+    [
+      t("problems.severity"),
+      ({ problem: { severity } }) => (
         <Chip tone={severity === "error" ? "bad" : "warn"}>{t(`problems.${severity}`)}</Chip>
       ),
-    },
-    { key: "place", label: t("problems.place"), cell: ({ problem }) => <Place problem={problem} onPlace={onPlace} /> },
-    {
-      key: "message",
-      label: t("problems.message"),
-      cell: ({ problem: { message, path, suggestion } }) => (
+    ],
+    [t("problems.place"), ({ problem }) => <Place problem={problem} onPlace={onPlace} />],
+    [
+      t("problems.message"),
+      ({ problem: { message, path, suggestion } }) => (
         <>
           {message}
           {(path !== "" || suggestion !== null) && (
@@ -52,7 +51,7 @@ export function ProblemTable({ problems, onPlace }: ProblemTableProps) {
           )}
         </>
       ),
-    },
+    ],
   ];
   return <Table caption={t("problems.title")} columns={columns} rows={rows} rowKey={({ id }) => id} />;
 }
@@ -66,8 +65,11 @@ function Place({ problem: { file, line, column }, onPlace }: PlaceProps) {
   const text = [file, line, column].filter((part) => part !== null).join(":");
   if (line === null || onPlace === undefined) return <code>{text}</code>;
   return (
-    <button type="button" class="quiet small" title={t("problems.show")} onClick={() => onPlace(line, column ?? 1)}>
-      <code>{text}</code>
-    </button>
+    <Button
+      label={<code>{text}</code>}
+      class="quiet small"
+      title={t("problems.show")}
+      onPress={() => onPlace(line, column ?? 1)}
+    />
   );
 }

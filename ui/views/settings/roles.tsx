@@ -1,6 +1,7 @@
-import { Choice } from "../../components/choice.tsx";
-import { t } from "../../core/i18n.ts";
-import { session } from "../../core/session.ts";
+import type { Signal } from "@preact/signals";
+import { Choice } from "../../components/fields/choice.tsx";
+import { session } from "../../core/server/session.ts";
+import { t } from "../../core/text/i18n.ts";
 
 /** The roles from the least rights to the most. Each role includes the rights of the roles before it. */
 const ROLES = ["viewer", "operator", "admin"] as const;
@@ -16,20 +17,14 @@ export function ownRoles(): readonly Role[] {
   return ROLES.slice(0, ROLES.indexOf(highest(account.roles)) + 1);
 }
 
-interface RoleFieldProps {
-  readonly value: Role;
-  readonly roles?: readonly Role[];
-  readonly onChange: (role: Role) => void;
-}
-
 /** A choice of a role, with a description of its rights. */
-export const RoleField = ({ value, roles = ROLES, onChange }: RoleFieldProps) => (
+export const RoleField = ({ of, roles = ROLES }: { readonly of: Signal<Role>; readonly roles?: readonly Role[] }) => (
   <Choice
     label={t("settings.role")}
-    hint={t(`settings.role.${value}.may`)}
-    value={value}
+    hint={t(`settings.role.${of.value}.may`)}
+    value={of.value}
     values={roles}
     textOf={(role) => t(`settings.role.${role}`)}
-    onChoose={onChange}
+    onChoose={(role) => (of.value = role)}
   />
 );

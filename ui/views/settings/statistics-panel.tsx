@@ -1,11 +1,11 @@
 import { Figures, type NamedFigure } from "../../components/facts.tsx";
 import { Loading, Meter, Panel } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { bytes, count, dateTime, decimal, percent, relative } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { share } from "../../core/json.ts";
-import type { Loaded } from "../../core/resource.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { share } from "../../core/server/json.ts";
+import type { Loaded } from "../../core/server/resource.ts";
+import { bytes, count, dateTime, decimal, percent, relative } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 type Server = Doc<"Server">;
 
@@ -19,25 +19,11 @@ export const StatisticsPanel = ({ of }: { readonly of: Loaded<Server> }) => (
           <Table
             caption={t("statistics.recent")}
             columns={[
-              {
-                key: "seconds",
-                label: t("statistics.recent"),
-                cell: ({ seconds }) => t("statistics.seconds", { count: seconds }),
-              },
-              { key: "requests", label: t("statistics.requests"), isNumber: true, cell: (one) => count(one.requests) },
-              {
-                key: "rate",
-                label: t("statistics.rate"),
-                isNumber: true,
-                cell: (one) => decimal(one.requestsPerSecond),
-              },
-              { key: "bytes", label: t("statistics.bytes"), isNumber: true, cell: (one) => bytes(one.bytes) },
-              {
-                key: "bandwidth",
-                label: t("statistics.bandwidth"),
-                isNumber: true,
-                cell: (one) => bytes(one.bytesPerSecond),
-              },
+              [t("statistics.recent"), ({ seconds }) => t("statistics.seconds", { count: seconds })],
+              [t("statistics.requests"), (one) => count(one.requests), "number"],
+              [t("statistics.rate"), (one) => decimal(one.requestsPerSecond), "number"],
+              [t("statistics.bytes"), (one) => bytes(one.bytes), "number"],
+              [t("statistics.bandwidth"), (one) => bytes(one.bytesPerSecond), "number"],
             ]}
             rows={server.recent}
             rowKey={({ seconds }) => seconds}
@@ -67,11 +53,8 @@ function figuresOf({ startedAt, requests: all, peak }: Server): readonly NamedFi
   ];
 }
 
-function Memory({
-  tier: { tiles, bytes: used, limitBytes, hits, shareOfHits },
-}: {
-  readonly tier: Server["memoryTier"];
-}) {
+function Memory({ tier }: { readonly tier: Server["memoryTier"] }) {
+  const { tiles, bytes: used, limitBytes, hits, shareOfHits } = tier;
   const figures: readonly NamedFigure[] = [
     [t("statistics.memoryTiles"), count(tiles)],
     [

@@ -1,17 +1,17 @@
-import { Figure } from "../../components/facts.tsx";
+import { CopyButton } from "../../components/copy.tsx";
+import { Figures } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Meter, Panel } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { bytes, count } from "../../core/format.ts";
-import { NEARLY_FULL } from "../../core/fullness.ts";
-import { t } from "../../core/i18n.ts";
-import { share } from "../../core/json.ts";
-import { useDocument } from "../../core/resource.ts";
-import { pathOf } from "../../core/router.ts";
-import { may } from "../../core/session.ts";
-import { figure, isComplete } from "../../core/stored.ts";
-import { PlacesPanel } from "./places-panel.tsx";
+import { type Columns, Table } from "../../components/table.tsx";
+import { NEARLY_FULL } from "../../core/model/fullness.ts";
+import { figure, isComplete } from "../../core/model/stored.ts";
+import { pathOf } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { share } from "../../core/server/json.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { bytes, count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { TruncateAll } from "./truncate-all.tsx";
 import { VerificationPanel } from "./verification-panel.tsx";
 
@@ -48,21 +48,24 @@ function Totals({ usage }: { readonly usage: Usage }) {
   const { freeInodes, totalInodes } = disk;
   return (
     <Panel title={t("storage.totals")} actions={<Link to="/quota">{t("nav.quota")}</Link>}>
-      <dl class="figures">
-        <Figure name={t("field.tiles")}>{figure(count(total.tiles), complete)}</Figure>
-        <Figure name={t("field.size")}>{figure(bytes(total.bytes), complete)}</Figure>
-        <Figure name={t("storage.onDisk")}>{figure(bytes(bytesOnDisk), complete)}</Figure>
-        <Figure name={t("storage.disk")}>
-          <Meter value={used} label={t("storage.disk")} tone={used >= NEARLY_FULL ? "warn" : "busy"} />
-          <small>{t("storage.free", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) })}</small>
-        </Figure>
-        {freeInodes !== null && totalInodes !== null && (
-          <Figure name={t("storage.inodes")}>
-            <Meter value={1 - share(freeInodes, totalInodes)} label={t("storage.inodes")} />
-            <small>{t("storage.free", { free: count(freeInodes), total: count(totalInodes) })}</small>
-          </Figure>
-        )}
-      </dl>
+      <Figures
+        figures={[
+          [t("field.tiles"), figure(count(total.tiles), complete)],
+          [t("field.size"), figure(bytes(total.bytes), complete)],
+          [t("storage.onDisk"), figure(bytes(bytesOnDisk), complete)],
+          [
+            t("storage.disk"),
+            <Meter value={used} label={t("storage.disk")} tone={used >= NEARLY_FULL ? "warn" : "busy"} />,
+            t("storage.free", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) }),
+          ],
+          freeInodes !== null &&
+            totalInodes !== null && [
+              t("storage.inodes"),
+              <Meter value={1 - share(freeInodes, totalInodes)} label={t("storage.inodes")} />,
+              t("storage.free", { free: count(freeInodes), total: count(totalInodes) }),
+            ],
+        ]}
+      />
       {adoption.pyramidsLeft > 0 && (
         <p class="notice warn">
           {t("storage.adoption", { count: adoption.pyramidsLeft, tiles: count(adoption.tiles) })}
@@ -74,31 +77,23 @@ function Totals({ usage }: { readonly usage: Usage }) {
 
 function LayerTable({ usage: { layers, total } }: { readonly usage: Usage }) {
   const rows = [...layers].sort((a, b) => Number(b.bytes) - Number(a.bytes));
-  const columns: readonly Column<LayerUsage>[] = [
-    {
-      key: "layer",
-      label: t("field.layer"),
-      cell: ({ layer, complete }) => (
+  const columns: Columns<LayerUsage> = [
+    [
+      t("field.layer"),
+      ({ layer, complete }) => (
         <>
           <Link to={pathOf("layers", layer)}>{layer}</Link>{" "}
           {!complete && <Chip tone="warn">{t("storage.counting")}</Chip>}
         </>
       ),
-    },
-    { key: "tiles", label: t("field.tiles"), isNumber: true, cell: (one) => figure(count(one.tiles), one.complete) },
-    { key: "bytes", label: t("field.size"), isNumber: true, cell: (one) => figure(bytes(one.bytes), one.complete) },
-    {
-      key: "disk",
-      label: t("storage.onDisk"),
-      isNumber: true,
-      cell: (one) => figure(bytes(one.bytesOnDisk), one.complete),
-    },
-    {
-      key: "share",
-      label: t("field.share"),
-      cell: (layer) =>
-        Number(total.bytes) > 0 && <Meter value={share(layer.bytes, total.bytes)} label={t("field.share")} />,
-    },
+    ],
+    [t("field.tiles"), (one) => figure(count(one.tiles), one.complete), "number"],
+    [t("field.size"), (one) => figure(bytes(one.bytes), one.complete), "number"],
+    [t("storage.onDisk"), (one) => figure(bytes(one.bytesOnDisk), one.complete), "number"],
+    [
+      t("field.share"),
+      (layer) => Number(total.bytes) > 0 && <Meter value={share(layer.bytes, total.bytes)} label={t("field.share")} />,
+    ],
   ];
   return (
     <Panel title={t("storage.byLayer")}>
@@ -106,3 +101,41 @@ function LayerTable({ usage: { layers, total } }: { readonly usage: Usage }) {
     </Panel>
   );
 }
+
+type Place = Doc<"Server">["places"][number];
+
+/** Shows where the server's data are, with the free space of each directory. */
+function PlacesPanel() {
+  const server = useDocument("Server", "server", { on: ["configuration"] });
+  return (
+    <Panel title={t("places.title")}>
+      <Loading of={server}>
+        {({ places }) => (
+          <Table caption={t("places.title")} columns={columnsOf()} rows={places} rowKey={({ kind }) => kind} />
+        )}
+      </Loading>
+    </Panel>
+  );
+}
+
+const columnsOf = (): Columns<Place> => [
+  [t("places.kind"), ({ kind }) => t(`places.kind.${kind}`)],
+  [
+    t("places.path"),
+    ({ kind, path }) => (
+      <span class="row place">
+        <code>{path}</code>
+        <CopyButton text={path} subject={t(`places.kind.${kind}`)} />
+      </span>
+    ),
+  ],
+  [t("field.size"), ({ bytes: size }) => (size === null ? "—" : bytes(size)), "number"],
+  [
+    t("places.free"),
+    ({ freeBytes, totalBytes }) =>
+      freeBytes === null || totalBytes === null
+        ? "—"
+        : t("places.freeOf", { free: bytes(freeBytes), total: bytes(totalBytes) }),
+    "number",
+  ],
+];

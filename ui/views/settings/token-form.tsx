@@ -1,14 +1,15 @@
 import { useSignal } from "@preact/signals";
-import { Choice } from "../../components/choice.tsx";
-import { CommandLines } from "../../components/commands.tsx";
+import { Button } from "../../components/button.tsx";
 import { CopyButton } from "../../components/copy.tsx";
-import { Dialog } from "../../components/dialog.tsx";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { FormDialog } from "../../components/form-dialog.tsx";
-import { TextField } from "../../components/text-field.tsx";
-import { type ApiRequest, type Doc, send } from "../../core/api.ts";
-import { absoluteAddress } from "../../core/base.ts";
-import { t } from "../../core/i18n.ts";
+import { CommandLines } from "../../components/dialogs/commands.tsx";
+import { Dialog } from "../../components/dialogs/dialog.tsx";
+import { DialogButton } from "../../components/dialogs/dialog-button.tsx";
+import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
+import { Choice } from "../../components/fields/choice.tsx";
+import { bound, TextField } from "../../components/fields/text-field.tsx";
+import { type ApiRequest, type Doc, send } from "../../core/server/api.ts";
+import { absoluteAddress } from "../../core/server/base.ts";
+import { t } from "../../core/text/i18n.ts";
 import { ownRoles, type Role, RoleField } from "./roles.tsx";
 
 /** The choices for the expiry: a number of days, a date, or never. */
@@ -68,10 +69,9 @@ function TokenForm({ onClose, onMade }: TokenFormProps) {
           required
           autocomplete="off"
           maxLength={100}
-          value={name.value}
-          onInput={(text) => (name.value = text)}
+          {...bound(name)}
         />
-        <RoleField value={role.value} roles={ownRoles()} onChange={(chosen) => (role.value = chosen)} />
+        <RoleField of={role} roles={ownRoles()} />
         <Choice
           label={t("tokens.ends")}
           value={end.value}
@@ -80,13 +80,7 @@ function TokenForm({ onClose, onMade }: TokenFormProps) {
           onChoose={(chosen) => (end.value = chosen)}
         />
         {end.value === "date" && (
-          <TextField
-            label={t("tokens.endsAt")}
-            type="datetime-local"
-            required
-            value={date.value}
-            onInput={(text) => (date.value = text)}
-          />
+          <TextField label={t("tokens.endsAt")} type="datetime-local" required {...bound(date)} />
         )}
       </div>
     </FormDialog>
@@ -106,27 +100,24 @@ function momentOf(end: End, date: string): string | null {
   return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
-/** The text of the new token. The server stores only its hash. */
-function MadeToken({
-  made: { name, token },
-  onClose,
-}: {
+interface MadeTokenProps {
   readonly made: Doc<"NewToken">;
   readonly onClose: () => void;
-}) {
+}
+
+/** The text of the new token. The server stores only its hash. */
+function MadeToken({ made: { name, token }, onClose }: MadeTokenProps) {
   const curl = `curl -H "Authorization: Bearer ${token}" ${absoluteAddress("/api/v1/jobs")}`;
   return (
     <Dialog title={t("tokens.made", { name })} onClose={onClose}>
       <p class="notice warn">{t("tokens.once")}</p>
-      <div class="made-token">
+      <div class="to-copy made-token">
         <code>{token}</code>
         <CopyButton text={token} subject={t("tokens.token")} />
       </div>
       <CommandLines curl={curl} />
       <div class="buttons">
-        <button type="button" class="primary" onClick={onClose}>
-          {t("tokens.kept")}
-        </button>
+        <Button label={t("tokens.kept")} class="primary" onPress={onClose} />
       </div>
     </Dialog>
   );

@@ -1,11 +1,12 @@
-import { Action } from "../../components/action.tsx";
-import { Chip, Empty, Loading, Panel } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { dateTime, relative } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
-import { may, session } from "../../core/session.ts";
+import { Age } from "../../components/age.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
+import { Chip, Loading, Panel } from "../../components/parts.tsx";
+import { type Columns, Table } from "../../components/table.tsx";
+import type { Doc } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may, session } from "../../core/server/session.ts";
+import { relative } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { MakeToken } from "./token-form.tsx";
 
 type Token = Doc<"Tokens">["tokens"][number];
@@ -23,55 +24,37 @@ export function TokensPart() {
     <Panel title={t("settings.tokens")} actions={<MakeToken onDone={loaded.reload} />}>
       <p class="soft">{t("tokens.what")}</p>
       <Loading of={loaded}>
-        {({ tokens }) =>
-          tokens.length === 0 ? (
-            <Empty>{t("tokens.none")}</Empty>
-          ) : (
-            <Table
-              caption={t("settings.tokens")}
-              columns={columnsOf(loaded.reload)}
-              rows={tokens}
-              rowKey={({ id }) => id}
-            />
-          )
-        }
+        {({ tokens }) => (
+          <Table
+            caption={t("settings.tokens")}
+            columns={columnsOf(loaded.reload)}
+            rows={tokens}
+            none={t("tokens.none")}
+            rowKey={({ id }) => id}
+          />
+        )}
       </Loading>
     </Panel>
   );
 }
 
-const columnsOf = (reload: () => void): readonly Column<Token>[] => [
-  { key: "name", label: t("field.name"), cell: ({ name }) => name },
-  ...(may("administer") ? [{ key: "user", label: t("tokens.user"), cell: ({ user }: Token) => user }] : []),
-  { key: "role", label: t("settings.role"), cell: ({ role }) => t(`settings.role.${role}`) },
-  { key: "made", label: t("field.made"), cell: ({ createdAt }) => <TimeCell at={createdAt} /> },
-  { key: "ends", label: t("tokens.ends"), cell: ({ expiresAt }) => <End at={expiresAt} /> },
-  {
-    key: "used",
-    label: t("tokens.used"),
-    cell: ({ lastUsedAt }) => (lastUsedAt === null ? t("tokens.unused") : <TimeCell at={lastUsedAt} />),
-  },
-  { key: "act", label: t("field.actions"), cell: (token) => <Revoke token={token} reload={reload} /> },
+const columnsOf = (reload: () => void): Columns<Token> => [
+  [t("field.name"), ({ name }) => name],
+  may("administer") && [t("tokens.user"), ({ user }) => user],
+  [t("settings.role"), ({ role }) => t(`settings.role.${role}`)],
+  [t("field.made"), ({ createdAt }) => <Age at={createdAt} />],
+  [t("tokens.ends"), ({ expiresAt }) => <End at={expiresAt} />],
+  [t("tokens.used"), ({ lastUsedAt }) => (lastUsedAt === null ? t("tokens.unused") : <Age at={lastUsedAt} />)],
+  [t("field.actions"), (token) => <Revoke token={token} reload={reload} />],
 ];
-
-const TimeCell = ({ at }: { readonly at: string }) => (
-  <time dateTime={at} title={dateTime(at)}>
-    {relative(at)}
-  </time>
-);
 
 function End({ at }: { readonly at: string | null }) {
   if (at === null) return <>{t("tokens.noEnd")}</>;
-  return Date.parse(at) <= Date.now() ? <Chip tone="warn">{t("tokens.ended")}</Chip> : <TimeCell at={at} />;
+  return Date.parse(at) <= Date.now() ? <Chip tone="warn">{t("tokens.ended")}</Chip> : <Age at={at} />;
 }
 
-function Revoke({
-  token: { id, name, user, lastUsedAt },
-  reload,
-}: {
-  readonly token: Token;
-  readonly reload: () => void;
-}) {
+function Revoke({ token, reload }: { readonly token: Token; readonly reload: () => void }) {
+  const { id, name, user, lastUsedAt } = token;
   return (
     <Action
       label={t("tokens.revoke")}

@@ -1,9 +1,9 @@
-import { BulkAction } from "../../components/bulk-action.tsx";
+import { BulkAction } from "../../components/dialogs/bulk-action.tsx";
 import { Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
-import { bytes, count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { bytes, count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 interface TruncateAllProps {
   readonly usage: Doc<"Usage">;

@@ -1,11 +1,12 @@
+import type { Signal } from "@preact/signals";
 import { useSignal } from "@preact/signals";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { FormDialog } from "../../components/form-dialog.tsx";
-import { TextField } from "../../components/text-field.tsx";
+import { DialogButton } from "../../components/dialogs/dialog-button.tsx";
+import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
+import { bound, TextField } from "../../components/fields/text-field.tsx";
+import { Field } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
-import { type ApiRequest, type Doc, send } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
-import { PasswordField } from "./password-field.tsx";
+import { type ApiRequest, type Doc, send } from "../../core/server/api.ts";
+import { t } from "../../core/text/i18n.ts";
 import { highest, type Role, RoleField } from "./roles.tsx";
 
 export type User = Doc<"User">;
@@ -48,22 +49,9 @@ function AddForm({ onClose, onDone }: FormProps) {
       onClose={onClose}
     >
       <div class="fields">
-        <TextField
-          label={t("field.name")}
-          required
-          autocomplete="off"
-          maxLength={100}
-          value={name.value}
-          onInput={(text) => (name.value = text)}
-        />
-        <PasswordField
-          label={t("password")}
-          hint={t("password.least")}
-          kind="new"
-          value={password.value}
-          onInput={(text) => (password.value = text)}
-        />
-        <RoleField value={role.value} onChange={(chosen) => (role.value = chosen)} />
+        <TextField label={t("field.name")} required autocomplete="off" maxLength={100} {...bound(name)} />
+        <PasswordField label={t("password")} hint={t("password.least")} kind="new" text={password} />
+        <RoleField of={role} />
       </div>
     </FormDialog>
   );
@@ -93,17 +81,41 @@ export function ChangeUser({ user, onClose, onDone }: FormProps & { readonly use
       onClose={onClose}
     >
       <div class="fields">
-        <RoleField value={role.value} onChange={(chosen) => (role.value = chosen)} />
-        <PasswordField
-          label={t("password.new")}
-          hint={t("password.keep")}
-          kind="new"
-          isOptional
-          value={password.value}
-          onInput={(text) => (password.value = text)}
-        />
+        <RoleField of={role} />
+        <PasswordField label={t("password.new")} hint={t("password.keep")} kind="new" isOptional text={password} />
       </div>
       <p class="soft">{t("users.change.sessions")}</p>
     </FormDialog>
+  );
+}
+
+/** The least number of characters that the server accepts. */
+const LEAST_PASSWORD = 8;
+
+interface PasswordFieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly text: Signal<string>;
+  /** `present`: the account's password; `new`: its future password. */
+  readonly kind: "present" | "new";
+  readonly isOptional?: boolean;
+}
+
+export function PasswordField({ label, hint, text, kind, isOptional = false }: PasswordFieldProps) {
+  return (
+    <Field label={label} hint={hint}>
+      {({ id, describedBy }) => (
+        <input
+          id={id}
+          aria-describedby={describedBy}
+          type="password"
+          autocomplete={kind === "new" ? "new-password" : "current-password"}
+          minLength={kind === "new" ? LEAST_PASSWORD : undefined}
+          required={!isOptional}
+          value={text.value}
+          onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+        />
+      )}
+    </Field>
   );
 }

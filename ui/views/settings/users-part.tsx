@@ -1,12 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { Action } from "../../components/action.tsx";
+import { Button } from "../../components/button.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
 import { Loading, Panel } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { t } from "../../core/i18n.ts";
-import { type Loaded, useDocument } from "../../core/resource.ts";
-import { may, session } from "../../core/session.ts";
+import { type Columns, Table } from "../../components/table.tsx";
+import type { Doc } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { type Loaded, useDocument } from "../../core/server/resource.ts";
+import { may, session } from "../../core/server/session.ts";
+import { t } from "../../core/text/i18n.ts";
 import { OwnPassword } from "./own-password.tsx";
 import { AddUser, ChangeUser, type User } from "./user-forms.tsx";
 
@@ -43,24 +44,14 @@ function OpenServer() {
 
 function UserTable({ users, reload }: { readonly users: readonly User[]; readonly reload: () => void }) {
   const tokens = useDocument("Tokens", may("administer") ? "tokens" : undefined);
-  const columns: readonly Column<User>[] = [
-    { key: "name", label: t("field.name"), cell: ({ name }) => <UserName name={name} /> },
-    {
-      key: "roles",
-      label: t("settings.role"),
-      cell: ({ roles }) => roles.map((role) => t(`settings.role.${role}`)).join(", "),
-    },
-    { key: "keptIn", label: t("users.keptIn"), cell: ({ keptIn }) => t(`users.keptIn.${keptIn}`) },
-    ...(may("administer")
-      ? [
-          {
-            key: "act",
-            label: t("field.actions"),
-            cell: (user: User) =>
-              user.keptIn === "database" && <UserActions user={user} tokens={tokens} reload={reload} />,
-          },
-        ]
-      : []),
+  const columns: Columns<User> = [
+    [t("field.name"), ({ name }) => <UserName name={name} />],
+    [t("settings.role"), ({ roles }) => roles.map((role) => t(`settings.role.${role}`)).join(", ")],
+    [t("users.keptIn"), ({ keptIn }) => t(`users.keptIn.${keptIn}`)],
+    may("administer") && [
+      t("field.actions"),
+      (user) => user.keptIn === "database" && <UserActions user={user} tokens={tokens} reload={reload} />,
+    ],
   ];
   return <Table caption={t("settings.users")} columns={columns} rows={users} rowKey={({ name }) => name} />;
 }
@@ -86,14 +77,12 @@ function UserActions({ user, tokens, reload }: UserActionsProps) {
   const count = tokens.data?.tokens.filter((token) => token.user === name).length ?? 0;
   return (
     <div class="actions">
-      <button
-        type="button"
+      <Button
+        label={t("users.change")}
         class="quiet"
-        aria-label={t("users.change.of", { name })}
-        onClick={() => (isChanged.value = true)}
-      >
-        {t("users.change")}
-      </button>
+        name={t("users.change.of", { name })}
+        onPress={() => (isChanged.value = true)}
+      />
       {isChanged.value && <ChangeUser user={user} onClose={() => (isChanged.value = false)} onDone={reload} />}
       <Action
         label={t("users.remove")}

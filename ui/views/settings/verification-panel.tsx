@@ -1,17 +1,15 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { Action } from "../../components/action.tsx";
-import { Checkbox } from "../../components/checkbox.tsx";
-import { Choice } from "../../components/choice.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
+import { Checkbox } from "../../components/fields/checkbox.tsx";
+import { Choice } from "../../components/fields/choice.tsx";
 import { Chip, Panel, ProblemBox, type Tone } from "../../components/parts.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { queryOf } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { bytes, dateTime, duration } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
-import { may } from "../../core/session.ts";
+import { type Columns, Table } from "../../components/table.tsx";
+import { type Doc, queryOf } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { may } from "../../core/server/session.ts";
+import { bytes, dateTime, duration } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 type Verification = Doc<"Verification">;
 type Difference = Verification["differences"][number];
@@ -27,12 +25,9 @@ const TONES: Readonly<Record<Verification["state"], Tone>> = {
 
 /** Compares the ledger with the store: starts the comparison, shows its progress, and lists the differences. */
 export function VerificationPanel({ layers }: { readonly layers: readonly string[] }) {
-  const isRunning = useSignal(false);
-  const loaded = useDocument("Verification", "usage/verification", isRunning.value ? { everyMs: PROGRESS_MS } : {});
-  const { data, problem, reload } = loaded;
-  useEffect(() => {
-    isRunning.value = data?.state === "running";
-  }, [data]);
+  const { data, problem, reload } = useDocument("Verification", "usage/verification", {
+    everyMs: (found) => (found?.state === "running" ? PROGRESS_MS : undefined),
+  });
   const wasNone = problem?.status === 404;
   return (
     <Panel
@@ -125,17 +120,13 @@ function Result({ verification }: { readonly verification: Verification }) {
   );
 }
 
-const columnsOf = (): readonly Column<Difference>[] => [
-  { key: "layer", label: t("field.layer"), cell: ({ tileSet }) => tileSet.layer },
-  { key: "gridSet", label: t("field.gridSet"), cell: ({ tileSet }) => tileSet.gridSet },
-  { key: "format", label: t("field.format"), cell: ({ tileSet }) => tileSet.format },
-  {
-    key: "cell",
-    label: t("verification.cell"),
-    cell: ({ rect: { z, minX, maxX, minY, maxY } }) => `${z} / ${minX}–${maxX} / ${minY}–${maxY}`,
-  },
-  { key: "ledger", label: t("verification.records"), isNumber: true, cell: ({ ledger }) => sumText(ledger) },
-  { key: "store", label: t("verification.store"), isNumber: true, cell: ({ store }) => sumText(store) },
+const columnsOf = (): Columns<Difference> => [
+  [t("field.layer"), ({ tileSet }) => tileSet.layer],
+  [t("field.gridSet"), ({ tileSet }) => tileSet.gridSet],
+  [t("field.format"), ({ tileSet }) => tileSet.format],
+  [t("verification.cell"), ({ rect: { z, minX, maxX, minY, maxY } }) => `${z} / ${minX}–${maxX} / ${minY}–${maxY}`],
+  [t("verification.records"), ({ ledger }) => sumText(ledger), "number"],
+  [t("verification.store"), ({ store }) => sumText(store), "number"],
 ];
 
 const sumText = (sum: Difference["store"]): string =>

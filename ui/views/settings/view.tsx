@@ -2,7 +2,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Link } from "../../components/link.tsx";
 import { Empty, Page } from "../../components/parts.tsx";
-import { t } from "../../core/i18n.ts";
+import { t } from "../../core/text/i18n.ts";
 import type { ViewProps } from "../../view.ts";
 import { AboutPart } from "./about-part.tsx";
 import { ConfigurationPart } from "./configuration-part.tsx";

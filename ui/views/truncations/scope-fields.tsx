@@ -1,12 +1,12 @@
-import { Choice } from "../../components/choice.tsx";
+import { Choice } from "../../components/fields/choice.tsx";
+import { Radios } from "../../components/fields/radios.tsx";
 import { Link } from "../../components/link.tsx";
-import { Radios } from "../../components/radios.tsx";
-import { queryOf } from "../../core/api.ts";
-import { count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { filtersOf } from "../../core/layer.ts";
-import { useDocument } from "../../core/resource.ts";
-import { pathOf } from "../../core/router.ts";
+import { filtersOf } from "../../core/model/layer.ts";
+import { pathOf } from "../../core/page/router.ts";
+import { queryOf } from "../../core/server/api.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { type ParameterSet, parameterSets, SCOPES, setText, type TruncationChoice } from "./scope.ts";
 
 const MODES = ["hard", "soft"] as const;

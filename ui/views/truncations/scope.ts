@@ -1,6 +1,6 @@
-import type { Doc } from "../../core/api.ts";
-import { add, type Count } from "../../core/json.ts";
-import type { ParameterFilter } from "../../core/layer.ts";
+import type { ParameterFilter } from "../../core/model/layer.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { add, type Count } from "../../core/server/json.ts";
 
 /** The parts of a layer that a truncation can remove. */
 export const SCOPES = ["truncateLayer", "truncateParameters", "truncateOrphans"] as const;

@@ -1,17 +1,17 @@
 import { useSignal } from "@preact/signals";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { FormDialog } from "../../components/form-dialog.tsx";
+import { TypedConfirmation } from "../../components/dialogs/confirm-dialog.tsx";
+import { DialogButton } from "../../components/dialogs/dialog-button.tsx";
+import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
+import { undoAction } from "../../components/dialogs/undo-action.ts";
 import { ProblemBox } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
-import { TypedConfirmation } from "../../components/typed-confirmation.tsx";
-import { undoAction } from "../../components/undo-action.ts";
-import { type ApiRequest, type Doc, send } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { bytes, count } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { jsonText } from "../../core/json.ts";
-import { usePosted } from "../../core/posted.ts";
-import { figure } from "../../core/stored.ts";
+import { figure } from "../../core/model/stored.ts";
+import { type ApiRequest, type Doc, send } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { jsonText } from "../../core/server/json.ts";
+import { usePosted } from "../../core/server/posted.ts";
+import { bytes, count } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 import { bodyOf, type TruncationChoice } from "./scope.ts";
 import { ScopeFields } from "./scope-fields.tsx";
 

@@ -1,13 +1,13 @@
-import { Action } from "../../components/action.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
 import { Link } from "../../components/link.tsx";
 import { Chip, type Tone } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
-import type { Doc } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { bytes, count, dateTime } from "../../core/format.ts";
-import { t, tMaybe } from "../../core/i18n.ts";
-import { pathOf } from "../../core/router.ts";
-import { Countdown } from "./countdown.tsx";
+import { useNow } from "../../core/page/now.ts";
+import { pathOf } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { bytes, count, dateTime, duration } from "../../core/text/format.ts";
+import { t, tMaybe } from "../../core/text/i18n.ts";
 
 type Truncation = Doc<"Truncation">;
 
@@ -27,22 +27,20 @@ export const TruncationTable = ({ truncations, reload }: TruncationTableProps) =
   <Table<Truncation>
     caption={t("nav.truncations")}
     columns={[
-      { key: "id", label: t("truncations.id"), cell: ({ id }) => `#${id}` },
-      {
-        key: "layer",
-        label: t("field.layer"),
-        cell: (one) => (
+      [t("truncations.id"), ({ id }) => `#${id}`],
+      [
+        t("field.layer"),
+        (one) => (
           <>
             <Link to={pathOf("layers", one.layer)}>{one.layer}</Link>
             <br />
             <small>{whatOf(one)}</small>
           </>
         ),
-      },
-      {
-        key: "by",
-        label: t("truncations.by"),
-        cell: ({ createdAt, createdBy }) => (
+      ],
+      [
+        t("truncations.by"),
+        ({ createdAt, createdBy }) => (
           <>
             {dateTime(createdAt)}
             {createdBy !== null && (
@@ -53,21 +51,20 @@ export const TruncationTable = ({ truncations, reload }: TruncationTableProps) =
             )}
           </>
         ),
-      },
-      {
-        key: "tiles",
-        label: t("field.tiles"),
-        isNumber: true,
-        cell: ({ tiles, bytes: size }) => (
+      ],
+      [
+        t("field.tiles"),
+        ({ tiles, bytes: size }) => (
           <>
             {tiles === null ? "—" : count(tiles)}
             <br />
             <small>{size === null ? "" : bytes(size)}</small>
           </>
         ),
-      },
-      { key: "state", label: t("field.state"), cell: (one) => <State truncation={one} /> },
-      { key: "undo", label: t("undo"), cell: (one) => <Undo truncation={one} reload={reload} /> },
+        "number",
+      ],
+      [t("field.state"), (one) => <State truncation={one} />],
+      [t("undo"), (one) => <Undo truncation={one} reload={reload} />],
     ]}
     rows={truncations}
     rowKey={({ id }) => id}
@@ -122,5 +119,15 @@ function Undo({
       done={() => ({ text: t("truncations.back", { layer }) })}
       onDone={reload}
     />
+  );
+}
+
+/** Shows how long an undo is still possible, updated each second. Screen readers do not announce the updates. */
+function Countdown({ until }: { readonly until: string }) {
+  const seconds = (Date.parse(until) - useNow()) / 1000;
+  return (
+    <small class="number">
+      {seconds <= 0 ? t("truncations.over") : t("truncations.left", { time: duration(seconds) })}
+    </small>
   );
 }

@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals";
-import { Action } from "../../components/action.tsx";
-import { Fact, Figure } from "../../components/facts.tsx";
+import { Age } from "../../components/age.tsx";
+import { Action } from "../../components/dialogs/action.tsx";
+import { Facts, Figures, type NamedFigure } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
-import { Panel } from "../../components/parts.tsx";
+import { MARKS, Panel } from "../../components/parts.tsx";
 import { UpstreamState } from "../../components/upstream-state.tsx";
-import type { Doc } from "../../core/api.ts";
-import { nuthatchCommand } from "../../core/command.ts";
-import { count, dateTime, duration, milliseconds, relative, timeOfDay } from "../../core/format.ts";
-import { t } from "../../core/i18n.ts";
-import { pathOf } from "../../core/router.ts";
-import { ProbeAnswer } from "./probe-answer.tsx";
+import { pathOf } from "../../core/page/router.ts";
+import type { Doc } from "../../core/server/api.ts";
+import { nuthatchCommand } from "../../core/server/command.ts";
+import { count, dateTime, duration, milliseconds, relative, timeOfDay } from "../../core/text/format.ts";
+import { t } from "../../core/text/i18n.ts";
 
 export type Upstream = Doc<"Upstream">;
 
@@ -40,15 +40,13 @@ export function UpstreamPanel({ upstream, reload }: UpstreamPanelProps) {
     >
       <Health upstream={upstream} />
       <div role="status">{probe.value !== undefined && <ProbeAnswer probe={probe.value} />}</div>
-      <Figures upstream={upstream} />
-      <dl class="facts">
-        <Fact name={t("upstreams.lastError")}>
-          <LastError error={upstream.lastError} />
-        </Fact>
-        <Fact name={t("nav.layers")}>
-          <Layers upstream={upstream} />
-        </Fact>
-      </dl>
+      <Figures figures={figuresOf(upstream)} />
+      <Facts
+        facts={[
+          [t("upstreams.lastError"), <LastError error={upstream.lastError} />],
+          [t("nav.layers"), <Layers upstream={upstream} />],
+        ]}
+      />
     </Panel>
   );
 }
@@ -78,42 +76,31 @@ function Health({ upstream: { state, since, pausedUntil, lastError } }: { readon
   );
 }
 
-function Figures({ upstream: { connections, waiting, latency } }: { readonly upstream: Upstream }) {
+function figuresOf({ connections, waiting, latency }: Upstream): readonly NamedFigure[] {
   const { inUse, allowed, configured } = connections;
-  return (
-    <dl class="figures">
-      <Figure name={t("upstreams.connections")}>
-        {t("upstreams.inUse", { inUse, allowed })}
-        {allowed < configured && <small>{t("upstreams.reduced", { configured })}</small>}
-      </Figure>
-      <Figure name={t("upstreams.waiting.users")}>{count(waiting.users)}</Figure>
-      <Figure name={t("upstreams.waiting.jobs")}>{count(waiting.jobs)}</Figure>
-      <Figure name={t("upstreams.latency")}>
-        {latency === null ? (
-          "–"
-        ) : (
-          <>
-            {milliseconds(latency.p50Ms)} / {milliseconds(latency.p95Ms)}
-          </>
-        )}
-        <small>
-          {latency === null
-            ? t("upstreams.noLatency")
-            : t("upstreams.requests", { count: latency.requests, window: duration(latency.windowSeconds) })}
-        </small>
-      </Figure>
-    </dl>
-  );
+  return [
+    [
+      t("upstreams.connections"),
+      t("upstreams.inUse", { inUse, allowed }),
+      allowed < configured ? t("upstreams.reduced", { configured }) : undefined,
+    ],
+    [t("upstreams.waiting.users"), count(waiting.users)],
+    [t("upstreams.waiting.jobs"), count(waiting.jobs)],
+    latency === null
+      ? [t("upstreams.latency"), "–", t("upstreams.noLatency")]
+      : [
+          t("upstreams.latency"),
+          `${milliseconds(latency.p50Ms)} / ${milliseconds(latency.p95Ms)}`,
+          t("upstreams.requests", { count: latency.requests, window: duration(latency.windowSeconds) }),
+        ],
+  ];
 }
 
 function LastError({ error }: { readonly error: Upstream["lastError"] }) {
   if (error === null) return <>{t("upstreams.noError")}</>;
   return (
     <>
-      <time dateTime={error.at} title={dateTime(error.at)}>
-        {relative(error.at)}
-      </time>
-      : {error.message} <small>({error.class})</small>
+      <Age at={error.at} />: {error.message} <small>({error.class})</small>
     </>
   );
 }
@@ -135,5 +122,20 @@ function Layers({ upstream: { id, layers } }: { readonly upstream: Upstream }) {
         <Link to={`/layers?upstream=${encodeURIComponent(id)}`}>{t("upstreams.moreLayers", { count: more })}</Link>
       )}
     </>
+  );
+}
+
+/** Shows the response of the upstream to a probe. */
+function ProbeAnswer({ probe: { ok, layer, ms, error } }: { readonly probe: Doc<"UpstreamProbe"> }) {
+  const time = milliseconds(ms);
+  return (
+    <p class={ok ? "notice" : "problem"}>
+      <span>
+        <span aria-hidden="true">{MARKS[ok ? "good" : "bad"]}</span>{" "}
+        {error === null
+          ? t("upstreams.answered", { layer, time })
+          : t("upstreams.refused", { layer, time, message: error.message })}
+      </span>
+    </p>
   );
 }

@@ -1,9 +1,7 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { Link } from "../../components/link.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
-import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
+import { useDocument } from "../../core/server/resource.ts";
+import { t } from "../../core/text/i18n.ts";
 import type { ViewProps } from "../../view.ts";
 import { type Upstream, UpstreamPanel } from "./upstream-panel.tsx";
 
@@ -18,21 +16,15 @@ const READ_MS = { busy: 5_000, idle: 30_000 };
 const MANY_LAYERS = 200;
 const EVENTS = ["upstream", "configuration"] as const;
 
-function intervalOf(upstreams: readonly Upstream[]): number | undefined {
+function intervalOf(upstreams: readonly Upstream[] = []): number | undefined {
   const isBusy = upstreams.some(({ connections, waiting: { users, jobs } }) => connections.inUse + users + jobs > 0);
   const isLong = upstreams.reduce((sum, { layers }) => sum + layers.length, 0) > MANY_LAYERS;
   if (isBusy) return isLong ? READ_MS.idle : READ_MS.busy;
   return isLong ? undefined : READ_MS.idle;
 }
 
-const optionsOf = (everyMs: number | undefined) => ({ on: EVENTS, ...(everyMs === undefined ? {} : { everyMs }) });
-
 function UpstreamList() {
-  const everyMs = useSignal<number | undefined>(READ_MS.idle);
-  const loaded = useDocument("Upstreams", "upstreams", optionsOf(everyMs.value));
-  useEffect(() => {
-    if (loaded.data !== undefined) everyMs.value = intervalOf(loaded.data.upstreams);
-  }, [loaded.data]);
+  const loaded = useDocument("Upstreams", "upstreams", { on: EVENTS, everyMs: (data) => intervalOf(data?.upstreams) });
   return (
     <Page title={t("nav.upstreams")}>
       <Loading of={loaded}>
@@ -40,7 +32,7 @@ function UpstreamList() {
           upstreams.every(({ origin }) => origin === "demo") ? (
             <Empty>{t(upstreams.length === 0 ? "upstreams.none" : "upstreams.demoOnly")}</Empty>
           ) : (
-            <div class="upstreams">
+            <div class="upstreams stack">
               {downFirst(upstreams).map((upstream) => (
                 <UpstreamPanel key={upstream.id} upstream={upstream} reload={loaded.reload} />
               ))}
@@ -56,11 +48,10 @@ const downFirst = (all: readonly Upstream[]): readonly Upstream[] =>
   [...all].sort((a, b) => Number(b.state === "down") - Number(a.state === "down"));
 
 function UpstreamPage({ id }: { readonly id: string }) {
-  const everyMs = useSignal<number | undefined>(READ_MS.idle);
-  const loaded = useDocument("Upstream", `upstreams/${encodeURIComponent(id)}`, optionsOf(everyMs.value));
-  useEffect(() => {
-    if (loaded.data !== undefined) everyMs.value = intervalOf([loaded.data]);
-  }, [loaded.data]);
+  const loaded = useDocument("Upstream", `upstreams/${encodeURIComponent(id)}`, {
+    on: EVENTS,
+    everyMs: (data) => intervalOf(data && [data]),
+  });
   return (
     <Page title={t("nav.upstreams")} actions={<Link to="/upstreams">{t("upstreams.all")}</Link>}>
       {loaded.problem?.status === 404 ? (

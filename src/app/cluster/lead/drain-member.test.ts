@@ -1,17 +1,18 @@
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { silentLog } from "../../../../test/support/silent-log.ts";
-import { Channel, type Message } from "../../../lib/process/channel.ts";
+import { Channel } from "../../../lib/process/channel.ts";
+import type { Message } from "../../../lib/process/message.ts";
 import type { RendererHost } from "../../server/renderers/renderer-host.ts";
 import { ownLinkVersion } from "../link/link-version.ts";
-import type { NodeMethods } from "../link/node-methods.ts";
+import { NODE, type NodeMethods } from "../link/node-methods.ts";
 import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
 import type { Member } from "./member.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 
-/** Returns a channel to a node with only the method `drain`. Messages arrive in the same turn. */
-function channelTo(node: Pick<NodeMethods, "drain">): Channel<Record<never, never>, NodeMethods> {
+/** Returns a node that has only the method `drain`. Messages arrive in the same turn. */
+function connectedTo(node: Partial<NodeMethods>): NodeMethods {
   const listeners: [lead: (message: Message) => void, node: (message: Message) => void] = [() => {}, () => {}];
   const port = (own: 0 | 1, other: 0 | 1) => ({
     postMessage: (message: Message) => listeners[other](message),
@@ -19,8 +20,8 @@ function channelTo(node: Pick<NodeMethods, "drain">): Channel<Record<never, neve
       listeners[own] = listener;
     },
   });
-  new Channel(port(1, 0), node);
-  return new Channel(port(0, 1), {});
+  new Channel(port(1, 0), node, {});
+  return new Channel(port(0, 1), {}, NODE).remote;
 }
 
 /** Makes nodes that have joined. `applies` delays or fails a node's application of the drain. */
@@ -30,12 +31,9 @@ function membersOf(names: readonly string[], applies = async (_node: string): Pr
   const members = new Set<Member>();
   const absent: string[] = [];
   const join = (name: string): void => {
-    const renderers = new NodeRenderers({ name, renderers: 2 }, { note: () => undefined }, () => ({
-      ids: [],
-      made: [],
-    }));
+    const renderers = new NodeRenderers({ name, renderers: 2 }, connectedTo({}), () => ({ ids: [], made: [] }));
     hosts.add(renderers);
-    const channel = channelTo({
+    const methods = connectedTo({
       drain: async (drained) => {
         told.push(`${name} drain ${drained}`);
         await applies(name);
@@ -46,7 +44,7 @@ function membersOf(names: readonly string[], applies = async (_node: string): Pr
     const socket: Pick<Socket, "destroy"> = { destroy: () => expect.fail("not called") };
     members.add({
       hello,
-      channel,
+      methods,
       socket,
       renderers,
       isDraining: false,

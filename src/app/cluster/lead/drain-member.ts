@@ -44,7 +44,7 @@ function memberToChange(members: ReadonlySet<Member>, name: string, drained: boo
 }
 
 async function change(member: Member, drained: boolean, { hosts, isOwn, log }: DrainParts): Promise<void> {
-  const { renderers, channel, hello } = member;
+  const { renderers, methods, hello } = member;
   if (member.isDraining !== drained) {
     member.isDraining = drained;
     if (drained) void hosts.remove(renderers);
@@ -52,5 +52,5 @@ async function change(member: Member, drained: boolean, { hosts, isOwn, log }: D
     log.info(drained ? "a node is drained" : "a node is no longer drained", { node: hello.name });
   }
   // Sent even without a change, because the node may not have applied an earlier equal request yet.
-  await channel.call("drain", drained);
+  await methods.drain(drained);
 }

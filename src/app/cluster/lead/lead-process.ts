@@ -1,7 +1,9 @@
 import { type HostPort, hostPortText } from "../../../configuration/cluster-options.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
-import { Channel, portOfProcess } from "../../../lib/process/channel.ts";
+import { machineDisk } from "../../../lib/file/machine-disk.ts";
+import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { portOfProcess } from "../../../lib/process/message.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
@@ -14,7 +16,7 @@ import type { NewsMember } from "../../process/store-news-exchange.ts";
 import { startCoordinatorThread } from "../../server/coordinator-link.ts";
 import { type Lead, startLead } from "../../server/lead.ts";
 import { loadInThread } from "../../server/load-in-thread.ts";
-import type { LeadData, LeadParentMethods, LeadProcessMethods } from "../link/lead-methods.ts";
+import { LEAD_PARENT, type LeadData, type LeadParentMethods, type LeadProcessMethods } from "../link/lead-methods.ts";
 import { LeadTable } from "../link/lead-table.ts";
 import { Lease } from "../link/lease.ts";
 import { NodePool } from "./node-pool.ts";
@@ -49,9 +51,15 @@ class LeadProcess {
     this.#clock = clock;
     this.#refused = refused;
     this.#foundStores = storeNews;
-    this.#log = createLogger();
+    this.#log = createLogger(clock);
     this.#lease = new Lease(cluster.leadLeaseMs, clock.monotonicNow);
-    this.#table = new LeadTable(target, { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs, clock });
+    this.#table = new LeadTable(target, {
+      instance,
+      name: cluster.node,
+      leaseMs: cluster.leadLeaseMs,
+      clock,
+      disk: machineDisk,
+    });
   }
 
   /** Records news about a remote store from another process of the node. */
@@ -67,7 +75,9 @@ class LeadProcess {
       configuration,
       instance,
       use: "lead",
-      load: (running, more) => loadInThread({ ...input, running, ...more }),
+      load: (running, more) => loadInThread({ ...input, running, ...more }, this.#clock),
+      clock: this.#clock,
+      random: machineRandom,
       log,
       buildServing: (core, hosts, storeNews) => {
         this.#news = storeNews.join(this.#foundStores);
@@ -89,7 +99,7 @@ class LeadProcess {
         this.#renderers = renderers;
         const { host, port: wanted } = cluster.listen;
         const { port } = await nodes.listen(host, wanted).catch(async (error: unknown) => {
-          throw new Error(await listenFault(error, host, wanted), { cause: error });
+          throw new Error(await listenFault(error, host, wanted, this.#clock), { cause: error });
         });
         const address = cluster.advertise ?? { host, port };
         await this.#renew(address);
@@ -159,21 +169,15 @@ function startLeadProcess(): void {
     process.stderr.write(`nuthatch: the lead failed: ${errorMessage(error)}\n`);
     process.exit(1);
   };
-  const channel = new Channel<LeadProcessMethods, LeadParentMethods>(portOfProcess(process), {
+  const local: LeadProcessMethods = {
     begin(data) {
-      lead = new LeadProcess(
-        data,
-        {
-          refused: (refusal) => channel.note("refused", [refusal]),
-          storeNews: (news) => channel.note("storeNews", [news]),
-        },
-        machineClock,
-      );
+      lead = new LeadProcess(data, channel.remote, machineClock);
       void lead.start().catch(failed);
     },
     storeNews: (news) => lead?.tellStores(news),
     close: () => void lead?.close().catch(failed),
-  });
+  };
+  const channel = new Channel(portOfProcess(process), local, LEAD_PARENT);
 }
 
 if (process.send !== undefined) {

@@ -1,21 +1,18 @@
 import type { Socket } from "node:net";
 import type { NodeView } from "../../../http/api/nodes/node-documents.ts";
 import { servedTiles } from "../../../http/api/nodes/node-view.ts";
-import type { Channel } from "../../../lib/process/channel.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { RendererHosts } from "../../server/renderers/renderer-pool.ts";
 import type { GrantedLeases } from "../link/lease.ts";
-import type { LeadMethods, NodeHello, NodeMethods } from "../link/node-methods.ts";
+import type { NodeHello, NodeMethods } from "../link/node-methods.ts";
 import type { CheckedStores } from "./checked-stores.ts";
 import type { NodeRenderers } from "./node-renderers.ts";
-
-export type NodeChannel = Channel<LeadMethods, NodeMethods>;
 
 /** A node that has joined, and its state at the lead. */
 export interface Member {
   readonly hello: NodeHello;
-  readonly channel: Pick<NodeChannel, "call" | "note">;
+  readonly methods: NodeMethods;
   readonly socket: Pick<Socket, "destroy">;
   readonly renderers: NodeRenderers;
   readonly checked: CheckedStores;
@@ -28,7 +25,7 @@ export interface Member {
 
 /** Returns the member of a node that is joining. */
 export const newMember = (
-  joining: Pick<Member, "hello" | "channel" | "socket" | "renderers" | "checked">,
+  joining: Pick<Member, "hello" | "methods" | "socket" | "renderers" | "checked">,
   clock: Clock,
 ): Member => ({
   ...joining,
@@ -57,12 +54,12 @@ export const byName = (a: NodeView, b: NodeView): number => (a.name < b.name ? -
 
 /** Returns the row of a node in the list. Requests the number of tiles that the node has served. */
 export async function nodeView(member: Member, { clock, hosts, leases, isOwn }: ViewParts): Promise<NodeView> {
-  const { hello, channel, renderers, sinceMs, lastHeardMs, isDraining, isLeaving } = member;
+  const { hello, methods, renderers, sinceMs, lastHeardMs, isDraining, isLeaving } = member;
   const lead = isOwn(hello);
   const lease = leases.leftMs(hello.instance);
   const work = hosts.workOf(lead ? undefined : renderers);
   // The row of a node that does not answer says so.
-  const metrics = await channel.call("metrics").catch(() => undefined);
+  const metrics = await methods.metrics().catch(() => undefined);
   return {
     name: hello.name,
     lead,

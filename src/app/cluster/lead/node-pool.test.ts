@@ -5,18 +5,18 @@ import { silentLog } from "../../../../test/support/silent-log.ts";
 import { loadConfiguration } from "../../../configuration/load.ts";
 import { storeLocationsById } from "../../../configuration/store-locations.ts";
 import { TileTimes } from "../../../http/tiles/tile-times.ts";
-import { Channel, localMethods } from "../../../lib/process/channel.ts";
+import { Channel } from "../../../lib/process/channel.ts";
+import { localMethods } from "../../../lib/process/method-table.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { ok } from "../../../lib/result.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
-import { SERVING_PROCESSES, type ServingProcesses } from "../../process/process-methods.ts";
+import { type MemberMethods, SERVING_PROCESS } from "../../process/process-methods.ts";
 import { servingProcessesConformance } from "../../process/serving-processes.conformance.ts";
 import type { RendererHost } from "../../server/renderers/renderer-host.ts";
-import type { MemberMethods } from "../../server/serving-members.ts";
 import { connectToNode } from "../link/connections.ts";
 import { FramedPort } from "../link/framed-port.ts";
 import { LINK_VERSION, ownLinkVersion } from "../link/link-version.ts";
-import { LEAD_CLOSING, type LeadMethods, type NodeHello, type NodeMethods } from "../link/node-methods.ts";
+import { LEAD, LEAD_CLOSING, type NodeHello, type NodeMethods } from "../link/node-methods.ts";
 import { LeadLink } from "../node/lead-link.ts";
 import { NodePool } from "./node-pool.ts";
 
@@ -83,15 +83,15 @@ async function startPool(nodeLeaseMs = LONG_MS) {
   /** Requests to join as a node of this name. `drain` is the node's method of this name. */
   const ask = async (
     name: string,
-    drain: (drained: boolean) => void | Promise<void> = () => {},
+    drain: NodeMethods["drain"] = async () => {},
     more: Partial<NodeHello> = {},
     served: Partial<MemberMethods> = {},
   ) => {
-    const socket = await connectToNode({ host: "127.0.0.1", port }, undefined);
+    const socket = await connectToNode({ host: "127.0.0.1", port }, undefined, machineClock);
     onTestFinished(() => void socket.destroy());
     const methods: Pick<NodeMethods, "begin" | "closing" | "drain" | "metrics"> & Partial<MemberMethods> = {
       begin: () => {},
-      closing: () => {},
+      closing: async () => {},
       drain,
       metrics: async () => ({
         tiles: new Map(),
@@ -105,7 +105,7 @@ async function startPool(nodeLeaseMs = LONG_MS) {
       }),
       ...served,
     };
-    const lead = new Channel<typeof methods, LeadMethods>(new FramedPort(socket), methods);
+    const lead = new Channel(new FramedPort(socket), methods, LEAD).remote;
     const hello: NodeHello = {
       ...ownLinkVersion(),
       instance: randomUUID(),
@@ -115,7 +115,7 @@ async function startPool(nodeLeaseMs = LONG_MS) {
       renderers: 2,
       ...more,
     };
-    return { welcome: await lead.call("join", hello), lead, socket };
+    return { welcome: await lead.join(hello), lead, socket };
   };
   const join = async (...node: Parameters<typeof ask>) => {
     const { welcome, ...joined } = await ask(...node);
@@ -132,16 +132,16 @@ test("the drain of the node that leads is answered with its row, though the lead
   const closing = held();
   await join(
     "a",
-    () => {
+    async () => {
       void close();
       closing.release();
     },
     { instance: OWN },
   );
   const { lead } = await join("b");
-  const drained = lead.call("drainNode", "a", true);
+  const drained = lead.drainNode("a", true);
   await closing.promise;
-  await expect(lead.call("nodes"), ALREADY).rejects.toMatchObject({ code: LEAD_CLOSING });
+  await expect(lead.nodes(), ALREADY).rejects.toMatchObject({ code: LEAD_CLOSING });
   expect(await drained).toMatchObject({ name: "a", lead: true, state: "draining" });
 });
 
@@ -154,13 +154,13 @@ test("a drain is answered when the node has applied it, also by a lead that clos
   });
   const { lead } = await join("b");
   let isAnswered = false;
-  const drained = lead.call("drainNode", "c", true).finally(() => {
+  const drained = lead.drainNode("c", true).finally(() => {
     isAnswered = true;
   });
   await drains.promise;
   expect(rendering()).toEqual(["b"]);
   const closed = close();
-  await expect(lead.call("nodes"), ALREADY).rejects.toMatchObject({ code: LEAD_CLOSING });
+  await expect(lead.nodes(), ALREADY).rejects.toMatchObject({ code: LEAD_CLOSING });
   expect(isAnswered).toBe(false);
   applies.release();
   expect(await drained).toMatchObject({ name: "c", lead: false, state: "draining" });
@@ -169,16 +169,16 @@ test("a drain is answered when the node has applied it, also by a lead that clos
 
 test("a node that has not joined yet is drained when it joins, and then it is no other node", async () => {
   const { join } = await startPool();
-  const { lead } = await join("a", () => {}, { instance: OWN });
+  const { lead } = await join("a", undefined, { instance: OWN });
   const told: boolean[] = [];
   // Calls on one connection arrive in order: their responses show that the lead has received the earlier calls.
-  const absent = lead.call("drainNode", "c", true);
-  expect(await lead.call("nodes")).toHaveLength(1);
-  await join("c", (drained) => void told.push(drained));
+  const absent = lead.drainNode("c", true);
+  expect(await lead.nodes()).toHaveLength(1);
+  await join("c", async (drained) => void told.push(drained));
   expect(await absent).toMatchObject({ name: "c", state: "draining" });
   expect(told).toEqual([true]);
-  const last = lead.call("drainNode", "a", true);
-  expect(await lead.call("nodes")).toHaveLength(2);
+  const last = lead.drainNode("a", true);
+  expect(await lead.nodes()).toHaveLength(2);
   await join("b");
   expect(await last).toMatchObject({ name: "a", lead: true, state: "draining" });
 });
@@ -186,9 +186,9 @@ test("a node that has not joined yet is drained when it joins, and then it is no
 test("a drain and its end reach the node in the order of the requests", async () => {
   const { join, rendering } = await startPool();
   const told: boolean[] = [];
-  await join("c", (drained) => void told.push(drained));
+  await join("c", async (drained) => void told.push(drained));
   const { lead } = await join("b");
-  const answers = await Promise.all([true, true, false].map((drained) => lead.call("drainNode", "c", drained)));
+  const answers = await Promise.all([true, true, false].map((drained) => lead.drainNode("c", drained)));
   expect(told).toEqual([true, true, false]);
   expect(answers.at(-1)).toMatchObject({ name: "c", state: "ready" });
   expect(rendering()).toEqual(["b", "c"]);
@@ -202,7 +202,7 @@ test("a drain fails as unavailable if the node is lost before it has applied it"
     return new Promise(() => {});
   });
   const { lead } = await join("b");
-  const drained = lead.call("drainNode", "c", true);
+  const drained = lead.drainNode("c", true);
   await drains.promise;
   socket.destroy();
   await expect(drained).rejects.toMatchObject({ code: "unavailable" });
@@ -212,8 +212,8 @@ test("a node that ends and joins another lead gets no renders from it, and canno
   const { join, rendering } = await startPool();
   await join("c", undefined, { isDraining: true, isLeaving: true });
   const { lead } = await join("b");
-  expect(await lead.call("drainNode", "c", false)).toBe("leaving");
-  expect((await lead.call("nodes")).map(({ name, state }) => `${name} ${state}`)).toEqual(["b ready", "c draining"]);
+  expect(await lead.drainNode("c", false)).toBe("leaving");
+  expect((await lead.nodes()).map(({ name, state }) => `${name} ${state}`)).toEqual(["b ready", "c draining"]);
   expect(rendering()).toEqual(["b"]);
 });
 
@@ -240,10 +240,10 @@ describe("nodes that answer HTTP", () =>
     const origins: string[] = [];
     for (const name of ["b", "c"]) {
       const { serving, origin } = await startServing(configuration);
-      const applied = () => undefined;
-      const served = { ...localMethods<ServingProcesses>(() => serving, SERVING_PROCESSES), applied };
+      const applied = async () => undefined;
+      const served = { ...localMethods(() => serving, SERVING_PROCESS), applied };
       const { lead, socket } = await join(name, undefined, {}, served);
-      const beats = setInterval(() => void lead.call("beat"), SHORT_LEASE_MS / 10);
+      const beats = setInterval(() => void lead.beat(), SHORT_LEASE_MS / 10);
       socket.once("close", () => clearInterval(beats));
       origins.push(origin);
     }

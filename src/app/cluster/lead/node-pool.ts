@@ -10,31 +10,39 @@ import type { LeadView } from "../../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../../http/readiness.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import { codeOf, errorMessage } from "../../../lib/error-code.ts";
-import { aroundMethods, Channel, MALFORMED, UNKNOWN_METHOD } from "../../../lib/process/channel.ts";
+import { Channel, MALFORMED, UNKNOWN_METHOD } from "../../../lib/process/channel.ts";
 import { listenOn } from "../../../lib/process/listen-on.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { aroundMethods, localMethods } from "../../../lib/process/method-table.ts";
 import type { Random } from "../../../lib/random/random.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
 import type { Clock, Timer } from "../../../lib/time/clock.ts";
 import { deadline } from "../../../lib/time/deadline.ts";
 import { waitOut } from "../../../lib/time/wait-out.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
-import type { ServingProcesses } from "../../process/process-methods.ts";
+import { CALLED_BY_MEMBERS, type CalledByMembers, type ServingProcesses } from "../../process/process-methods.ts";
 import type { RendererHosts } from "../../server/renderers/renderer-pool.ts";
-import { CALLS_OF_MEMBERS, methodsForMembers, ServingMembers } from "../../server/serving-members.ts";
-import type { Core } from "../../serving/serving.ts";
+import { methodsForMembers, ServingMembers } from "../../server/serving-members.ts";
 import { withMarks } from "../../serving/store-faults.ts";
 import { acceptNodes } from "../link/connections.ts";
 import { FramedPort } from "../link/framed-port.ts";
 import { GrantedLeases, type Lease } from "../link/lease.ts";
-import { isNodeHello, type NodeHello, sharedConfiguration, type Welcome } from "../link/node-methods.ts";
+import {
+  isNodeHello,
+  type LeadMethods,
+  NODE,
+  type NodeHello,
+  sharedConfiguration,
+  type Welcome,
+} from "../link/node-methods.ts";
+import { RENDERER_REPORTS } from "../link/renderer-messages.ts";
 import { storeChanges } from "../link/store-changes.ts";
 import { StoreNames } from "../link/store-names.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
 import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
 import { KnownNodes, type KnownNodesParts } from "./known-nodes.ts";
-import { byName, type Member, type NodeChannel, newMember, nodeView, nodeViews, type ViewParts } from "./member.ts";
+import { byName, type Member, newMember, nodeView, nodeViews, type ViewParts } from "./member.ts";
 import { type NotAdmitted, near, whyNotAdmitted } from "./node-admission.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 
@@ -48,7 +56,7 @@ export interface NodePoolParts {
   /** The lease of this lead. The lead grants leases to nodes only while it is valid. */
   readonly lease: Pick<Lease, "isValid" | "leftMs">;
   readonly table: KnownNodesParts["table"];
-  readonly core: Core;
+  readonly core: CalledByMembers;
   /** The machines that run renderers. */
   readonly hosts: RendererHosts;
   readonly log: Logger;
@@ -68,7 +76,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   readonly #joins = new EventEmitter();
   readonly #sockets = new Set<Socket>();
   readonly #calls: CallsInProgress;
-  readonly #methods: ReturnType<typeof methodsForMembers>;
+  readonly #methods: CalledByMembers;
   readonly #server: Server;
   readonly #names: StoreNames;
   readonly #known: KnownNodes;
@@ -107,7 +115,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         drainNode: (name, drained) => this.#drain(name, drained),
         removeNode: (name) => this.#known.remove(name),
       },
-      CALLS_OF_MEMBERS,
+      CALLED_BY_MEMBERS,
       (method) => this.#calls.counted(method),
     );
     this.#names = new StoreNames(configuration);
@@ -145,7 +153,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         }
         const missing = this.#isOwn(hello) ? [] : checked.missing(this.#made);
         if (missing.length === 0) return welcome(hello);
-        const asked = withMarks(missing, (mark) => channel.call("storesFault", missing, mark));
+        const asked = withMarks(missing, this.#parts.random, (mark) => methods.storesFault(missing, mark));
         // If the lead cannot write the mark, it cannot check the node. Its own readiness reports the fault, and the
         // node may serve.
         const fault = await asked.catch((error: unknown) => {
@@ -162,12 +170,12 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     };
     const welcome = (hello: NodeHello): Welcome => {
       const ofFile = this.#parts.configuration.stores;
-      const renderers = new NodeRenderers(hello, channel, (stores) => storeChanges(stores, ofFile));
-      member = newMember({ hello, channel, socket, renderers, checked }, this.#parts.clock);
+      const renderers = new NodeRenderers(hello, methods, (stores) => storeChanges(stores, ofFile));
+      member = newMember({ hello, methods, socket, renderers, checked }, this.#parts.clock);
       this.#begin(member);
       return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs };
     };
-    const beat = (): number => {
+    const beat = async (): Promise<number> => {
       if (member === undefined || hasLeft || !lease.isValid) return 0;
       member.lastHeardMs = this.#parts.clock.monotonicNow();
       this.#leases.grant(member.hello.instance);
@@ -178,32 +186,29 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       member.isLeaving = true;
       await this.#parts.hosts.remove(member.renderers);
     };
-    const leave = (): void => {
+    const leave = async (): Promise<void> => {
       // A beat in progress must not grant the lease again, because every change would wait for the end of that lease.
       hasLeft = true;
       if (member !== undefined) this.#leases.returned(member.hello.instance);
       socket.end();
     };
     const port = new FramedPort(socket);
-    const channel: NodeChannel = new Channel(
-      port,
-      {
-        ...this.#methods,
-        renderForUser: (order, missed, client, gone) =>
-          this.#methods.renderForUser(near(order, member?.hello.name), missed, client, gone),
-        join,
-        beat,
-        retire,
-        leave,
-        fromRenderer: (id, message) => member?.renderers.fromRenderer(id, message),
-        rendererEnded: (id, end) => member?.renderers.rendererEnded(id, end),
-      },
-      (method, error) => {
-        log.error("a node's report failed", { node: member?.hello.name, method, error: String(error) });
-        // The node uses another version of the messages than it has claimed, so all its messages may be misread.
-        if ([UNKNOWN_METHOD, MALFORMED].includes(codeOf(error))) socket.destroy();
-      },
-    );
+    const local: LeadMethods = {
+      ...this.#methods,
+      renderForUser: (order, missed, client, gone) =>
+        this.#methods.renderForUser(near(order, member?.hello.name), missed, client, gone),
+      join,
+      beat,
+      retire,
+      leave,
+      ...localMethods(() => member?.renderers, RENDERER_REPORTS),
+    };
+    const channel = new Channel(port, local, NODE, (method, error) => {
+      log.error("a node's report failed", { node: member?.hello.name, method, error: String(error) });
+      // The node uses another version of the messages than it has claimed, so all its messages may be misread.
+      if ([UNKNOWN_METHOD, MALFORMED].includes(codeOf(error))) socket.destroy();
+    });
+    const methods = channel.remote;
     socket.once("error", (error) =>
       log.warn("the connection of a node has failed", { node: member?.hello.name, error: error.message }),
     );
@@ -212,7 +217,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       const gone = Object.assign(new Error("the node has gone"), { code: "unavailable" });
       if (member !== undefined) {
         this.#members.delete(member);
-        this.removeMember(channel);
+        this.removeMember(methods);
         void this.#parts.hosts.remove(member.renderers);
         member.renderers.lost(this.#leases.leftMs(member.hello.instance));
         this.#leases.depart(member.hello.instance);
@@ -235,11 +240,11 @@ export class NodePool extends ServingMembers implements ServingProcesses {
 
   /** Gives a node the state and its lease in one turn, so that no change can be lost between the two. */
   #begin(member: Member): void {
-    const { channel, hello, renderers } = member;
-    if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
-    channel.note("begin", [this.state, this.#parts.random.uuid()]);
+    const { methods, hello, renderers } = member;
+    if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) methods.names(id, text);
+    methods.begin(this.state, this.#parts.random.uuid());
     this.#members.add(member);
-    this.addMember(channel, () => void member.socket.destroy());
+    this.addMember(methods, () => void member.socket.destroy());
     this.#know(member);
     this.#leases.grant(hello.instance);
     // The renderers of the lead's machine are already in the pool.
@@ -316,7 +321,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   /** Sends changed names of generations, before the messages that depend on them. */
   #sendNames(): void {
     for (const { id, text } of this.#names.changed())
-      for (const { channel, hello } of this.#members) if (!this.#isOwn(hello)) channel.note("names", [id, text]);
+      for (const { methods, hello } of this.#members) if (!this.#isOwn(hello)) methods.names(id, text);
   }
 
   /**
@@ -435,7 +440,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.#closedTo = "the lead is closing";
     this.#calls.refuse();
     // A node that does not answer loses its connection below, and its calls fail.
-    await Promise.all([...this.#members].map(({ channel }) => channel.call("closing").catch(() => undefined)));
+    await Promise.all([...this.#members].map(({ methods }) => methods.closing().catch(() => undefined)));
     await this.#calls.ended(graceMs);
     // Waits for the jobs' renders in progress on nodes.
     await atMost(

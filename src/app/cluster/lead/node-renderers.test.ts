@@ -1,20 +1,23 @@
 import { expect, test } from "vitest";
 import { localRenderersOf } from "../../../../test/support/server/local-renderers.ts";
+import { type MethodTable, remoteMethods } from "../../../lib/process/method-table.ts";
 import { ANSWERING_PROGRAM, rendererHostConformance } from "../../server/renderers/renderer-host.conformance.ts";
 import type { RendererEnd } from "../../server/renderers/renderer-host.ts";
-import type { RendererHostMethods, RendererReportMethods } from "../link/renderer-messages.ts";
+import { RENDERER_HOST, RENDERER_REPORTS } from "../link/renderer-messages.ts";
 import { HostedRenderers } from "../node/hosted-renderers.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 
-/** Returns a channel of notes that are carried out in later turns, as over a connection. */
-const later = <T extends object>(methods: () => T) => ({
-  note: (method: string, args: readonly unknown[]): void =>
+/** Returns the methods of an object, which are carried out in later turns, as over a connection. */
+const later = <T extends object>(methods: () => NoInfer<T>, table: MethodTable<T>): T => {
+  const note = (method: string, args: readonly unknown[]): void =>
     void setImmediate(() => {
       const called: unknown = Reflect.get(methods(), method);
       if (typeof called !== "function") throw new Error(`there is no method ${method}`);
       Reflect.apply(called, methods(), structuredClone(args));
-    }),
-});
+    });
+  const call = async (): Promise<never> => expect.fail("all methods are notes");
+  return remoteMethods({ call, callUntil: call, note }, table);
+};
 
 /** Returns the renderers of a node, as its lead sees them. */
 function nodeRenderers(): NodeRenderers {
@@ -22,18 +25,14 @@ function nodeRenderers(): NodeRenderers {
   const changes = { ids: [], made: [] };
   const lead: NodeRenderers = new NodeRenderers(
     { name: "b", renderers: 2 },
-    later((): RendererHostMethods => {
-      const hosted = node;
-      return {
-        startRenderer: (...call) => hosted.startRenderer(...call),
-        toRenderer: (...call) => hosted.toRenderer(...call),
-        killRenderer: (id) => hosted.killRenderer(id),
-        configureRenderers: () => local.configureStores([]),
-      };
-    }),
+    later(() => node, RENDERER_HOST),
     () => changes,
   );
-  const node = new HostedRenderers(local, () => later((): RendererReportMethods => lead));
+  const node = new HostedRenderers(
+    local,
+    () => [],
+    () => later(() => lead, RENDERER_REPORTS),
+  );
   return lead;
 }
 

@@ -1,4 +1,5 @@
-import { type Channel, isMessage, MALFORMED, type Message } from "../../../lib/process/channel.ts";
+import { MALFORMED } from "../../../lib/process/channel.ts";
+import { isMessage, type Message } from "../../../lib/process/message.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "../../server/renderers/renderer-host.ts";
 import type { RendererHostMethods, RendererReportMethods } from "../link/renderer-messages.ts";
@@ -13,7 +14,7 @@ interface Remote {
 export class NodeRenderers implements RendererHost, RendererReportMethods {
   readonly node: string;
   readonly most: number;
-  readonly #channel: Pick<Channel<RendererReportMethods, RendererHostMethods>, "note">;
+  readonly #remote: RendererHostMethods;
   readonly #remotes = new Map<number, Remote>();
   #next = 1;
 
@@ -21,13 +22,13 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
 
   constructor(
     { name, renderers }: { readonly name: string; readonly renderers: number },
-    channel: Pick<Channel<RendererReportMethods, RendererHostMethods>, "note">,
+    remote: RendererHostMethods,
     /** Returns the stores in the form that the node gets. */
     changesOf: (stores: readonly StoreOptions[]) => StoreChanges,
   ) {
     this.node = name;
     this.most = renderers;
-    this.#channel = channel;
+    this.#remote = remote;
     this.#changesOf = changesOf;
   }
 
@@ -35,21 +36,21 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
     const id = this.#next++;
     const remote: Remote = { receive: undefined, ended };
     this.#remotes.set(id, remote);
-    this.#channel.note("startRenderer", [id, nice]);
+    this.#remote.startRenderer(id, nice);
     return {
       port: {
-        postMessage: (message) => this.#channel.note("toRenderer", [id, message]),
+        postMessage: (message) => this.#remote.toRenderer(id, message),
         on: (_, listener) => {
           remote.receive = listener;
         },
       },
       pid: undefined,
-      kill: () => this.#channel.note("killRenderer", [id]),
+      kill: () => this.#remote.killRenderer(id),
     };
   }
 
   configureStores(stores: readonly StoreOptions[]): void {
-    this.#channel.note("configureRenderers", [this.#changesOf(stores)]);
+    this.#remote.configureRenderers(this.#changesOf(stores));
   }
 
   /** @throws Error if the node has passed on a malformed message */

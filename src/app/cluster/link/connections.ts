@@ -2,7 +2,7 @@ import { hkdfSync } from "node:crypto";
 import { connect as connectPlain, createServer, type Server, type Socket } from "node:net";
 import { connect as connectTls, createServer as createTlsServer, type TlsOptions } from "node:tls";
 import type { HostPort } from "../../../configuration/cluster-options.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 
 /**
  * TLS 1.2 with a pre-shared key (RFC 4279, RFC 8442). The key authenticates both sides without certificates. An
@@ -32,7 +32,7 @@ export function acceptNodes(secret: string | undefined, accepted: (socket: Socke
 }
 
 /** Connects to a node. @throws Error if it does not answer, or has another secret */
-export function connectToNode({ host, port }: HostPort, secret: string | undefined): Promise<Socket> {
+export function connectToNode({ host, port }: HostPort, secret: string | undefined, clock: Clock): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const connected = (): void => {
       late.cancel();
@@ -59,7 +59,7 @@ export function connectToNode({ host, port }: HostPort, secret: string | undefin
             connected,
           );
     socket.once("error", failed);
-    const late = machineClock.after(CONNECT_MS, () => socket.destroy(new Error("no answer")));
+    const late = clock.after(CONNECT_MS, () => socket.destroy(new Error("no answer")));
   });
 }
 

@@ -3,6 +3,8 @@ import { createServer } from "node:net";
 import { serialize } from "node:v8";
 import { expect, onTestFinished, test } from "vitest";
 import { Channel } from "../../../lib/process/channel.ts";
+import { method } from "../../../lib/process/method-table.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { connectToNode } from "./connections.ts";
 import { FramedPort } from "./framed-port.ts";
 
@@ -16,14 +18,14 @@ const framed = (body: Uint8Array): Buffer => {
 async function connect(): Promise<{ socket: Awaited<ReturnType<typeof connectToNode>>; ended: Promise<unknown> }> {
   const server = createServer((accepted) => {
     accepted.on("error", () => {});
-    new Channel(new FramedPort(accepted), { double: (n: number) => 2 * n });
+    new Channel(new FramedPort(accepted), { double: (n: number) => 2 * n }, {});
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("it does not listen");
-  const socket = await connectToNode({ host: "127.0.0.1", port: address.port }, undefined);
+  const socket = await connectToNode({ host: "127.0.0.1", port: address.port }, undefined, machineClock);
   onTestFinished(() => void socket.destroy());
   return { socket, ended: once(socket, "close") };
 }
@@ -66,8 +68,9 @@ test("bytes that are no value end the connection", async () => {
 
 test("an empty frame ends the connection, and a message in parts is read", async () => {
   const { socket, ended } = await connect();
-  const channel = new Channel<Record<never, never>, { double(n: number): number }>(new FramedPort(socket), {});
-  expect(await channel.call("double", 21)).toBe(42);
+  const table = { double: method<(n: number) => Promise<number>>("call") };
+  const { remote } = new Channel(new FramedPort(socket), {}, table);
+  expect(await remote.double(21)).toBe(42);
   socket.write(framed(new Uint8Array()));
   expect(await ended).toBeDefined();
 });

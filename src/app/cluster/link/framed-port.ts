@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { deserialize, serialize } from "node:v8";
 import { errorMessage } from "../../../lib/error-code.ts";
-import { isMessage, type Message, type Port } from "../../../lib/process/channel.ts";
+import { isMessage, type Message, type Port } from "../../../lib/process/message.ts";
 
 /** The longest message: a configuration of 10,000 layers has some 30 MB. */
 const MOST_BYTES = 256 * 2 ** 20;

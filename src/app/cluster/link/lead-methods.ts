@@ -1,5 +1,6 @@
 import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
+import { type MethodsOf, method } from "../../../lib/process/method-table.ts";
 import type { PostgresTarget } from "../../../state/postgres/postgres-url.ts";
 import type { TellStores } from "../../../store/store-news.ts";
 import type { StartRefusal } from "../../process/process-methods.ts";
@@ -19,19 +20,21 @@ export interface LeadData {
 }
 
 /** The methods of a lead's process that its node calls. */
-export interface LeadProcessMethods {
+export const LEAD_PROCESS = {
   /** The first message. */
-  begin(data: LeadData): void;
+  begin: method<(data: LeadData) => void>("note"),
   /** Records news about a remote store from another process of the node. */
-  readonly storeNews: TellStores;
+  storeNews: method<TellStores>("note"),
   /** Ends the lead in order, and gives its lease back. The process ends. */
-  close(): void;
-}
+  close: method<() => void>("note"),
+};
+export type LeadProcessMethods = MethodsOf<typeof LEAD_PROCESS>;
 
 /** The methods of a node that its lead's process calls. */
-export interface LeadParentMethods {
+export const LEAD_PARENT = {
   /** Reports why the lead could not start. The process ends. */
-  refused(refusal: StartRefusal): void;
+  refused: method<(refusal: StartRefusal) => void>("note"),
   /** Reports news about a remote store from a process of the lead. */
-  readonly storeNews: TellStores;
-}
+  storeNews: method<TellStores>("note"),
+};
+export type LeadParentMethods = MethodsOf<typeof LEAD_PARENT>;

@@ -1,9 +1,9 @@
 import type { Configuration } from "../../../configuration/configuration.ts";
+import { type MethodsOf, method } from "../../../lib/process/method-table.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
-import type { CalledByMembers, ServingState } from "../../process/process-methods.ts";
-import type { MemberMethods } from "../../server/serving-members.ts";
+import { CALLED_BY_MEMBERS, MEMBER, type ServingState } from "../../process/process-methods.ts";
 import type { LinkVersion } from "./link-version.ts";
-import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
+import { RENDERER_HOST, RENDERER_REPORTS } from "./renderer-messages.ts";
 import { storeChanges, withStoreChanges } from "./store-changes.ts";
 
 /** The code of the error of a call that a closing lead has not begun. The caller may send it to the next lead. */
@@ -47,35 +47,41 @@ export type Welcome =
   | { readonly kind: "refused"; readonly reason: string };
 
 /** Methods of the lead that a node calls. */
-export interface LeadMethods extends CalledByMembers, RendererReportMethods {
+export const LEAD = {
+  ...CALLED_BY_MEMBERS,
+  ...RENDERER_REPORTS,
   /** The first call. The messages with the lead's state arrive before the response. */
-  join(hello: NodeHello): Promise<Welcome>;
+  join: method<(hello: NodeHello) => Promise<Welcome>>("call"),
   /**
    * Renews the lease of the node. Returns the remaining time of the lead's lease, ms. 0 if the lease is not renewed.
    */
-  beat(): number;
+  beat: method<() => Promise<number>>("call"),
   /** Stops renders on the node. Resolves when no render is left there. */
-  retire(): Promise<void>;
+  retire: method<() => Promise<void>>("call"),
   /** Gives the lease back: the node no longer serves. */
-  leave(): void;
-}
+  leave: method<() => Promise<void>>("call"),
+};
+export type LeadMethods = MethodsOf<typeof LEAD>;
 
 /** Methods of a node that the lead calls. */
-export interface NodeMethods extends MemberMethods, RendererHostMethods {
+export const NODE = {
+  ...MEMBER,
+  ...RENDERER_HOST,
   /** Replaces the whole state of the node, including all tiles in memory. */
-  begin(state: ServingState, eventsId: string): void;
+  begin: method<(state: ServingState, eventsId: string) => void>("note"),
   /**
    * Reports that the lead is closing. The node makes no further calls. When this resolves, all its calls have arrived.
    */
-  closing(): void;
+  closing: method<() => Promise<void>>("call"),
   /**
    * Begins or ends the drain of the node. A drained node is not ready at `/readyz`, and hands over the lead if it has
    * it. Resolves when this is in force.
    */
-  drain(drained: boolean): void | Promise<void>;
+  drain: method<(drained: boolean) => Promise<void>>("call"),
   /** Replaces the names of the generations of a store in S3. Sent before the change that requires them. */
-  names(storeId: string, text: string): void;
-}
+  names: method<(storeId: string, text: string) => void>("note"),
+};
+export type NodeMethods = MethodsOf<typeof NODE>;
 
 /** A configuration in the form that the lead sends: `stores` has only the stores made over HTTP. */
 export interface SharedConfiguration extends Configuration {

@@ -1,20 +1,23 @@
-import type { Message } from "../../../lib/process/channel.ts";
+import type { Message } from "../../../lib/process/message.ts";
+import { type MethodsOf, method } from "../../../lib/process/method-table.ts";
 import type { RendererEnd } from "../../server/renderers/renderer-host.ts";
 import type { StoreChanges } from "./store-changes.ts";
 
 /** The methods of a node with which the lead uses renderers there. The lead numbers the renderers. */
-export interface RendererHostMethods {
-  startRenderer(id: number, nice: number): void;
+export const RENDERER_HOST = {
+  startRenderer: method<(id: number, nice: number) => void>("note"),
   /** Passes a message of the lead to a renderer. */
-  toRenderer(id: number, message: Message): void;
-  killRenderer(id: number): void;
+  toRenderer: method<(id: number, message: Message) => void>("note"),
+  killRenderer: method<(id: number) => void>("note"),
   /** Replaces the stores of the renderers. Sent before the layers that use them. */
-  configureRenderers(changes: StoreChanges): void;
-}
+  configureRenderers: method<(changes: StoreChanges) => void>("note"),
+};
+export type RendererHostMethods = MethodsOf<typeof RENDERER_HOST>;
 
 /** The methods of the lead with which a node reports on its renderers. */
-export interface RendererReportMethods {
+export const RENDERER_REPORTS = {
   /** Passes a message of a renderer to the lead. */
-  fromRenderer(id: number, message: Message): void;
-  rendererEnded(id: number, end: RendererEnd): void;
-}
+  fromRenderer: method<(id: number, message: Message) => void>("note"),
+  rendererEnded: method<(id: number, end: RendererEnd) => void>("note"),
+};
+export type RendererReportMethods = MethodsOf<typeof RENDERER_REPORTS>;

@@ -1,17 +1,23 @@
-import type { Channel, Message } from "../../../lib/process/channel.ts";
+import type { Message } from "../../../lib/process/message.ts";
+import type { StoreOptions } from "../../../store/store-options.ts";
 import type { RendererHost, RendererProcess } from "../../server/renderers/renderer-host.ts";
 import type { RendererHostMethods, RendererReportMethods } from "../link/renderer-messages.ts";
+import type { StoreChanges } from "../link/store-changes.ts";
 
 /** The renderers that a lead has started on this node, during one connection to the lead. */
-export class HostedRenderers implements Omit<RendererHostMethods, "configureRenderers"> {
+export class HostedRenderers implements RendererHostMethods {
   readonly #local: RendererHost;
-  readonly #lead: () => Pick<Channel<RendererHostMethods, RendererReportMethods>, "note"> | undefined;
+  readonly #lead: () => RendererReportMethods | undefined;
+  readonly #storesWith: (changes: StoreChanges) => readonly StoreOptions[];
   readonly #processes = new Map<number, RendererProcess>();
 
+  /** @param storesWith returns the stores of this node with the changes that the lead has sent */
   constructor(
     local: RendererHost,
-    lead: () => Pick<Channel<RendererHostMethods, RendererReportMethods>, "note"> | undefined,
+    storesWith: (changes: StoreChanges) => readonly StoreOptions[],
+    lead: () => RendererReportMethods | undefined,
   ) {
+    this.#storesWith = storesWith;
     this.#local = local;
     this.#lead = lead;
   }
@@ -19,10 +25,10 @@ export class HostedRenderers implements Omit<RendererHostMethods, "configureRend
   startRenderer(id: number, nice: number): void {
     const process = this.#local.start(nice, (end) => {
       this.#processes.delete(id);
-      this.#lead()?.note("rendererEnded", [id, end]);
+      this.#lead()?.rendererEnded(id, end);
     });
     this.#processes.set(id, process);
-    process.port.on("message", (message) => this.#lead()?.note("fromRenderer", [id, message]));
+    process.port.on("message", (message) => this.#lead()?.fromRenderer(id, message));
   }
 
   toRenderer(id: number, message: Message): void {
@@ -31,6 +37,10 @@ export class HostedRenderers implements Omit<RendererHostMethods, "configureRend
 
   killRenderer(id: number): void {
     this.#processes.get(id)?.kill();
+  }
+
+  configureRenderers(changes: StoreChanges): void {
+    this.#local.configureStores(this.#storesWith(changes));
   }
 
   /**

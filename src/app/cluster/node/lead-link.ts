@@ -1,18 +1,18 @@
 import type { Socket } from "node:net";
 import { codeOf } from "../../../lib/error-code.ts";
-import { Channel, remoteMethods } from "../../../lib/process/channel.ts";
+import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { type Calls, remoteMethods } from "../../../lib/process/method-table.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import { SERVING_CALLS, USER_RENDERS } from "../../process/process-methods.ts";
-import type { Core } from "../../serving/serving.ts";
+import { USER_RENDERS } from "../../../render/user-renders.ts";
+import { CALLED_BY_MEMBERS, type CalledByMembers } from "../../process/process-methods.ts";
 import { FramedPort } from "../link/framed-port.ts";
-import { LEAD_CLOSING, type LeadMethods, type NodeMethods } from "../link/node-methods.ts";
+import { LEAD, LEAD_CLOSING, type LeadMethods, type NodeMethods } from "../link/node-methods.ts";
 
 /** How long a request waits for the next lead. A takeover after a kill takes about a second. */
 const WAIT_MS = 5_000;
 
-type LeadChannel = Channel<NodeMethods, LeadMethods>;
-type Calls = Pick<Channel<Record<never, never>, LeadMethods>, "call" | "callUntil" | "note">;
+type LeadChannel = Channel<LeadMethods>;
 
 /** The error of a call if the node has no lead, or lost the lead during the call. */
 const unavailable = (message: string): Error => Object.assign(new Error(message), { code: "unavailable" });
@@ -36,7 +36,7 @@ export class LeadLink {
 
   /** Starts to use a connection. Returns its channel. */
   open(socket: Socket, methods: NodeMethods): LeadChannel {
-    return new Channel<NodeMethods, LeadMethods>(new FramedPort(socket), methods, (method, error) => {
+    return new Channel(new FramedPort(socket), methods, LEAD, (method, error) => {
       this.#log.error("a report of the lead failed", { method, error: String(error) });
       // A report that fails must not be missed: the node joins again, and gets the whole state.
       socket.destroy(new Error(`the lead's report ${method} failed`, { cause: error }));
@@ -93,18 +93,18 @@ export class LeadLink {
     }
   }
 
-  /** Calls of operations. They are not repeated. */
-  readonly operations: Calls = {
-    call: (method, ...args) => this.#onLead((channel) => channel.call(method, ...args)),
-    callUntil: (signal, method, ...args) => this.#onLead((channel) => channel.callUntil(signal, method, ...args)),
-    note: (method, args) => this.#channel?.note(method, args),
+  /** Calls that are not repeated. */
+  readonly #once: Calls = {
+    call: (...call) => this.#onLead((channel) => channel.call(...call)),
+    callUntil: (...call) => this.#onLead((channel) => channel.callUntil(...call)),
+    note: (...call) => this.#channel?.note(...call),
   };
 
   /** Calls that may be repeated, because a second one changes nothing. */
   readonly #repeated: Calls = {
-    call: (method, ...args) => this.#repeat(() => this.operations.call(method, ...args)),
-    callUntil: (signal, method, ...args) => this.#repeat(() => this.operations.callUntil(signal, method, ...args)),
-    note: this.operations.note,
+    call: (...call) => this.#repeat(() => this.#once.call(...call)),
+    callUntil: (...call) => this.#repeat(() => this.#once.callUntil(...call)),
+    note: this.#once.note,
   };
 
   async #repeat<T>(call: () => Promise<T>): Promise<T> {
@@ -118,11 +118,7 @@ export class LeadLink {
   }
 
   /** Returns the lead's methods in the form that `Serving` uses. */
-  core(): Core {
-    return {
-      operations: this.operations,
-      renders: remoteMethods(this.#repeated, USER_RENDERS),
-      ...remoteMethods(this.operations, SERVING_CALLS),
-    };
+  core(): CalledByMembers {
+    return { ...remoteMethods(this.#once, CALLED_BY_MEMBERS), ...remoteMethods(this.#repeated, USER_RENDERS) };
   }
 }

@@ -1,7 +1,9 @@
 import type { Socket } from "node:net";
 import { type ClusterOptions, hostPortText } from "../../../configuration/cluster-options.ts";
 import { codeOf, errorMessage } from "../../../lib/error-code.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { localMethods } from "../../../lib/process/method-table.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { sleep } from "../../../lib/time/sleep.ts";
@@ -16,7 +18,7 @@ import { type LeadRow, LeadTable } from "../link/lead-table.ts";
 import { Lease } from "../link/lease.ts";
 import { type LinkVersion, ownLinkVersion } from "../link/link-version.ts";
 import type { NodeHello, NodeMethods } from "../link/node-methods.ts";
-import type { RendererHostMethods } from "../link/renderer-messages.ts";
+import { RENDERER_HOST, type RendererHostMethods } from "../link/renderer-messages.ts";
 import type { StoreChanges } from "../link/store-changes.ts";
 import { HostedRenderers } from "./hosted-renderers.ts";
 import { LeadChild } from "./lead-child.ts";
@@ -25,6 +27,7 @@ import type { LeadLink } from "./lead-link.ts";
 export interface MembershipParts {
   readonly cluster: ClusterOptions;
   readonly clock: Clock;
+  readonly disk: Pick<Disk, "readFileSync">;
   readonly target: PostgresTarget;
   readonly hello: Omit<NodeHello, keyof LinkVersion | "renderers" | "isDraining" | "isLeaving">;
   readonly link: LeadLink;
@@ -83,12 +86,13 @@ export class Membership {
 
   constructor(parts: MembershipParts) {
     this.#parts = parts;
-    const { cluster, clock, target, hello } = parts;
+    const { cluster, clock, disk, target, hello } = parts;
     this.#table = new LeadTable(target, {
       instance: hello.instance,
       name: cluster.node,
       leaseMs: cluster.leadLeaseMs,
       clock,
+      disk,
     });
     this.#lease = new Lease(cluster.nodeLeaseMs, clock.monotonicNow);
     this.first = new Promise((resolve) => {
@@ -146,7 +150,7 @@ export class Membership {
     }
     let socket: Socket;
     try {
-      socket = await connectToNode(row.address, this.#parts.cluster.secret);
+      socket = await connectToNode(row.address, this.#parts.cluster.secret, this.#parts.clock);
     } catch (error) {
       this.#why = `node ${row.name} at ${hostPortText(row.address)} does not answer: ${String(error)}`;
       // A firewall may refuse connections to a running lead. Its connection to PostgreSQL ends only with its process.
@@ -156,14 +160,11 @@ export class Membership {
   }
 
   async #join(socket: Socket, row: LeadRow): Promise<Reached> {
-    const { link, methods, begun, hello, cluster, renderers, log } = this.#parts;
-    const hosted: HostedRenderers = new HostedRenderers(renderers, () => channel);
+    const { link, methods, begun, hello, cluster, renderers, storesWith, log } = this.#parts;
+    const hosted: HostedRenderers = new HostedRenderers(renderers, storesWith, () => channel.remote);
     const channel: ReturnType<LeadLink["open"]> = link.open(socket, {
       ...methods,
-      startRenderer: (id, nice) => hosted.startRenderer(id, nice),
-      toRenderer: (id, message) => hosted.toRenderer(id, message),
-      killRenderer: (id) => hosted.killRenderer(id),
-      configureRenderers: (changes) => renderers.configureStores(this.#parts.storesWith(changes)),
+      ...localMethods(() => hosted, RENDERER_HOST),
     });
     let lost = "the connection has ended";
     socket.once("error", (error) => {
@@ -176,7 +177,7 @@ export class Membership {
     const late = this.#parts.clock.after(cluster.nodeLeaseMs, () => socket.destroy());
     const sentMs = this.#parts.clock.monotonicNow();
     try {
-      const welcome = await channel.call("join", {
+      const welcome = await channel.remote.join({
         ...hello,
         ...ownLinkVersion(),
         renderers: renderers.most,
@@ -190,11 +191,11 @@ export class Membership {
         link.use(channel);
         this.#leads = row.instance === hello.instance;
         // A lead that cannot be reached has given up the renders of this node.
-        this.#retire = async () => void (await channel.call("retire").catch(() => undefined));
+        this.#retire = async () => void (await channel.remote.retire().catch(() => undefined));
         // The node received SIGTERM during the request to join.
         if (this.#isLeaving) void this.#retire();
         this.#leave = () =>
-          channel.call("leave").then(
+          channel.remote.leave().then(
             () => true,
             () => false,
           );
@@ -235,7 +236,7 @@ export class Membership {
       while (!socket.destroyed) {
         await sleep(this.#parts.clock, pauseMs);
         const sentMs = this.#parts.clock.monotonicNow();
-        const leadLeaseMs = await channel.call("beat");
+        const leadLeaseMs = await channel.remote.beat();
         if (leadLeaseMs > 0) {
           this.#lease.granted(sentMs);
           this.#mayStore(sentMs, leadLeaseMs);
@@ -289,6 +290,7 @@ export class Membership {
         },
       },
       storeNews,
+      this.#parts.clock,
       log,
     );
     void this.#renewAtStart(epoch);

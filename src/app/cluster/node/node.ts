@@ -2,14 +2,15 @@ import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import { storeLocationsById } from "../../../configuration/store-locations.ts";
 import type { Readiness } from "../../../http/readiness.ts";
-import { localMethods } from "../../../lib/process/channel.ts";
+import { machineDisk } from "../../../lib/file/machine-disk.ts";
+import { localMethods } from "../../../lib/process/method-table.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { lockTilesDirectory } from "../../coordinator/claimed-state.ts";
 import { StoreWatch } from "../../coordinator/store-watch.ts";
 import { loadDiskTiers } from "../../process/configured-stores.ts";
 import { createLogger } from "../../process/logger.ts";
-import { SERVING_PROCESSES, type ServingProcesses } from "../../process/process-methods.ts";
+import { SERVING_PROCESS } from "../../process/process-methods.ts";
 import { dataDirectoryFault } from "../../process/start-faults.ts";
 import { StoreNewsExchange } from "../../process/store-news-exchange.ts";
 import type { LoadInput } from "../../server/load-in-thread.ts";
@@ -41,7 +42,7 @@ const LOOK_MS = 1_000;
  * @throws StartError
  */
 export async function startNode(own: Configuration, cluster: ClusterOptions, input: LoadInput): Promise<RunningServer> {
-  const log = createLogger();
+  const log = createLogger(machineClock);
   makeStoreDirectories(own, log);
   const lock = claim(own);
   const instance = machineRandom.uuid();
@@ -56,13 +57,14 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     () => stores,
     () => {},
     () => {},
+    machineClock,
   );
   const looks = machineClock.every(LOOK_MS, () => void storeWatch.look()).unref();
   const serving: Serving = new Serving({
     configuration: own,
     eventsId: instance,
     stores,
-    diskTiers: (await loadDiskTiers(own.stores))?.(own, log),
+    diskTiers: (await loadDiskTiers(own.stores))?.(own, { clock: machineClock, disk: machineDisk }, log),
     core,
     node: {
       name: cluster.node,
@@ -79,18 +81,21 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
         return unready(membership, cluster, storeWatch.look());
       },
     },
+    clock: machineClock,
+    random: machineRandom,
     log,
   });
   const leadState = new LeadState(own, serving, log);
   const methods: Omit<NodeMethods, keyof RendererHostMethods> = {
-    ...localMethods<ServingProcesses>(() => serving, SERVING_PROCESSES),
+    ...localMethods(() => serving, SERVING_PROCESS),
     ...leadState.methods,
-    closing: () => link.pause(),
-    drain: (drained) => membership.drain(drained),
+    closing: async () => link.pause(),
+    drain: async (drained) => membership.drain(drained),
   };
   const membership: Membership = new Membership({
     cluster,
     clock: machineClock,
+    disk: machineDisk,
     target,
     hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
     link,
@@ -152,7 +157,7 @@ function unready(
 /** @throws StartError */
 function claim({ dataDir }: Configuration): ReturnType<typeof lockTilesDirectory> {
   try {
-    return lockTilesDirectory(dataDir);
+    return lockTilesDirectory(dataDir, machineDisk);
   } catch (error) {
     throw new StartError(dataDirectoryFault(error, dataDir), { cause: error, isConfiguration: false });
   }

@@ -1,12 +1,13 @@
 import { fork } from "node:child_process";
 import { availableParallelism, getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import { noteTo, type Port, portOfProcess, withoutNotes } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
+import { type Port, portOfProcess } from "../../../lib/process/message.ts";
+import { notesTo } from "../../../lib/process/method-table.ts";
 import type { StoreNews } from "../../../store/store-news.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import type { NewsMember, StoreNewsExchange } from "../../process/store-news-exchange.ts";
-import type { RendererMethods, RendererNews, RendererOwner } from "../../renderer/renderer-methods.ts";
+import { RENDERER, type RendererNews, type RendererOwner } from "../../renderer/renderer-methods.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host.ts";
 
 const MOST = 16;
@@ -16,6 +17,8 @@ const MOST = 16;
  * metatile then takes 8 % more CPU.
  */
 const YOUNG_MIB = 2;
+
+const STORE_NEWS: keyof RendererNews = "storeNews";
 
 /** The program of a renderer, beside the bundle of the server. */
 const PROGRAM = fileURLToPath(new URL("./renderer-process.cjs", import.meta.url));
@@ -59,9 +62,9 @@ export class LocalRenderers implements RendererHost {
       this.#news.found(news);
     };
     // The news concern this machine, but the pool of the renderer may be on another machine.
-    const port: Port = withoutNotes<RendererNews, "storeNews">(portOfProcess(child), "storeNews", found);
+    const port: Port = withoutStoreNews(portOfProcess(child), found);
     this.#ports.add(port);
-    noteTo<RendererMethods>(port, "own", [this.#owner]);
+    notesTo(port, RENDERER).own(this.#owner);
     const end = (how: RendererEnd): void => {
       if (this.#ports.delete(port)) ended(how);
     };
@@ -91,18 +94,28 @@ export class LocalRenderers implements RendererHost {
   #tellStores(news: StoreNews, from: Port | undefined): void {
     const others = this.#owner.storesAway.filter(({ store }) => store !== news.store);
     this.#owner = { ...this.#owner, storesAway: news.away === null ? others : [...others, news] };
-    for (const port of this.#ports) if (port !== from) noteTo<RendererMethods>(port, "storeNews", [news]);
+    for (const port of this.#ports) if (port !== from) notesTo(port, RENDERER).storeNews(news);
   }
 
   /** Stores nothing after this time of `Clock.machineNow`. */
   storesUntil(ms: number): void {
     this.#owner = { ...this.#owner, storesUntilMs: ms };
-    for (const port of this.#ports) noteTo<RendererMethods>(port, "storesUntil", [ms]);
+    for (const port of this.#ports) notesTo(port, RENDERER).storesUntil(ms);
   }
 
   /** Replaces the stores. The renderers use them from the next `configure` on. */
   configureStores(stores: readonly StoreOptions[]): void {
     this.#owner = { ...this.#owner, stores };
-    for (const port of this.#ports) noteTo<RendererMethods>(port, "configureStores", [stores]);
+    for (const port of this.#ports) notesTo(port, RENDERER).configureStores(stores);
   }
 }
+
+/** Returns a port without the notes `storeNews`. These notes go to `taken`. */
+const withoutStoreNews = (port: Port, taken: RendererNews["storeNews"]): Port => ({
+  postMessage: (message) => port.postMessage(message),
+  on: (event, listener) =>
+    port.on(event, (message) => {
+      if (message.kind === "note" && message.method === STORE_NEWS) Reflect.apply(taken, undefined, message.args);
+      else listener(message);
+    }),
+});

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { MapQueue } from "./map-queue.ts";
 
 const stays = () => new AbortController().signal;
@@ -11,7 +12,7 @@ const held = () => {
 };
 
 test("as many maps as the limit allows are composed at once, and maps beyond the queue are refused", async () => {
-  const queue = new MapQueue(1);
+  const queue = new MapQueue(1, machineClock);
   const first = held();
   const begun: number[] = [];
   const maps = Array.from({ length: 40 }, (_, n) =>
@@ -29,7 +30,7 @@ test("as many maps as the limit allows are composed at once, and maps beyond the
 });
 
 test("a map whose client has left is not begun, and a begun map gets the abort signal", async () => {
-  const queue = new MapQueue(1);
+  const queue = new MapQueue(1, machineClock);
   const [first, second] = [new AbortController(), new AbortController()];
   let reported = false;
   const running = queue.add(
@@ -55,9 +56,9 @@ test("a map whose client has left is not begun, and a begun map gets the abort s
 });
 
 test("a map that waits or takes too long is refused with a time to ask again", async () => {
-  const queue = new MapQueue(1, { waitMs: -1, workMs: 1 });
+  const queue = new MapQueue(1, machineClock, { waitMs: -1, workMs: 1 });
   expect(await queue.add(async () => "map", stays())).toMatchObject({ kind: "refused" });
-  const slow = new MapQueue(1, { workMs: 1 });
+  const slow = new MapQueue(1, machineClock, { workMs: 1 });
   const answer = slow.add(
     (signal) => new Promise<string>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
     stays(),

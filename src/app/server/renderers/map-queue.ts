@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import type { MapRefused } from "../../../render/renderers.ts";
 
 /** The most waiting maps. Each holds its tiles in memory. */
@@ -14,11 +14,13 @@ const WORK_MS = 30_000;
 export class MapQueue {
   readonly concurrency: number;
   readonly #queue: PQueue;
+  readonly #clock: Clock;
   readonly #waitMs: number;
   readonly #workMs: number;
 
-  constructor(concurrency: number, { waitMs = WAIT_MS, workMs = WORK_MS } = {}) {
+  constructor(concurrency: number, clock: Clock, { waitMs = WAIT_MS, workMs = WORK_MS } = {}) {
     this.concurrency = concurrency;
+    this.#clock = clock;
     this.#queue = new PQueue({ concurrency });
     this.#waitMs = waitMs;
     this.#workMs = workMs;
@@ -31,13 +33,13 @@ export class MapQueue {
   async add<T>(work: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T | MapRefused> {
     const refused: MapRefused = { kind: "refused", retryAfterSeconds: 5 };
     if (this.#queue.size >= MOST_WAITING) return refused;
-    const beganMs = machineClock.monotonicNow();
+    const beganMs = this.#clock.monotonicNow();
     return this.#queue.add(async () => {
       // If the client has disconnected, the turn goes to the next map at once.
       gone.throwIfAborted();
-      if (machineClock.monotonicNow() - beganMs > this.#waitMs) return refused;
+      if (this.#clock.monotonicNow() - beganMs > this.#waitMs) return refused;
       const late = new AbortController();
-      const timer = machineClock.after(this.#workMs, () => late.abort(new Error("the map takes too long")));
+      const timer = this.#clock.after(this.#workMs, () => late.abort(new Error("the map takes too long")));
       try {
         return await work(AbortSignal.any([gone, late.signal]));
       } catch (error) {

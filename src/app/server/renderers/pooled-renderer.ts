@@ -2,10 +2,9 @@ import type { Layer } from "../../../layer/layer.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import type { Timer } from "../../../lib/time/clock.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../../../lib/time/clock.ts";
 import type { EarlyTiles } from "../../../render/renderer/missed-tile-first.ts";
-import type { RendererMethods, RendererNotes } from "../../renderer/renderer-methods.ts";
+import { RENDERER, type RendererMethods, type RendererNotes } from "../../renderer/renderer-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host.ts";
 
@@ -45,6 +44,7 @@ export interface PooledRendererParts {
   readonly hung: () => void;
   /** Called before the renderer's renders resolve as lost. */
   readonly ended: (renderer: PooledRenderer, end: RendererEnd) => void;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -52,7 +52,7 @@ export interface PooledRendererParts {
 export class PooledRenderer {
   readonly who: RendererRole;
   readonly host: RendererHost;
-  readonly channel: Channel<RendererNotes, RendererMethods>;
+  readonly #channel: Channel<RendererMethods>;
   /** Origins of servers that this renderer has found down. */
   readonly down = new Set<string>();
   /** The `report` functions of the renders in progress, by the numbers of the renders. */
@@ -65,6 +65,7 @@ export class PooledRenderer {
   readonly #process: RendererProcess;
   readonly #watch: ProcessWatch;
   readonly #exited: Promise<void>;
+  readonly #clock: Clock;
   #idleTimer: Timer | undefined;
   /** Whether the renderer gets no further work. */
   #isRetiring = false;
@@ -74,8 +75,9 @@ export class PooledRenderer {
   #loadedMs: number | undefined;
 
   constructor(parts: PooledRendererParts) {
-    const { who, host, layers, reserve, serverHealth, log } = parts;
+    const { who, host, layers, reserve, serverHealth, clock, log } = parts;
     this.who = who;
+    this.#clock = clock;
     this.host = host;
     let exited = (): void => {};
     this.#exited = new Promise((resolve) => {
@@ -85,7 +87,7 @@ export class PooledRenderer {
       this.#hasEnded = true;
       this.#watch.end();
       this.#idleTimer?.cancel();
-      this.channel.close(new Error("the renderer has ended"));
+      this.#channel.close(new Error("the renderer has ended"));
       parts.ended(this, end);
       for (const report of this.#lost.keys()) report();
       exited();
@@ -95,16 +97,17 @@ export class PooledRenderer {
       if (this.#hasEnded) return;
       this.#hasEnded = true;
       this.#isRetiring = true;
-      this.channel.close(new Error("the renderer does not answer"));
+      this.#channel.close(new Error("the renderer does not answer"));
       for (const report of this.#lost.keys()) report();
     };
-    this.channel = new Channel<RendererNotes, RendererMethods>(this.#process.port, {
+    const local: RendererNotes = {
       serverHealth: (origin, isUp) => serverHealth(this, origin, isUp),
       reserve,
       early: (id, tiles) => this.reports.get(id)?.(tiles),
-    });
+    };
+    this.#channel = new Channel(this.#process.port, local, RENDERER);
     this.#watch = new ProcessWatch({
-      ping: () => this.channel.call("alive"),
+      ping: () => this.methods.alive(),
       hung: (ms) => {
         parts.hung();
         log.error("a renderer does not answer and is ended; its renders fail", {
@@ -113,18 +116,24 @@ export class PooledRenderer {
           renders: this.renders,
         });
         this.#process.kill();
-        machineClock.after(GIVE_UP_MS, giveUp).unref();
+        this.#clock.after(GIVE_UP_MS, giveUp).unref();
       },
       pingMs: PING_MS,
+      clock,
     });
-    this.channel.note("configure", [layers]);
-    void this.channel
-      .call("alive")
+    this.methods.configure(layers);
+    void this.methods
+      .alive()
       .then(() => {
-        this.#loadedMs = machineClock.monotonicNow();
+        this.#loadedMs = this.#clock.monotonicNow();
       })
       // `ended` reports the end of the process.
       .catch(() => undefined);
+  }
+
+  /** The methods of the renderer's process. */
+  get methods(): RendererMethods {
+    return this.#channel.remote;
   }
 
   /** The machine that runs the renderer, for the log. */
@@ -140,7 +149,7 @@ export class PooledRenderer {
 
   /** Whether the process is still loading its code, or V8 has not compiled it. */
   get isNew(): boolean {
-    return this.#loadedMs === undefined || machineClock.monotonicNow() - this.#loadedMs < NEW_MS[this.who];
+    return this.#loadedMs === undefined || this.#clock.monotonicNow() - this.#loadedMs < NEW_MS[this.who];
   }
 
   /** Whether the renderer gets no further work, because it ends. */
@@ -195,7 +204,7 @@ export class PooledRenderer {
       if (this.#lost.size === 0 && !this.#hasEnded) {
         this.#watch.end();
         if (this.#isRetiring) void this.close();
-        this.#idleTimer = machineClock.after(IDLE_MS, () => void this.close());
+        this.#idleTimer = this.#clock.after(IDLE_MS, () => void this.close());
         this.#idleTimer.unref();
       }
     }
@@ -214,8 +223,8 @@ export class PooledRenderer {
     if (!this.#isClosing) {
       this.#isClosing = true;
       this.#idleTimer?.cancel();
-      this.channel.note("close", []);
-      const timer = machineClock.after(CLOSE_MS, () => this.#process.kill());
+      this.methods.close();
+      const timer = this.#clock.after(CLOSE_MS, () => this.#process.kill());
       void this.#exited.then(() => timer.cancel());
     }
     await this.#exited;

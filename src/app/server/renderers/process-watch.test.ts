@@ -1,9 +1,10 @@
 import { expect, test, vi } from "vitest";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { ProcessWatch } from "./process-watch.ts";
 
 function watched(request: () => Promise<unknown>) {
   const hung = vi.fn();
-  const watch = new ProcessWatch({ ping: request, hung, pingMs: 1_000, deadlineMs: 3_000 });
+  const watch = new ProcessWatch({ ping: request, hung, clock: machineClock, pingMs: 1_000, deadlineMs: 3_000 });
   return { hung, watch };
 }
 

@@ -1,5 +1,4 @@
-import type { Timer } from "../../../lib/time/clock.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock, Timer } from "../../../lib/time/clock.ts";
 
 /**
  * A process counts as hung after this time. It responds in a millisecond, or in seconds while it processes the largest
@@ -12,6 +11,7 @@ export interface ProcessWatchParts {
   /** Sends a ping to the process. Rejects if the process has ended. */
   readonly ping: () => Promise<unknown>;
   readonly hung: (ms: number) => void;
+  readonly clock: Clock;
   readonly pingMs?: number;
   readonly deadlineMs?: number;
 }
@@ -32,13 +32,13 @@ export class ProcessWatch {
 
   /** How long the process has not responded, ms. */
   get silentMs(): number {
-    return this.#pingedMs === undefined ? 0 : machineClock.monotonicNow() - this.#pingedMs;
+    return this.#pingedMs === undefined ? 0 : this.#parts.clock.monotonicNow() - this.#pingedMs;
   }
 
   /** Starts to watch the process because it has work. Does nothing if the process is already watched. */
   begin(): void {
     if (this.#timer !== undefined || this.#deadline !== undefined) return;
-    this.#timer = machineClock.after(this.#parts.pingMs ?? PING_MS, () => this.#sendPing());
+    this.#timer = this.#parts.clock.after(this.#parts.pingMs ?? PING_MS, () => this.#sendPing());
     this.#timer.unref();
   }
 
@@ -54,10 +54,10 @@ export class ProcessWatch {
   #sendPing(): void {
     this.#timer = undefined;
     const { ping, hung, deadlineMs = DEADLINE_MS } = this.#parts;
-    const deadline = machineClock.after(deadlineMs, () => hung(deadlineMs));
+    const deadline = this.#parts.clock.after(deadlineMs, () => hung(deadlineMs));
     deadline.unref();
     this.#deadline = deadline;
-    this.#pingedMs = machineClock.monotonicNow();
+    this.#pingedMs = this.#parts.clock.monotonicNow();
     const answered = (): void => {
       if (this.#deadline !== deadline) return;
       this.end();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Message } from "../../../lib/process/channel.ts";
+import type { Message } from "../../../lib/process/message.ts";
 import type { RendererEnd, RendererHost } from "./renderer-host.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Port } from "../../../lib/process/channel.ts";
+import type { Port } from "../../../lib/process/message.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 
 /** How a renderer process has ended. */

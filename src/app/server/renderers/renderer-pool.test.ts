@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Message } from "../../../lib/process/channel.ts";
+import type { Message } from "../../../lib/process/message.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { RenderOrder } from "../../../render/render-order.ts";
 import type { RenderClient } from "../../../render/renderers.ts";
 import type { RendererEnd, RendererHost } from "./renderer-host.ts";
@@ -75,6 +76,7 @@ function poolOf(local: Machine) {
     atRest: () => undefined,
     lostWriter: (ms) => events.push(`may store for ${ms} ms`),
     reserve: async () => true,
+    clock: machineClock,
     log,
   });
   const render = (who: RenderClient["who"] = "user") => {

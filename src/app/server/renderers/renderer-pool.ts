@@ -2,7 +2,7 @@ import type { Composed, Composition } from "../../../image/compose.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { turn } from "../../../lib/time/sleep.ts";
 import { waitOut } from "../../../lib/time/wait-out.ts";
 import type { Reserve } from "../../../render/admission.ts";
@@ -38,6 +38,7 @@ export interface RendererPoolParts {
   /** Called before renders resolve as lost whose renderer may still begin to store tiles for a time. */
   readonly lostWriter: (mayStoreMs: number) => void;
   readonly reserve: Reserve;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -84,7 +85,7 @@ export class RendererPool implements Renderers, RendererHosts {
     this.#parts = parts;
     this.#layers = parts.layers;
     this.#hosts.add(parts.local);
-    this.#maps = new MapQueue(halfOf(parts.local));
+    this.#maps = new MapQueue(halfOf(parts.local), parts.clock);
   }
 
   add(host: RendererHost): void {
@@ -118,7 +119,7 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 
   #start(who: RendererRole, host: RendererHost): PooledRenderer {
-    const { reserve, log } = this.#parts;
+    const { reserve, clock, log } = this.#parts;
     const renderer = new PooledRenderer({
       who,
       host,
@@ -129,6 +130,7 @@ export class RendererPool implements Renderers, RendererHosts {
         this.hung++;
       },
       ended: (one, end) => this.#ended(one, end),
+      clock,
       log,
     });
     this.#renderers.add(renderer);
@@ -157,7 +159,10 @@ export class RendererPool implements Renderers, RendererHosts {
           log.error("a renderer ended unexpectedly", { ...renderer.place, code: end.code, signal: end.signal });
         break;
       case "unreachable":
-        this.#unreachableUntilMs = Math.max(this.#unreachableUntilMs, machineClock.monotonicNow() + end.mayStoreMs);
+        this.#unreachableUntilMs = Math.max(
+          this.#unreachableUntilMs,
+          this.#parts.clock.monotonicNow() + end.mayStoreMs,
+        );
         lostWriter(end.mayStoreMs);
     }
     if (this.#renderers.size === 0) atRest();
@@ -184,14 +189,14 @@ export class RendererPool implements Renderers, RendererHosts {
   ): Promise<RendererResult> {
     if (signal.aborted) return { kind: "cancelled" };
     const id = this.#nextRender++;
-    return this.#render(this.#choose(who, order.near), order, LOST, async ({ channel, reports }) => {
+    return this.#render(this.#choose(who, order.near), order, LOST, async ({ methods, reports }) => {
       reports.set(id, report);
-      whenUserJoins((tile) => channel.note("join", [id, tile]));
+      whenUserJoins((tile) => methods.join(id, tile));
       const about = { id, missed, needsPermit: openCells !== undefined };
-      const rendered = channel.callUntil(signal, "renderMetatile", order, generation, about);
+      const rendered = methods.renderMetatile(order, generation, about, signal);
       // The renderer starts while the cells are opened. The order arrives before the permit, because messages keep
       // their order.
-      void openCells?.().then((reservation) => channel.note("permit", [id, reservation]));
+      void openCells?.().then((reservation) => methods.permit(id, reservation));
       return rendered.finally(() => reports.delete(id));
     });
   }
@@ -207,10 +212,10 @@ export class RendererPool implements Renderers, RendererHosts {
     const lost = orders.map(() => LOST);
     const firstId = this.#nextRender;
     this.#nextRender += orders.length;
-    return this.#render(this.#choose("job"), first, lost, ({ channel, reports }) => {
+    return this.#render(this.#choose("job"), first, lost, ({ methods, reports }) => {
       for (const i of orders.keys()) reports.set(firstId + i, (tiles) => report(i, tiles));
-      whenUserJoins((i, tile) => channel.note("join", [firstId + i, tile]));
-      return channel.callUntil(signal, "renderBatch", orders, { generation, firstId }).finally(() => {
+      whenUserJoins((i, tile) => methods.join(firstId + i, tile));
+      return methods.renderBatch(orders, { generation, firstId }, signal).finally(() => {
         for (const i of orders.keys()) reports.delete(firstId + i);
       });
     });
@@ -239,20 +244,16 @@ export class RendererPool implements Renderers, RendererHosts {
 
   query(layer: LayerName, question: Question, signal: AbortSignal): Promise<InfoResult> {
     return this.#ask(layer, "a query to an upstream failed by a fault", (renderer) =>
-      renderer.callUntil(signal, "query", layer, question),
+      renderer.query(layer, question, signal),
     );
   }
 
   probe(layer: LayerName, signal: AbortSignal): Promise<ProbeResult> {
-    return this.#ask(layer, "a probe of an upstream failed by a fault", (renderer) =>
-      renderer.callUntil(signal, "probe", layer),
-    );
+    return this.#ask(layer, "a probe of an upstream failed by a fault", (renderer) => renderer.probe(layer, signal));
   }
 
   test(order: TestOrder, signal: AbortSignal): Promise<TestResult> {
-    return this.#ask(order.layer, "a test of a layer failed by a fault", (renderer) =>
-      renderer.callUntil(signal, "test", order),
-    );
+    return this.#ask(order.layer, "a test of a layer failed by a fault", (renderer) => renderer.test(order, signal));
   }
 
   /**
@@ -263,11 +264,11 @@ export class RendererPool implements Renderers, RendererHosts {
   #ask<T>(
     layer: LayerName,
     fault: string,
-    call: (channel: PooledRenderer["channel"]) => Promise<T>,
+    call: (methods: PooledRenderer["methods"]) => Promise<T>,
   ): Promise<T | { readonly kind: "lost" }> {
-    return this.#choose("user").work(async ({ channel }) => {
+    return this.#choose("user").work(async ({ methods }) => {
       try {
-        return await call(channel);
+        return await call(methods);
       } catch (error) {
         this.#parts.log.error(fault, { layer, error: String(error) });
         return { kind: "lost" };
@@ -278,14 +279,14 @@ export class RendererPool implements Renderers, RendererHosts {
   sweep(signal: AbortSignal): Promise<void> {
     const { local } = this.#parts;
     const own = [...this.#renderers].find((one) => one.host === local && one.who === "job" && !one.isRetiring);
-    return (own ?? this.#start("job", local)).work(({ channel }) => channel.callUntil(signal, "sweep"));
+    return (own ?? this.#start("job", local)).work(({ methods }) => methods.sweep(signal));
   }
 
   compose(composition: Composition, signal: AbortSignal): Promise<Composed | MapRefused> {
     return this.#maps.add(
       (within) =>
         this.#choose("map").work((renderer) =>
-          renderer.channel.callUntil(within, "compose", composition).catch((error: unknown): MapRefused => {
+          renderer.methods.compose(composition, within).catch((error: unknown): MapRefused => {
             // A map whose renderer was killed is not itself at fault: its client may retry at once.
             if (!renderer.hasEnded) throw error;
             return { kind: "refused", retryAfterSeconds: 1 };
@@ -301,7 +302,7 @@ export class RendererPool implements Renderers, RendererHosts {
     const atWork = [...this.#renderers].filter((one) => one.rendersIn(layer));
     const raise = async (renderer: PooledRenderer): Promise<void> => {
       try {
-        await renderer.channel.call("raiseGeneration", layer, generation);
+        await renderer.methods.raiseGeneration(layer, generation);
       } catch (error) {
         if (renderer.hasEnded) return;
         // The renderer may store tiles of the older generation.
@@ -316,10 +317,11 @@ export class RendererPool implements Renderers, RendererHosts {
     };
     await Promise.all(atWork.map(raise));
     // After the responses, because a renderer may have become unreachable during the calls.
-    await waitOut(machineClock, () => this.#unreachableUntilMs - machineClock.monotonicNow());
+    const { clock } = this.#parts;
+    await waitOut(clock, () => this.#unreachableUntilMs - clock.monotonicNow());
     if (atWork.length === 0) return;
     // The results of renders arrived before these responses. Wait one turn, so that they have been handled.
-    await turn(machineClock);
+    await turn(clock);
   }
 
   /** Returns whether a renderer has found one of several servers of a source down. */
@@ -331,13 +333,13 @@ export class RendererPool implements Renderers, RendererHosts {
     this.#layers = layers;
     this.#stores = stores;
     for (const host of this.#hosts) host.configureStores(stores);
-    for (const { channel } of this.#renderers) channel.note("configure", [layers]);
+    for (const { methods } of this.#renderers) methods.configure(layers);
   }
 
   /** Replaces one layer in the renderers. `layers` has all layers, for renderers that start later. */
   configureLayer(layers: readonly Layer[], name: string, layer: Layer | undefined): void {
     this.#layers = layers;
-    for (const { channel } of this.#renderers) channel.note("configureLayer", [name, layer]);
+    for (const { methods } of this.#renderers) methods.configureLayer(name, layer);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { type AnswerFlags, type Received, requestAndPrint, serverCommand } from "../../client/answer.ts";
+import type { AnswerFlags, Received } from "../../client/answer.ts";
 import { textTable } from "../../output/text-table.ts";
+import { requestAndPrint, serverCommand } from "../server-command.ts";
 
 const showUsers = ({ users }: Received<"Users">): string =>
   users.length === 0

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { type AnswerFlags, parseAnswer, print, serverCommand } from "../../client/answer.ts";
-import { ServerClient, ServerRefusal } from "../../client/server-client.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { type AnswerFlags, parseAnswer, print } from "../../client/answer.ts";
+import { type ServerClient, ServerRefusal } from "../../client/server-client.ts";
 import { requireArchivable } from "../../exchange/archive-fault.ts";
 import { directoryTarget, LAYOUTS, type Layout } from "../../exchange/directory-target.ts";
 import { exportFacts } from "../../exchange/export-facts.ts";
@@ -18,6 +19,7 @@ import { type ProgressLine, progressLine } from "../../output/progress-line.ts";
 import { bytesText } from "../../output/text-table.ts";
 import { tileProgress } from "../../output/tile-progress.ts";
 import { addOneTileSetFlags, type RangeFlags, rangeFields } from "../jobs/job-flags.ts";
+import { connect, serverCommand } from "../server-command.ts";
 
 const EXAMPLES = `
 Examples:
@@ -67,7 +69,7 @@ async function runExport(name: string, flags: ExportFlags): Promise<void> {
     throw new CommandFailure(`${to} already exists: --force overwrites it`, EXIT.failure);
   if (kind !== "directory") requireDirectoryOf(to);
   using interruption = new Interruption();
-  const client = new ServerClient(flags, { signal: interruption.signal });
+  const client = connect(flags, { signal: interruption.signal });
   const line = progressLine();
   try {
     const tileSet = await remoteTileSet(client, name, flags);
@@ -80,7 +82,7 @@ async function runExport(name: string, flags: ExportFlags): Promise<void> {
       gridSet: subset.gridSet.id,
       format: format.mimeType,
     };
-    const target = openTarget(kind, flags, tileSet, JSON.stringify(document));
+    const target = openTarget(kind, flags, tileSet, JSON.stringify(document), client.clock);
     let unfinished: "keep" | "remove" = flags.resume === true ? "keep" : "remove";
     try {
       const done = await exportInto(target, { client, document, tileSet, line, signal: interruption.signal });
@@ -111,13 +113,14 @@ function openTarget(
   { to, layout = "slippy", resume, force }: ExportFlags,
   { subset, format }: RemoteTileSet,
   purpose: string,
+  clock: Clock,
 ): ExportTarget {
   const options = { to, format, purpose, isContinued: resume === true };
   switch (kind) {
     case "mbtiles":
       return mbtilesTarget(options);
     case "pmtiles":
-      return pmtilesTarget(options);
+      return pmtilesTarget(options, clock);
     case "directory": {
       const rows = (z: number): number => subset.gridSet.matrices[z]?.matrixHeight ?? 0;
       return directoryTarget({ ...options, layout, rows, isForced: force === true });
@@ -140,7 +143,7 @@ async function exportInto(
 ): Promise<ExportProgress> {
   let progress = target.begun ?? NOTHING_DONE;
   const isOver = target.begun !== undefined && target.begun.after === null && target.begun.tiles > 0;
-  const show = tileProgress(line, await storedTiles(client, document));
+  const show = tileProgress(line, await storedTiles(client, document), client.clock);
   const source = { client, document, report: (text: string) => line.show(text), signal };
   for await (const page of isOver ? [] : tilePages(source, progress.after)) {
     const tiles = exportTilesOf(page);

@@ -7,10 +7,10 @@ import { type ImportSettings, importedDocument } from "../../../migrate/wms/impo
 import { importedGrids } from "../../../migrate/wms/import-grids.ts";
 import { createHttpFetch } from "../../../source/http/http-fetch.ts";
 import { readWmsCatalogue } from "../../../source/wms/wms-catalogue.ts";
-import { serverCommand } from "../../client/answer.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { GROUPS } from "../../help-groups.ts";
 import { addOneTileSetFlags } from "../jobs/job-flags.ts";
+import { serverCommand } from "../server-command.ts";
 import { expectFree, type OutputFlags, reportProblems, writeOutput } from "./import-configuration.ts";
 import { importForeignCommands } from "./import-foreign-command.ts";
 import { importGeoWebCacheCommand } from "./import-geowebcache-command.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { runningServer } from "../../client/running-server.ts";
-import { ServerClient } from "../../client/server-client.ts";
+import { connect } from "../server-command.ts";
 import { type ImportFlags, importConfiguration } from "./import-configuration.ts";
 
 interface Flags extends ImportFlags {
@@ -28,7 +28,7 @@ export const importGeoWebCacheCommand = (): Command =>
           ]);
         const { user } = flags;
         const taken = await (/^https?:\/\//.test(source)
-          ? readServer(runningServer(new ServerClient({ url: source, ...(user === undefined ? {} : { user }) })))
+          ? readServer(runningServer(connect({ url: source, ...(user === undefined ? {} : { user }) })))
           : readGeoWebCache(source));
         const written = await validYamlOf(taken);
         const { leftOut } = written;

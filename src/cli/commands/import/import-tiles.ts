@@ -4,7 +4,6 @@ import { formatOf, formatOfExtension, type TileFormat } from "../../../layer/for
 import { defined } from "../../../lib/defined.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
 import { type AnswerFlags, print, requestAnswer } from "../../client/answer.ts";
-import { ServerClient } from "../../client/server-client.ts";
 import { isWebGrid } from "../../exchange/archive-fault.ts";
 import { gwcTileSetsIn } from "../../exchange/gwc-tile-sets.ts";
 import { type MbtilesTile, mbtilesFilesAt, openMbtilesFile } from "../../exchange/mbtiles-file.ts";
@@ -16,6 +15,7 @@ import { Interruption } from "../../interruption.ts";
 import { progressLine } from "../../output/progress-line.ts";
 import { tileProgress } from "../../output/tile-progress.ts";
 import { type RangeFlags, rangeFields } from "../jobs/job-flags.ts";
+import { connect } from "../server-command.ts";
 
 export interface ImportTilesFlags extends RangeFlags, AnswerFlags {
   readonly keep?: boolean;
@@ -35,7 +35,7 @@ export async function importTileSets(root: string, flags: ImportTilesFlags): Pro
     throw new CommandFailure(`name the layer that gets the tiles of ${root}: nuthatch import FILE LAYER`, EXIT.usage);
   if (flags.gridSet !== undefined || flags.format !== undefined || flags.parameter !== undefined)
     throw new CommandFailure("--grid-set, --format and --parameter select tiles of one layer: name it", EXIT.usage);
-  const { layers } = await requestAnswer<"Layers">(new ServerClient(flags), "/api/v1/layers");
+  const { layers } = await requestAnswer<"Layers">(connect(flags), "/api/v1/layers");
   const { tileSets, skipped } = await gwcTileSetsIn(root, layers);
   for (const { path, reason } of skipped) process.stderr.write(`warning: ${path} is left out: ${reason}\n`);
   if (tileSets.length === 0) throw new CommandFailure(`${root} has no tile set of a layer of the server`, EXIT.failure);
@@ -54,7 +54,7 @@ export async function importTiles(
 ): Promise<"ended" | "interrupted"> {
   using interruption = new Interruption();
   const { signal } = interruption;
-  const client = new ServerClient(flags, { signal });
+  const client = connect(flags, { signal });
   const line = progressLine();
   const read: Read = { tiles: 0, bytes: 0, outside: 0 };
   let batches: TileBatches | undefined;
@@ -62,12 +62,12 @@ export async function importTiles(
   try {
     const tileSet = await remoteTileSet(client, name, flags, (formats) => formatIn(path, formats));
     const document = documentOf(name, tileSet, flags);
-    const range = plannedRange(document, tileSet.layer);
+    const range = plannedRange(document, tileSet.layer, client.clock.now());
     const files = filesAt(path, tileSet, range);
     const { layer, gridSet, format, parameters } = document;
     const query = { layer, gridSet, format, ...parameters, existing: flags.keep === true ? "keep" : "replace" };
     batches = new TileBatches({ client, query, report: (text) => line.show(text), signal });
-    const show = tileProgress(line, await countOf(files));
+    const show = tileProgress(line, await countOf(files), client.clock);
     for (const file of files) {
       await using archive = await openMbtilesFile(file);
       for await (const tile of archive.tiles()) {

@@ -1,8 +1,9 @@
 import { type Command, Option } from "commander";
 import { defined } from "../../../lib/defined.ts";
-import { type AnswerFlags, type Count, type Received, requestAndPrint, serverCommand } from "../../client/answer.ts";
+import type { AnswerFlags, Count, Received } from "../../client/answer.ts";
 import { selectionText } from "../../output/job-text.ts";
 import { bytesText, durationText, factList, textTable } from "../../output/text-table.ts";
+import { requestAndPrint, serverCommand } from "../server-command.ts";
 import {
   addFieldFlags,
   addRangeFlags,

@@ -1,20 +1,12 @@
 import { type Command, Option } from "commander";
 import { defined } from "../../../lib/defined.ts";
 import { JOB_OUTCOMES, JOB_STATES } from "../../../plan/job/job-request.ts";
-import {
-  type AnswerFlags,
-  parseAnswer,
-  printAnswer,
-  type Received,
-  requestAndPrint,
-  serverCommand,
-} from "../../client/answer.ts";
+import { type AnswerFlags, parseAnswer, printAnswer, type Received } from "../../client/answer.ts";
 import { type FollowFlags, printEndedJob, printEndedJobs, printMade } from "../../client/follow-job.ts";
-import { addKeyFlag, type KeyFlags, requestOnce } from "../../client/request-once.ts";
-import { ServerClient } from "../../client/server-client.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { showJob, showJobs } from "../../output/job-text.ts";
 import { showBatch, showProgress } from "../../output/progress-text.ts";
+import { connect, requestAndPrint, serverCommand } from "../server-command.ts";
 import {
   JOB_ID,
   layerOption,
@@ -25,6 +17,7 @@ import {
   waitOption,
 } from "../shared-options.ts";
 import { addTermsFlags, type TermsFlags, termsFields } from "./job-flags.ts";
+import { addKeyFlag, type KeyFlags, requestOnce } from "./request-once.ts";
 
 /** The most jobs that one request can create. */
 const MOST_JOBS = 1_000;
@@ -63,7 +56,7 @@ export function jobsCommand(): Command {
       const { layer, outcome, requestedWith } = flags;
       const state = flags.state === PAUSED ? { paused: true } : { state: flags.state };
       const limit = flags.limit ?? (requestedWith === undefined ? JOBS_BY_DEFAULT : MOST_JOBS);
-      const client = new ServerClient(flags);
+      const client = connect(flags);
       const text = await client.request("GET", "/api/v1/jobs", {
         query: { limit, layer, ...state, outcome, requestedWith },
       });
@@ -80,7 +73,7 @@ export function jobCommand(): Command {
     .addOption(threadsOption("it", ""))
     .addOption(waitOption())
     .action(async (id: number, flags: FollowFlags & TermsFlags & { readonly threads?: number }) => {
-      const client = new ServerClient(flags);
+      const client = connect(flags);
       const terms = defined({ ...termsFields(flags), threadCount: flags.threads });
       if (Object.keys(terms).length > 0) await client.request("PATCH", `/api/v1/jobs/${id}`, { document: terms });
       if (flags.wait === true) return printEndedJob(id, flags, client);
@@ -112,7 +105,7 @@ export function retryCommand(): Command {
     .argument("<job>", JOB_ID, parseJobId)
     .addOption(waitOption("the new job has"))
     .action(async (id: number, flags: FollowFlags & KeyFlags) => {
-      const client = new ServerClient(flags);
+      const client = connect(flags);
       await printMade(await requestOnce(client, `/api/v1/jobs/${id}/retry`, flags), flags, client);
     });
 }

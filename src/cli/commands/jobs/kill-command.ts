@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import { type AnswerFlags, print, requestAndPrint, requestAnswer, serverCommand } from "../../client/answer.ts";
-import { ServerClient, ServerRefusal } from "../../client/server-client.ts";
+import { type AnswerFlags, print, requestAnswer } from "../../client/answer.ts";
+import { type ServerClient, ServerRefusal } from "../../client/server-client.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { showBatch, showProgress } from "../../output/progress-text.ts";
+import { connect, requestAndPrint, serverCommand } from "../server-command.ts";
 import { JOB_ID, layerOption, parseJobId, requestedWithOption } from "../shared-options.ts";
 
 const MOST_LISTED = 1_000;
@@ -43,7 +44,7 @@ export function killCommand(): Command {
       if (json === true) throw new CommandFailure("--json goes with the id of a job only", EXIT.usage);
       // One request kills all jobs, so that the jobs of a concurrent request are killed together or not at all.
       const path = layer === undefined ? "/rest/seed" : `/rest/seed/${encodeURIComponent(layer)}`;
-      const client = new ServerClient(flags);
+      const client = connect(flags);
       const page = await client.request("POST", path, { query: { kill_all: "all" } });
       const tasks = [...page.matchAll(/<li>\[(\d+): /g)].map(([, task]) => Number(task));
       print(endedText(await jobsOf(new Set(tasks), client)));

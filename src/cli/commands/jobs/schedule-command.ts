@@ -1,10 +1,10 @@
 import { Command, Option } from "commander";
-import { type AnswerFlags, print, printAnswer, requestAndPrint, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, print, printAnswer } from "../../client/answer.ts";
 import { type FollowFlags, printMade } from "../../client/follow-job.ts";
-import { ServerClient } from "../../client/server-client.ts";
 import { GROUPS } from "../../help-groups.ts";
 import { showSchedule, showSchedules } from "../../output/schedule-text.ts";
 import { addConfirmFlag, type ConfirmFlags, requestConfirmed } from "../confirm.ts";
+import { connect, requestAndPrint, serverCommand } from "../server-command.ts";
 import { supersedeOption, threadsOption, timeZoneOption, waitOption } from "../shared-options.ts";
 import {
   addFieldFlags,
@@ -61,7 +61,7 @@ export function scheduleCommand(): Command {
       const { cron, timeZone, type, missed, window, replace } = flags;
       const job = jobRequest(type, layers, flags);
       const schedule = { name, cron, timeZone, missed, window };
-      const client = new ServerClient(flags);
+      const client = connect(flags);
       const [method, path] = replace === true ? (["PUT", pathOf(name)] as const) : (["POST", SCHEDULES] as const);
       const text = await requestConfirmed(
         (confirm) => client.request(method, path, { document: { ...schedule, job: { ...job, ...confirm } } }),
@@ -73,7 +73,7 @@ export function scheduleCommand(): Command {
   const remove = serverCommand("remove", "removes a schedule; the jobs that it has created stay")
     .argument("<schedule>")
     .action(async (name: string, flags: AnswerFlags) => {
-      await new ServerClient(flags).request("DELETE", pathOf(name));
+      await connect(flags).request("DELETE", pathOf(name));
       if (flags.json !== true) print(`${name} is removed.\n`);
     });
 
@@ -81,7 +81,7 @@ export function scheduleCommand(): Command {
     .argument("<schedule>")
     .addOption(waitOption("the jobs have", "the worst outcome"))
     .action(async (name: string, flags: FollowFlags) => {
-      const client = new ServerClient(flags);
+      const client = connect(flags);
       await printMade(await client.request("POST", pathOf(name, "/run")), flags, client);
     });
 

@@ -1,9 +1,7 @@
 import type { Command } from "commander";
-import { serverCommand } from "../../client/answer.ts";
 import { type FollowFlags, printMade } from "../../client/follow-job.ts";
-import { addKeyFlag, requestOnce } from "../../client/request-once.ts";
-import { ServerClient } from "../../client/server-client.ts";
 import { addConfirmFlag, type ConfirmFlags, requestConfirmed } from "../confirm.ts";
+import { connect, serverCommand } from "../server-command.ts";
 import { supersedeOption, threadsOption, waitOption } from "../shared-options.ts";
 import {
   addFieldFlags,
@@ -14,6 +12,7 @@ import {
   jobRequest,
   LAYERS,
 } from "./job-flags.ts";
+import { addKeyFlag, requestOnce } from "./request-once.ts";
 
 const EXAMPLES = {
   seed: `
@@ -42,7 +41,7 @@ export function seedCommand(type: "seed" | "reseed"): Command {
     .addOption(waitOption())
     .addHelpText("after", EXAMPLES[type])
     .action(async (layers: readonly string[], flags: SeedFlags) => {
-      const client = new ServerClient(flags);
+      const client = connect(flags);
       const request = jobRequest(type, layers, flags);
       const made = await requestConfirmed(
         (confirm) => requestOnce(client, "/api/v1/jobs", flags, { ...request, ...confirm }),

@@ -1,13 +1,12 @@
 import { type Command, Option } from "commander";
 import { defined } from "../../../lib/defined.ts";
-import { requestAndPrint, serverCommand } from "../../client/answer.ts";
 import { type FollowFlags, printMade } from "../../client/follow-job.ts";
-import { addKeyFlag, type KeyFlags, requestOnce } from "../../client/request-once.ts";
-import { ServerClient } from "../../client/server-client.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { GROUPS } from "../../help-groups.ts";
+import { connect, requestAndPrint, serverCommand } from "../server-command.ts";
 import { waitOption } from "../shared-options.ts";
 import { addRangeFlags, LAYERS, layerFields, type RangeFlags, rangeFields } from "./job-flags.ts";
+import { addKeyFlag, type KeyFlags, requestOnce } from "./request-once.ts";
 import { showTruncated } from "./truncation-commands.ts";
 
 interface TruncateFlags extends RangeFlags, FollowFlags, KeyFlags {
@@ -54,7 +53,7 @@ export function truncateCommand(): Command {
           throw new CommandFailure("--orphans goes with one layer, without a range", EXIT.usage);
         // For several layers without a range, truncates every stored combination of parameters.
         const request = { ...fields, type: "truncate", ...(hasRange ? range : { parameterSets: "*" }) };
-        const client = new ServerClient(flags);
+        const client = connect(flags);
         return printMade(await requestOnce(client, "/api/v1/jobs", flags, request), flags, client);
       }
       if (flags.idempotencyKey !== undefined)

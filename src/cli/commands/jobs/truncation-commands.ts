@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
-import { type AnswerFlags, type Received, requestAndPrint, serverCommand } from "../../client/answer.ts";
+import type { AnswerFlags, Received } from "../../client/answer.ts";
 import { bytesText, parametersText, textTable, timeText } from "../../output/text-table.ts";
+import { requestAndPrint, serverCommand } from "../server-command.ts";
 import { layerOption, parseJobId, parseWhole } from "../shared-options.ts";
 
 const countText = ({ tiles, bytes }: Received<"Truncation">): string =>

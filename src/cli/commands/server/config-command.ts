@@ -6,12 +6,13 @@ import { configurationDocument } from "../../../configuration/configuration-docu
 import { configurationJsonSchema, includedJsonSchema } from "../../../configuration/configuration-json-schema.ts";
 import { CLIENT_VARIABLES } from "../../../lib/process/client-variables.ts";
 import { literal } from "../../../migrate/literal-text.ts";
-import { DEFAULT_QUOTA } from "../../../quota/quota-configuration.ts";
-import { requestAnswer, serverCommand } from "../../client/answer.ts";
+import { DEFAULT_QUOTA } from "../../../quota/configuration/quota-configuration.ts";
+import { requestAnswer } from "../../client/answer.ts";
 import { runningServer } from "../../client/running-server.ts";
-import { ServerClient, type ServerFlags } from "../../client/server-client.ts";
+import type { ServerFlags } from "../../client/server-client.ts";
 import { CommandFailure } from "../../exit.ts";
 import { showQuota } from "../../output/quota-text.ts";
+import { connect, serverCommand } from "../server-command.ts";
 import { addConfigurationFlags, type ConfigurationFlags, loadWithWarnings } from "./configuration-flags.ts";
 import { printOnlineCheck } from "./doctor-command.ts";
 
@@ -75,7 +76,7 @@ async function warnOfOverruledQuota({ diskQuota, server }: Configuration): Promi
   const url = process.env[CLIENT_VARIABLES.url] || `http://${reachableHost(server.host)}:${server.port}${mount}`;
   const note = (text: string): void => void process.stderr.write(`warning: ${text}\n`);
   try {
-    const quota = await requestAnswer<"Quota">(new ServerClient({ url }), "/api/v1/quota");
+    const quota = await requestAnswer<"Quota">(connect({ url }), "/api/v1/quota");
     const { overrules: _, ...inForce } = quota;
     if (isDeepStrictEqual(inForce, diskQuota)) return;
     note(
@@ -112,10 +113,7 @@ const exportCommand = (): Command =>
         import("../../../migrate/geowebcache/geowebcache-yaml.ts"),
         import("../../../migrate/geowebcache/geowebcache-file-of.ts"),
       ]);
-      const taken = await readServer(
-        runningServer(new ServerClient(flags)),
-        format === "yaml" ? "configurations" : "documents",
-      );
+      const taken = await readServer(runningServer(connect(flags)), format === "yaml" ? "configurations" : "documents");
       const { text, variables } = format === "yaml" ? await validYamlOf(taken) : geoWebCacheFileOf(taken.objects);
       process.stdout.write(text);
       if (variables.length > 0) process.stderr.write(`Variables to set, with the secrets: ${variables.join(", ")}\n`);

@@ -20,7 +20,7 @@ export async function printOnlineCheck(layers: readonly Layer[], asJson = false)
   const beganMs = machineClock.monotonicNow();
   // Loaded here, because other commands do not need it.
   const { askUpstreams } = await import("../../doctor/ask-upstreams.ts");
-  const problems = await askUpstreams(layers);
+  const problems = await askUpstreams(layers, machineClock);
   const ms = Math.round(machineClock.monotonicNow() - beganMs);
   if (asJson) process.stdout.write(`${JSON.stringify({ problems, layers: layers.length, ms })}\n`);
   else {

@@ -1,13 +1,14 @@
 import type { Command } from "commander";
 import { isoTime } from "../../../lib/time/iso-time.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
-import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, parseAnswer, print, type Received } from "../../client/answer.ts";
 import { retryWhileBusy } from "../../client/retry-wait.ts";
-import { ServerClient, ServerUnreachable } from "../../client/server-client.ts";
+import { type ServerClient, ServerUnreachable } from "../../client/server-client.ts";
 import type { ServerEvent } from "../../client/server-events.ts";
 import { progressLine } from "../../output/progress-line.ts";
 import { jobLine } from "../../output/progress-text.ts";
 import { timeText } from "../../output/text-table.ts";
+import { connect, serverCommand } from "../server-command.ts";
 import { layerOption, parseJobId } from "../shared-options.ts";
 
 interface EventsFlags extends AnswerFlags {
@@ -21,7 +22,7 @@ export function eventsCommand(): Command {
     .addOption(layerOption("only jobs of one layer"))
     .option("--job <job>", "only one job", parseJobId)
     .action(async ({ layer, job, ...flags }: EventsFlags) => {
-      const client = new ServerClient(flags);
+      const client = connect(flags);
       if (process.stderr.isTTY && flags.json !== true)
         process.stderr.write(`Following the events of ${flags.url}; Ctrl-C ends.\n`);
       for await (const event of followed(client, { layer, job }))
@@ -55,7 +56,7 @@ async function* followed(
     }
     const line = progressLine();
     try {
-      stream = await retryWhileBusy(open, (why) => line.show(why));
+      stream = await retryWhileBusy(client.clock, open, (why) => line.show(why));
     } finally {
       line.close();
     }

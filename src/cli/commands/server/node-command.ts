@@ -1,10 +1,10 @@
 import { Command } from "commander";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { sleep } from "../../../lib/time/sleep.ts";
-import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../../client/answer.ts";
+import { type AnswerFlags, parseAnswer, print, type Received } from "../../client/answer.ts";
 import { retryWhileBusy } from "../../client/retry-wait.ts";
-import { ServerClient } from "../../client/server-client.ts";
+import type { ServerClient } from "../../client/server-client.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
+import { connect, serverCommand } from "../server-command.ts";
 
 const LOOK_MS = 500;
 /** A node that is not listed for this time has left. Otherwise it would have joined the next lead. */
@@ -32,14 +32,14 @@ export function nodeCommand(): Command {
   const remove = serverCommand("remove", "removes a lost node from the list: it is not expected back")
     .argument("<node>", "the name of the node, as nuthatch nodes lists it")
     .action(async (name: string, flags: AnswerFlags) => {
-      await new ServerClient(flags).request("DELETE", `/api/v1/nodes/${encodeURIComponent(name)}`);
+      await connect(flags).request("DELETE", `/api/v1/nodes/${encodeURIComponent(name)}`);
       print(flags.json === true ? "{}\n" : `${name} has been removed\n`);
     });
   return new Command("node").description("changes one node of a cluster").addCommand(drain).addCommand(remove);
 }
 
 async function drainNode(name: string, flags: DrainFlags): Promise<void> {
-  const client = new ServerClient(flags);
+  const client = connect(flags);
   const method = flags.undo === true ? "DELETE" : "POST";
   let text = await client.request(method, `/api/v1/nodes/${encodeURIComponent(name)}/drain`);
   if (flags.undo !== true && flags.wait) text = await drained(client, name);
@@ -50,15 +50,15 @@ async function drainNode(name: string, flags: DrainFlags): Promise<void> {
 async function drained(client: ServerClient, name: string): Promise<string> {
   const list = () => client.request("GET", "/api/v1/nodes");
   const report = (why: string): void => void process.stderr.write(`${why}\n`);
-  let listedMs = machineClock.monotonicNow();
+  let listedMs = client.clock.monotonicNow();
   for (;;) {
     // The answer is 503 while no node leads.
-    const { nodes }: Received<"Nodes"> = parseAnswer(await retryWhileBusy(list, report));
+    const { nodes }: Received<"Nodes"> = parseAnswer(await retryWhileBusy(client.clock, list, report));
     const node = nodes.find((one) => one.name === name);
-    if (node !== undefined) listedMs = machineClock.monotonicNow();
-    else if (machineClock.monotonicNow() - listedMs > ABSENT_MS)
+    if (node !== undefined) listedMs = client.clock.monotonicNow();
+    else if (client.clock.monotonicNow() - listedMs > ABSENT_MS)
       throw new CommandFailure(`the node ${name} has left the cluster`, EXIT.failure);
     if (node?.lead === false && node.work.renders === 0) return JSON.stringify(node);
-    await sleep(machineClock, LOOK_MS);
+    await sleep(client.clock, LOOK_MS);
   }
 }

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { type AnswerFlags, parseAnswer, print, type Received, serverCommand } from "../../client/answer.ts";
-import { ServerClient } from "../../client/server-client.ts";
+import { type AnswerFlags, parseAnswer, print, type Received } from "../../client/answer.ts";
 import { EXIT } from "../../exit.ts";
 import { textTable, timeText } from "../../output/text-table.ts";
+import { connect, serverCommand } from "../server-command.ts";
 
 /** Formats a line per node. */
 function showNodes({ nodes }: Received<"Nodes">): string {
@@ -25,7 +25,7 @@ export function nodesCommand(): Command {
     "nodes",
     "lists the nodes of a cluster: the leading node, the last message of each node, and lost nodes",
   ).action(async (flags: AnswerFlags) => {
-    const text = await new ServerClient(flags).request("GET", "/api/v1/nodes");
+    const text = await connect(flags).request("GET", "/api/v1/nodes");
     const known: Received<"Nodes"> = parseAnswer(text);
     print(flags.json === true ? `${text.trim()}\n` : showNodes(known));
     if (known.nodes.some(({ state }) => state === "lost")) process.exitCode = EXIT.failure;

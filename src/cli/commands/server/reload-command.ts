@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import { type AnswerFlags, printAnswer, type Received, serverCommand } from "../../client/answer.ts";
-import { ServerClient, ServerRefusal } from "../../client/server-client.ts";
+import { type AnswerFlags, printAnswer, type Received } from "../../client/answer.ts";
+import { ServerRefusal } from "../../client/server-client.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
+import { connect, serverCommand } from "../server-command.ts";
 
 const showReload = ({ warnings }: Received<"Reload">): string =>
   ["The configuration has been reloaded.", ...warnings.map((warning) => `warning: ${warning}`), ""].join("\n");
@@ -12,11 +13,13 @@ export function reloadCommand(): Command {
     "reload",
     "makes a running server read its configuration file again; a file that is not valid changes nothing",
   ).action(async (flags: AnswerFlags) => {
-    const text = await new ServerClient(flags).request("POST", "/api/v1/reload").catch((error: unknown) => {
-      // The code in the answer decides, because a proxy may answer 400 too.
-      const isConfiguration = error instanceof ServerRefusal && error.text.includes('"code":"bad_configuration"');
-      throw isConfiguration ? new CommandFailure(error.message, EXIT.configuration) : error;
-    });
+    const text = await connect(flags)
+      .request("POST", "/api/v1/reload")
+      .catch((error: unknown) => {
+        // The code in the answer decides, because a proxy may answer 400 too.
+        const isConfiguration = error instanceof ServerRefusal && error.text.includes('"code":"bad_configuration"');
+        throw isConfiguration ? new CommandFailure(error.message, EXIT.configuration) : error;
+      });
     printAnswer(text, flags, showReload);
   });
 }

@@ -56,14 +56,18 @@ async function start(
     import("../../../app/server/start.ts"),
     import("../../../app/server/load-in-thread.ts"),
   ]);
-  return startServer(configuration, (running, more) => loadInThread({ ...input, running, ...more }), thread);
+  return startServer(
+    configuration,
+    (running, more) => loadInThread({ ...input, running, ...more }, machineClock),
+    thread,
+  );
 }
 
 /** Returns the service manager if systemd has started this process and expects reports. */
 async function serviceManager(): Promise<ServiceManager | undefined> {
   if (process.env["NOTIFY_SOCKET"] === undefined) return undefined;
   const { takeServiceManager } = await import("../../../app/server/service-manager.ts");
-  return takeServiceManager(process.env, (failure) => process.stderr.write(`nuthatch: ${failure}\n`));
+  return takeServiceManager(process.env, machineClock, (failure) => process.stderr.write(`nuthatch: ${failure}\n`));
 }
 
 const statusOf = ({ address }: RunningServer): string => `listening at ${address}`;

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { type AnswerFlags, printAnswer, type Received, serverCommand } from "../../client/answer.ts";
-import { ServerClient } from "../../client/server-client.ts";
+import { type AnswerFlags, printAnswer, type Received } from "../../client/answer.ts";
 import { EXIT } from "../../exit.ts";
 import { bytesText, factList, timeText } from "../../output/text-table.ts";
+import { connect, serverCommand } from "../server-command.ts";
 
 function showStatus({ version, ready, reason, layers, jobs, usage, disk, attention }: Received<"Status">): string {
   const { tiles, bytes, bytesOnDisk, quota } = usage;
@@ -31,7 +31,7 @@ function showStatus({ version, ready, reason, layers, jobs, usage, disk, attenti
 export function statusCommand(): Command {
   return serverCommand("status", "shows version, readiness, jobs, usage and the problems of a running server").action(
     async (flags: AnswerFlags) => {
-      const text = await new ServerClient(flags).request("GET", "/api/v1/status");
+      const text = await connect(flags).request("GET", "/api/v1/status");
       printAnswer(text, flags, showStatus);
       const { ready }: Received<"Status"> = JSON.parse(text);
       if (!ready) process.exitCode = EXIT.failure;

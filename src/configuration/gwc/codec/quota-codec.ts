@@ -6,7 +6,7 @@ import { asLayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import { type Refusal, shown, unknownLayer } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
-import { quotaBytes } from "../../../quota/quota-bytes.ts";
+import { quotaBytes } from "../../../quota/configuration/quota-bytes.ts";
 import {
   DEFAULT_QUOTA,
   type ExpirationPolicy,
@@ -18,7 +18,7 @@ import {
   type QuotaConfiguration,
   type QuotaForm,
   type QuotaRoot,
-} from "../../../quota/quota-configuration.ts";
+} from "../../../quota/configuration/quota-configuration.ts";
 import {
   CLEAN_UP_UNITS,
   checkQuotaSize,
@@ -28,7 +28,7 @@ import {
   quotaFromFile,
   SHORT_TIMES,
   STORAGE_UNITS,
-} from "../../../quota/quota-validation.ts";
+} from "../../../quota/configuration/quota-validation.ts";
 import { type DocumentNode, list, type MapNode, map } from "../document-node.ts";
 import { elementText, encodeJson } from "./encode-document.ts";
 

@@ -1,4 +1,5 @@
 import { builtInGridSet, builtInGridSetIds } from "../../../grid/built-in.ts";
+import { extentOf } from "../../../grid/extent.ts";
 import { asGridSetName, asZoom, type Extent, extentsOverlap, type GridSet, type Zoom } from "../../../grid/grid-set.ts";
 import { gridSetHint } from "../../../grid/grid-set-hint.ts";
 import { stylesFilter } from "../../../layer/filter/parameter-filter.ts";
@@ -24,7 +25,6 @@ import {
   withCacheBounds,
 } from "./arcgis-caches.ts";
 import { type archiveInspector, checkTileSize, tileGridSets, warnOfLevels, withBounds } from "./archives.ts";
-import { extentOf } from "./build-grid-sets.ts";
 import { buildSource, withoutFiles } from "./build-source.ts";
 import { buildUpdateSources } from "./build-update-sources.ts";
 import { checkTileLayer, checkTilesOnDisk, subsetPath } from "./check-tile-layer.ts";

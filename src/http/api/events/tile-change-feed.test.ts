@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TileChange } from "../../../coordinator/tile-changes.ts";
+import type { TileChange } from "../../../coordinator/coverage/tile-changes.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { TileChangeFeed } from "./tile-change-feed.ts";
 

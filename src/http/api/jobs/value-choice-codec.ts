@@ -1,9 +1,9 @@
 import { isMap } from "../../../lib/is-map.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { MOST_VALUES } from "../../../plan/parameter-set-json.ts";
+import { MOST_VALUES } from "../../../plan/parameters/parameter-set-json.ts";
+import { isRange, type RequestedChoice, type RequestedSet, timeOf } from "../../../plan/parameters/value-choice.ts";
 import { parseAge } from "../../../plan/tile-age.ts";
-import { isRange, type RequestedChoice, type RequestedSet, timeOf } from "../../../plan/value-choice.ts";
 
 const CHOICE_EXPECTED = `a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}`;
 const LIST_EXPECTED = `a list of 1 to ${MOST_VALUES} texts`;

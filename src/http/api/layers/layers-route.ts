@@ -5,7 +5,8 @@ import {
   layerConfigurationWithSecrets,
   layerTag,
 } from "../../../configuration/layer-configuration.ts";
-import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
+import { corners } from "../../../grid/extent.ts";
+import { gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { text } from "../../../lib/document-fields.ts";

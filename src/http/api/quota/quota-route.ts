@@ -3,14 +3,14 @@ import { asLayerName } from "../../../layer/tile-set.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
-import type { QuotaChange } from "../../../quota/quota-configuration.ts";
+import type { QuotaChange } from "../../../quota/configuration/quota-configuration.ts";
 import {
   CLEAN_UP_UNITS,
   checkQuotaSize,
   EXPIRATION_POLICIES,
   parseQuotaValue,
   STORAGE_UNITS,
-} from "../../../quota/quota-validation.ts";
+} from "../../../quota/configuration/quota-validation.ts";
 import { differences, withDetail } from "../../activity/activity-detail.ts";
 import { changeQuota, previewQuota } from "../../quota-change.ts";
 import type { Reply, RouteOptions } from "../../resource.ts";

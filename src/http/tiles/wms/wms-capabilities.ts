@@ -1,5 +1,5 @@
 import { isYFirst } from "../../../grid/crs/axis-order.ts";
-import { WORLD } from "../../../grid/crs/geographic-extent.ts";
+import { WORLD } from "../../../grid/extent.ts";
 import { asTileIndex, canonicalSrs, type Extent, tileExtent } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import { listedValues, stylesFilter } from "../../../layer/filter/parameter-filter.ts";

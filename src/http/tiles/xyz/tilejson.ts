@@ -1,4 +1,4 @@
-import { WORLD } from "../../../grid/crs/geographic-extent.ts";
+import { WORLD } from "../../../grid/extent.ts";
 import type { Parameters } from "../../../layer/filter/parameter-filter.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";

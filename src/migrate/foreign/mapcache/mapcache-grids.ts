@@ -1,5 +1,6 @@
 import { builtInGridSet } from "../../../grid/built-in.ts";
-import { HALF_WORLD } from "../../../grid/crs/web-mercator.ts";
+import { WEB_WORLD } from "../../../grid/crs/web-mercator.ts";
+import { corners } from "../../../grid/extent.ts";
 import { defined } from "../../../lib/defined.ts";
 import type { Content } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -9,7 +10,7 @@ import { extentIn, ForeignObject } from "../foreign-object.ts";
 const halvings = (first: number, count: number): number[] => Array.from({ length: count }, (_, z) => first / 2 ** z);
 const web = {
   srs: "epsg:3857",
-  extent: [-HALF_WORLD, -HALF_WORLD, HALF_WORLD, HALF_WORLD],
+  extent: corners(WEB_WORLD),
   resolutions: halvings(156543.033928041, 22),
 };
 /** The grids that are built into MapCache. */

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
+import { corners } from "../../../grid/extent.ts";
 import { canonicalSrs, type Extent, extentsOverlap } from "../../../grid/grid-set.ts";
-import { corners } from "../../../grid/grid-set-document.ts";
 import { DISK_LAYOUTS } from "../../../layer/tiles-on-disk.ts";
 import { defined } from "../../../lib/defined.ts";
 import type { Content } from "../../../lib/is-map.ts";

@@ -1,5 +1,6 @@
 import { changesDatum, transformBetween } from "../../../grid/crs/coordinate-systems.ts";
-import { HALF_WORLD } from "../../../grid/crs/web-mercator.ts";
+import { HALF_WORLD, WEB_WORLD } from "../../../grid/crs/web-mercator.ts";
+import { WORLD } from "../../../grid/extent.ts";
 import { canonicalSrs, type Extent } from "../../../grid/grid-set.ts";
 import type { Content } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -181,9 +182,8 @@ function extentOf(
 ): Result<Extent, string> {
   const listed = options.numbers("bbox");
   if (listed === undefined || listed.length === 0) {
-    if (srs === 4326) return ok({ minX: -180, minY: -90, maxX: 180, maxY: 90 });
-    if (canonicalSrs(srs) === 3857)
-      return ok({ minX: -HALF_WORLD, minY: -HALF_WORLD, maxX: HALF_WORLD, maxY: HALF_WORLD });
+    if (srs === 4326) return ok(WORLD);
+    if (canonicalSrs(srs) === 3857) return ok(WEB_WORLD);
     return refuse(`bbox is missing for EPSG:${srs}`);
   }
   const box = extentIn(listed);
