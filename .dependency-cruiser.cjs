@@ -37,7 +37,7 @@ const processes = ["process", "renderer", "coordinator", "serving", "server", "c
 
 /** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
 const given = [
-  ...["account", "activity", "app", "cache", "cli", "coordinator", "feed", "jobs", "ledger", "plan", "quota"],
+  ...["account", "activity", "app", "cache", "cli", "coordinator", "feed", "http", "jobs", "ledger", "plan", "quota"],
   ...["render/dispatch", "render/upstream", "schedule", "state", "truncation", "webhook"],
 ];
 

@@ -84,7 +84,7 @@ const SEAMS = [
       "src/configuration/internal/",
       "src/configuration/keep/",
       "src/migrate/",
-      "src/http/built-files.ts",
+      "src/http/console/built-files.ts",
       "src/http/api/server/server-places.ts",
       "src/app/",
       "src/cli/",

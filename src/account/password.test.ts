@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeBasic } from "../http/auth/basic.ts";
+import { decodeBasic } from "../http/auth/credentials.ts";
 import { hashPassword, isPasswordHash, verifyPassword } from "./password.ts";
 
 test("a password fits its own hash and no other does", async () => {

@@ -2,15 +2,23 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { currentTrace } from "../lib/http/trace-context.ts";
 import { shown } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { goneSignal } from "./connection/gone.ts";
+import { PipelinedRequests } from "./connection/pipelined-requests.ts";
 import { type ErrorCode, httpError, NOT_FOUND, refusalText } from "./errors.ts";
-import { goneSignal } from "./gone.ts";
 import type { ManagementOptions, Manager } from "./management.ts";
-import { firstSegment } from "./percent.ts";
-import { PipelinedRequests } from "./pipelined-requests.ts";
 import { publicReason, type Readiness } from "./readiness.ts";
 import { type Answer, send, textAnswer } from "./reply.ts";
-import { type Address, clientAddress, ownAddress, splitTarget, type Target, underMount } from "./request.ts";
-import { ID_HEADER, requestIdOf } from "./request-id.ts";
+import { firstSegment } from "./request/percent.ts";
+import {
+  type Address,
+  clientAddress,
+  ID_HEADER,
+  ownAddress,
+  requestIdOf,
+  splitTarget,
+  type Target,
+  underMount,
+} from "./request/request.ts";
 import { publicAnswer } from "./resource.ts";
 import type { TileProtocols } from "./tiles/tile-protocols.ts";
 import { isTilePath } from "./tiles/tile-route.ts";
@@ -54,7 +62,7 @@ export function createDispatch(
     };
     const refuseOne = (): Promise<void> => {
       const answer = refusalText({ code: "too_many_requests", message: "Too many requests wait on this connection." });
-      return send(response, answer, { head: request.method === "HEAD", draining: isDraining() });
+      return send(response, answer, { head: request.method === "HEAD", draining: isDraining(), clock: options.clock });
     };
     return Promise.resolve(
       pipelined.begin(response, () => options.tileProtocols.handle(requested, response), refuseOne),
@@ -83,7 +91,7 @@ export function createDispatch(
   return (request, response) => {
     const { method = "GET" } = request;
     const reply = (answer: Answer, draining = isDraining()): Promise<void> =>
-      send(response, answer, { head: method === "HEAD", draining });
+      send(response, answer, { head: method === "HEAD", draining, clock: options.clock });
     const address = addressOf(request);
     if (!address.ok) return reply(address.error);
     const { path, query } = address.value;
@@ -95,7 +103,7 @@ export function createDispatch(
     if (!state.ready && state.isStarting === true)
       return reply(httpError("starting", `Nuthatch is not ready: ${shownToAll(state.reason)}`, { "Retry-After": "1" }));
     if (isTilePath(target.path)) return serveTiles(request, target, response);
-    const requestId = requestIdOf(request.headers, currentTrace());
+    const requestId = requestIdOf(request.headers, currentTrace(), options.random);
     response.setHeader(ID_HEADER, requestId);
     return manage({ request, target, requestId, signal: goneSignal(response) }).then((answer) =>
       reply(answer, isDraining() || !request.complete),

@@ -5,9 +5,8 @@ import { jsonText } from "../lib/text/json-text.ts";
 import type { StateError } from "../state/data-directory.ts";
 import type { StoreError } from "../store/tile-store.ts";
 import type { Documents } from "./api/documents/documents.ts";
-import type { Answer } from "./reply.ts";
-import { textAnswer, textType } from "./reply.ts";
-import type { Dialect, OgcException } from "./tiles/ogc-exception.ts";
+import { type Answer, textAnswer, textType } from "./reply.ts";
+import type { Dialect, OgcException } from "./tiles/reply/ogc-exception.ts";
 import type { ProtocolRefusal } from "./tiles/tile-parts.ts";
 
 /** Refusals of HTTP itself, which no lower module knows. */

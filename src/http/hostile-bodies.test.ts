@@ -8,7 +8,7 @@ import { decodeSchedule } from "./api/schedules/schedule-codec.ts";
 import { decodeKill } from "./management/kill-codec.ts";
 import { decodeMassTruncate } from "./management/mass-truncate-codec.ts";
 import { decodeSeedForm, decodeSeedRequest } from "./management/seed-request-codec.ts";
-import { parseForm } from "./query.ts";
+import { parseForm } from "./request/query.ts";
 
 /** An eighth of the longest allowed body. Code with quadratic time would take many seconds even for this length. */
 const LENGTH = 128 * 1024;

@@ -3,20 +3,19 @@ import { inCharset } from "../body/charset.ts";
 import type { ServerOptions } from "../configuration/fields/server-schema.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Random } from "../lib/random/random.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { refuse } from "../lib/result.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import type { ChangeLog } from "./activity/change-log.ts";
 import { callerOf, isStillPermitted } from "./auth/caller.ts";
-import { challengeOf } from "./auth/challenge.ts";
-import { type Caller, forbiddenTo } from "./auth/rights.ts";
-import type { ChangeLog } from "./change-log.ts";
-import { POLICY } from "./console/policy.ts";
-import { crossSiteRefusal } from "./cross-site.ts";
+import { type Caller, challengeOf, forbiddenTo } from "./auth/rights.ts";
+import { crossSiteRefusal } from "./auth/site-checks.ts";
 import { methodAnswer, NOT_FOUND, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
-import { parseForm } from "./query.ts";
-import { type Answer, HTML_TYPE } from "./reply.ts";
-import { clientAddress, ownAddress, readBody, type Target } from "./request.ts";
+import { type Answer, POLICY_HEADER, pageAnswer } from "./reply.ts";
+import { parseForm } from "./request/query.ts";
+import { clientAddress, ownAddress, readBody, type Target } from "./request/request.ts";
 import {
   allowOf,
   type Exchange,
@@ -30,6 +29,7 @@ import { createRouting } from "./routes.ts";
 
 export interface ManagementOptions extends RouteOptions {
   readonly catalogue: () => Catalogue;
+  readonly random: Random;
   readonly server: () => ServerOptions;
   readonly changes: ChangeLog;
   readonly log: Logger;
@@ -66,7 +66,7 @@ type AnswerRefusal = (refusal: Refusal) => Answer;
 export function createManagement(options: ManagementOptions): Manager {
   const find = createRouting(options);
   return async (requested) => {
-    const beganMs = machineClock.monotonicNow();
+    const beganMs = options.clock.monotonicNow();
     const outcome: Outcome = { user: null, refusal: undefined, isRead: false };
     const answer = await answerTo(requested, outcome);
     const { user, refusal, isRead } = outcome;
@@ -86,7 +86,7 @@ export function createManagement(options: ManagementOptions): Manager {
         jobId: answer.jobId,
         detail: answer.detail,
         repeats: answer.repeats,
-        ms: machineClock.monotonicNow() - beganMs,
+        ms: options.clock.monotonicNow() - beganMs,
       });
     }
     return answer;
@@ -107,7 +107,12 @@ export function createManagement(options: ManagementOptions): Manager {
     };
     const server = options.server();
     const use = found === undefined && !isOwned ? "none" : (found?.account ?? "needed");
-    const faults = { log: options.log, requestId: requested.requestId, path: target.path.slice(0, 500) };
+    const faults = {
+      log: options.log,
+      clock: options.clock,
+      requestId: requested.requestId,
+      path: target.path.slice(0, 500),
+    };
     const caller = await withoutDiskFault(callerOf(request, use, { ...options, server }, requested.signal), faults);
     if (!caller.ok) return unauthenticated(caller.error, request.headers, refused);
     outcome.user = caller.value.kind === "user" ? caller.value.user.name : null;
@@ -183,10 +188,8 @@ function handlerFor(
   if (handler !== undefined) return handler;
   if (resource.browserPage === true && method === "GET" && /text\/html/i.test(headers.accept ?? ""))
     return {
-      status: STATUS.method_not_allowed,
-      type: HTML_TYPE,
-      body: methodPage(allow.split(", "), `${prefix}/`),
-      headers: { Allow: allow, "Content-Security-Policy": POLICY },
+      ...pageAnswer(STATUS.method_not_allowed, methodPage(allow.split(", "), `${prefix}/`)),
+      headers: { Allow: allow, ...POLICY_HEADER },
     };
   return methodAnswer(method, allow, refused);
 }
@@ -194,6 +197,7 @@ function handlerFor(
 /** The log for a fault of the disk, and the request that had the fault. */
 interface FaultReport {
   readonly log: Logger;
+  readonly clock: Clock;
   readonly requestId: string;
   readonly path: string;
 }
@@ -203,9 +207,9 @@ async function run(handler: Handler, exchange: Exchange, faults: FaultReport, re
   const reply = await withoutDiskFault(handler.handle(exchange), faults);
   const answer = "ok" in reply ? refused(reply.error) : reply;
   const { ignored } = answer;
-  const { log, requestId, path } = faults;
+  const { log, clock, requestId, path } = faults;
   if (ignored !== undefined)
-    machineClock.soon(() =>
+    clock.soon(() =>
       log.warn("unknown fields of a request were ignored", { requestId, user: exchange.by, path, fields: ignored }),
     );
   return answer;

@@ -8,7 +8,7 @@ import {
   type QuotaConfiguration,
 } from "../quota/configuration/quota-configuration.ts";
 import { checkQuotaConfiguration } from "../quota/configuration/quota-validation.ts";
-import { differences } from "./activity-detail.ts";
+import { differences } from "./activity/activity-detail.ts";
 
 /** Returns the disk quota after a change that is not applied, and the evictions that the change would cause. */
 export async function previewQuota(

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { machineClock } from "../lib/time/machine-clock.ts";
-import { endInParts, markEventStream } from "./slow-readers.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import { endInParts, markEventStream } from "./connection/slow-readers.ts";
 
 /** The answer of a route or a protocol. */
 export interface Answer {
@@ -35,6 +35,15 @@ export const textType = (text: string): string =>
 export const EVENT_STREAM_TYPE = "text/event-stream";
 export const HTML_TYPE = "text/html; charset=utf-8";
 
+/**
+ * The Content-Security-Policy of all HTML pages. Maps use pictures with `blob:` and `data:` addresses. No inline script
+ * runs, and no other host is contacted.
+ */
+export const POLICY_HEADER = {
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+} as const;
+
 export const textAnswer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status,
   type: textType(body),
@@ -42,11 +51,26 @@ export const textAnswer = (status: number, body: string, headers: Readonly<Recor
   headers,
 });
 
+/** Returns the answer with an HTML page. */
+export const pageAnswer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status,
+  type: HTML_TYPE,
+  body,
+  headers: { ...POLICY_HEADER, ...headers },
+});
+
+export const redirect = (location: string): Answer => ({
+  status: 302,
+  type: "text/plain",
+  body: "",
+  headers: { Location: location },
+});
+
 /** Sends an answer of the management interface, without a body for HEAD. Caches must not store it. */
 export async function send(
   response: ServerResponse,
   answer: Answer,
-  options: { readonly head: boolean; readonly draining: boolean },
+  options: { readonly head: boolean; readonly draining: boolean; readonly clock: Clock },
 ): Promise<void> {
   if (response.headersSent || response.destroyed) return;
   const text = answer.body;
@@ -73,7 +97,7 @@ export async function send(
   }
   response.flushHeaders();
   if (rest !== undefined && rest.byteLength > 0) response.write(rest);
-  await discardRest(response.req);
+  await discardRest(response.req, options.clock);
   response.end();
 }
 
@@ -85,10 +109,10 @@ const DISCARD_BYTES = 64 * 1024 * 1024;
  * bytes resets it. A client that writes its whole body before it reads (Python's, Java's) would then see the reset, not
  * the response.
  */
-function discardRest(request: IncomingMessage): Promise<void> {
+function discardRest(request: IncomingMessage, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     let left = DISCARD_BYTES;
-    const timer = machineClock.after(DISCARD_MS, resolve);
+    const timer = clock.after(DISCARD_MS, resolve);
     const done = (): void => {
       timer.cancel();
       resolve();

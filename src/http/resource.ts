@@ -1,17 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KeptUser } from "../account/user.ts";
+import type { Configuration } from "../configuration/configuration.ts";
 import type { CompatOptions } from "../configuration/fields/server-schema.ts";
-import type { ConfiguredObject } from "../configuration/gwc/configured-object.ts";
 import type { Operations } from "../coordinator/operations.ts";
-import type { GridSet } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import type { Layer } from "../layer/layer.ts";
-import type { ServiceInformation } from "../layer/service-information.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
-import type { StoreOptions } from "../store/store-options.ts";
 import type { Documents } from "./api/documents/documents.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
 import type { OwnNode } from "./api/nodes/node-view.ts";
@@ -21,7 +18,7 @@ import { methodAnswer } from "./errors.ts";
 import type { ServingMetrics } from "./metrics/metrics-sample.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Answer } from "./reply.ts";
-import type { Address, Target } from "./request.ts";
+import type { Address, Target } from "./request/request.ts";
 import type { ServerCalls } from "./server-calls.ts";
 
 /** The methods that a resource can define. HEAD and OPTIONS are derived from them. */
@@ -51,6 +48,7 @@ export interface Installation {
 
 /** The parts of the server that routes use. */
 export interface RouteOptions extends ServerCalls {
+  readonly clock: Clock;
   readonly compat: () => CompatOptions;
   readonly jobOptions: () => JobOptions;
   readonly operations: Operations;
@@ -71,28 +69,21 @@ export interface RouteOptions extends ServerCalls {
 }
 
 /** The parts of the configuration in force that the configuration interface shows. */
-export interface ConfiguredParts {
-  /** The configuration file. Undefined if the server has the demo layers. */
-  readonly file: string | undefined;
-  readonly dataDir: string;
-  readonly layers: readonly Layer[];
-  readonly gridSets: readonly GridSet[];
-  readonly objects: readonly ConfiguredObject[];
-  readonly stores: readonly StoreOptions[];
-  /** The description of the server in capabilities. */
-  readonly serviceInformation: ServiceInformation;
-  readonly compat: { readonly wmtsCiteCompliant: boolean };
-  /** Whether requests may change objects of the configuration file. */
-  readonly isWritable: boolean;
-  /** The directory of GeoWebCache whose file is the configuration. Absent without such a directory. */
-  readonly geowebcache?: { readonly directory: string };
-  /** The node of a cluster. Absent without a cluster. */
-  readonly cluster?: { readonly node: string };
-  /** The objects that replace a part of the file, by `overriddenKey`. */
-  readonly overridden: ReadonlySet<string>;
-  /** The included files that have grid sets and stores, by `overriddenKey`. */
-  readonly includedIn: ReadonlyMap<string, string>;
-}
+export type ConfiguredParts = Pick<
+  Configuration,
+  | (
+      | "file"
+      | "geowebcache"
+      | "dataDir"
+      | "layers"
+      | "gridSets"
+      | "objects"
+      | "stores"
+      | "serviceInformation"
+      | "compat"
+    )
+  | ("isWritable" | "cluster" | "overridden" | "includedIn")
+>;
 
 /** A request that has passed all checks before its body. It is the input of a handler. */
 export interface Exchange {
@@ -132,8 +123,6 @@ export interface Handler {
   readonly handle: (exchange: Exchange) => Promise<Reply>;
 }
 
-/** Returns a handler that needs no right. */
-export const anybody = (handle: Handler["handle"]): Handler => ({ need: "none", handle });
 /** Returns a handler that needs the right to read. */
 export const reading = (handle: Handler["handle"]): Handler => ({ need: "read", handle });
 /** Returns a handler that needs the right to run tasks. */

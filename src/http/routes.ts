@@ -8,17 +8,15 @@ import { globalRoute } from "./configuration/global-route.ts";
 import { gridSetsRoute } from "./configuration/grid-sets-route.ts";
 import { indexRoute } from "./configuration/index-route.ts";
 import { layersRoute } from "./configuration/layers-route.ts";
-import { assetRoute } from "./console/asset-route.ts";
-import { homeRoute } from "./console/home-route.ts";
-import { shellRoute } from "./console/shell-route.ts";
-import { docsRoute } from "./docs/docs-route.ts";
+import { assetRoute, homeRoute, shellRoute } from "./console/console-routes.ts";
+import { docsRoute } from "./console/docs-route.ts";
 import { diskQuotaRoute } from "./management/disk-quota-route.ts";
 import { massTruncateRoute } from "./management/mass-truncate-route.ts";
 import { reloadRoute } from "./management/reload-route.ts";
 import { seedRoute } from "./management/seed-route.ts";
 import { metricsRoute } from "./metrics/metrics-route.ts";
-import { firstSegment, segmentsOf } from "./percent.ts";
-import type { Address } from "./request.ts";
+import { firstSegment, segmentsOf } from "./request/percent.ts";
+import type { Address } from "./request/request.ts";
 import type { PublicResource, Resource, Route, RouteOptions } from "./resource.ts";
 
 /** The resource of a path, and the rules for the path. */

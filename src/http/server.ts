@@ -2,15 +2,11 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import type { Socket } from "node:net";
 import { traceContextOf, withTrace } from "../lib/http/trace-context.ts";
 import { listenOn } from "../lib/process/listen-on.ts";
-import type { Logger } from "../lib/process/logger.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import { SlowReaders } from "./connection/slow-readers.ts";
 import { createDispatch, type HttpOptions } from "./dispatch.ts";
 import { httpError, refusalOfFault, refusalText } from "./errors.ts";
 import { send } from "./reply.ts";
-import { ClientGone } from "./request.ts";
-import { ID_HEADER, requestIdOf } from "./request-id.ts";
-import { SilentConnections } from "./silent-connections.ts";
-import { SlowReaders } from "./slow-readers.ts";
+import { ClientGone, ID_HEADER, requestIdOf } from "./request/request.ts";
 
 export interface HttpServer {
   /** @throws if the server cannot listen on the address */
@@ -27,6 +23,7 @@ const LAST_WORD_MS = 500;
 
 /** Creates the HTTP server. */
 export function createHttpServer(options: HttpOptions): HttpServer {
+  const { clock, random } = options;
   let draining = false;
   const dispatch = createDispatch(options, () => draining);
   const server = createServer({
@@ -37,17 +34,17 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     requireHostHeader: false,
   });
   const silent = new SilentConnections(server);
-  new SlowReaders(server).start(server);
+  new SlowReaders(server).start(server, clock);
   server.on("request", (request, response) => {
     const trace = traceContextOf(request.headers);
     void withTrace(trace, () => dispatch(request, response)).catch((error: unknown) => {
-      const requestId = response.getHeader(ID_HEADER) ?? requestIdOf(request.headers, trace);
-      answerFault(error, request, response, String(requestId), options.log);
+      const requestId = response.getHeader(ID_HEADER) ?? requestIdOf(request.headers, trace, random);
+      answerFault(error, { request, response, requestId: String(requestId), options });
     });
   });
   server.on("checkExpectation", (_, response) => {
     const answer = httpError("expectation_failed", "Expect: only 100-continue is known", { Connection: "close" });
-    void send(response, answer, { head: false, draining });
+    void send(response, answer, { head: false, draining, clock });
   });
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => refuseRaw(error.code, socket));
   server.on("connect", (request: IncomingMessage, socket: Socket) => serveConnect(server, request, socket));
@@ -59,9 +56,9 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // `server.close` waits for keep-alive connections. A connection that becomes idle now would delay it by its whole
       // time-out.
-      const idle = machineClock.every(50, () => server.closeIdleConnections());
-      const unheard = machineClock.after(Math.min(LAST_WORD_MS, graceMs), () => silent.close());
-      const cut = machineClock.after(graceMs, () => server.closeAllConnections());
+      const idle = clock.every(50, () => server.closeIdleConnections());
+      const unheard = clock.after(Math.min(LAST_WORD_MS, graceMs), () => silent.close());
+      const cut = clock.after(graceMs, () => server.closeAllConnections());
       server.closeIdleConnections();
       await closed;
       idle.cancel();
@@ -74,10 +71,17 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 /** Answers a request whose handler has thrown with 500, unless another response has already begun. */
 function answerFault(
   error: unknown,
-  request: IncomingMessage,
-  response: ServerResponse,
-  requestId: string,
-  log: Logger,
+  {
+    request,
+    response,
+    requestId,
+    options: { log, clock },
+  }: {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly requestId: string;
+    readonly options: Pick<HttpOptions, "log" | "clock">;
+  },
 ): void {
   if (error instanceof ClientGone) return;
   const refusal = refusalOfFault(error);
@@ -96,6 +100,7 @@ function answerFault(
   void send(response, refusal === undefined ? httpError("internal_error", "Internal error") : refusalText(refusal), {
     head: request.method === "HEAD",
     draining: true,
+    clock,
   });
 }
 
@@ -125,4 +130,25 @@ function refuseRaw(code: string | undefined, socket: Socket): void {
   else if (code === "ERR_HTTP_REQUEST_TIMEOUT")
     socket.end(rawAnswer("408 Request Timeout", "The request did not arrive in time."));
   else socket.end(rawAnswer("400 Bad Request", "The request is not valid HTTP."));
+}
+
+/**
+ * Tracks connections that have not sent a request yet. Browsers and connection pools open some in advance. Node does
+ * not count them as idle, so each would delay a shutdown by its whole grace time.
+ */
+class SilentConnections {
+  readonly #sockets = new Set<Socket>();
+
+  constructor(server: Server) {
+    server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
+    server.on("request", ({ socket }) => this.#sockets.delete(socket));
+  }
+
+  /** Closes the connections that have not sent a request. */
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
 }

@@ -12,6 +12,7 @@ import { type Catalogue, catalogueOf } from "../../src/layer/catalogue.ts";
 import type { TileFormat } from "../../src/layer/format.ts";
 import { gridSubset } from "../../src/layer/grid-subset.ts";
 import type { Layer } from "../../src/layer/layer.ts";
+import { machineClock } from "../../src/lib/time/machine-clock.ts";
 import { formatNamed, layerNamed } from "./layer.ts";
 
 /** Returns a grid set for tests of the tile protocols. The resolutions halve from `resolution`. */
@@ -206,7 +207,7 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
         request,
       ),
     authorised: async ({ headers }) => headers.authorization === "Basic bWU6bWU=",
-    now: () => Date.UTC(2026, 0, 1),
+    clock: { ...machineClock, now: () => Date.UTC(2026, 0, 1) },
     ...more,
   });
   let baseUrl = "";

@@ -4,7 +4,7 @@ import { changeLayer } from "../../configuration/in-force/change-layer.ts";
 import { ConfigurationInForce, type LoadConfiguration } from "../../configuration/in-force/in-force.ts";
 import { OPERATION_TABLE } from "../../coordinator/operations.ts";
 import { servedTiles } from "../../http/api/nodes/node-view.ts";
-import { realClock, Throttle } from "../../http/auth/throttle.ts";
+import { Throttle } from "../../http/auth/throttle.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { ownVersion } from "../../lib/process/version.ts";
 import type { Random } from "../../lib/random/random.ts";
@@ -41,7 +41,7 @@ export interface ServerSide extends CalledByMembers {
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
   const { coordinator, rendering, serving, traffic, telemetry, load, clock, random, log } = parts;
   const since = isoTime(clock.now());
-  const throttle = new Throttle(realClock);
+  const throttle = new Throttle(clock);
   const { methods } = coordinator;
   const renders = telemetry?.traced(rendering.renders) ?? rendering.renders;
   const inForce = new ConfigurationInForce(initial, {

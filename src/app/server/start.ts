@@ -104,7 +104,16 @@ async function buildServing(
     return new HttpWorkerPool({ configuration, instance, core, storeNews, ...MACHINE, log });
   const stores = await openStoresToServe(configuration, instance, storeNews);
   const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, MACHINE, log);
-  return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, clock: machineClock, log });
+  return new Serving({
+    configuration,
+    eventsId: instance,
+    stores,
+    diskTiers,
+    core,
+    clock: machineClock,
+    random: machineRandom,
+    log,
+  });
 }
 
 /** Opens the stores of a serving process that is not an HTTP worker. */

@@ -2,6 +2,7 @@ import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { Channel } from "../../lib/process/channel.ts";
 import { portOfProcess } from "../../lib/process/message.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../../store/open-store.ts";
 import { followParent } from "../process/child-process.ts";
@@ -35,6 +36,7 @@ function startServing(): void {
         core: channel.remote,
         diskTiers: makeDiskTiers?.(configuration, { clock: machineClock, disk: machineDisk }, log),
         clock: machineClock,
+        random: machineRandom,
         log,
       });
       for (const [layer, beforeMs] of expiredBefore) begun.expireBefore(layer, beforeMs);

@@ -96,6 +96,7 @@ export class ServedTiles {
         compose: core.compose,
         most: Math.max(1, Math.floor(MAPS / workers)),
       }),
+      clock,
       clientOf: parts.clientOf,
       authorised: parts.authorised,
     });

@@ -8,15 +8,15 @@ import { layerOrigin } from "../../configuration/gwc/object-origin.ts";
 import { type LayerUpdate, withLayer } from "../../configuration/in-force/layer-update.ts";
 import type { Operations } from "../../coordinator/operations.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
+import { ChangeLog, refusedLogIn } from "../../http/activity/change-log.ts";
 import { ServerEvents } from "../../http/api/events/server-events.ts";
 import type { OwnNode } from "../../http/api/nodes/node-view.ts";
 import { callerOfSession } from "../../http/auth/caller.ts";
 import { Authenticator } from "../../http/auth/credentials.ts";
-import { networkOf, realClock } from "../../http/auth/throttle.ts";
-import { ChangeLog, refusedLogIn } from "../../http/change-log.ts";
+import { networkOf } from "../../http/auth/throttle.ts";
 import type { ServingMetrics } from "../../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../../http/readiness.ts";
-import { clientAddress } from "../../http/request.ts";
+import { clientAddress } from "../../http/request/request.ts";
 import type { Installation } from "../../http/resource.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { SERVER_CALLS } from "../../http/server-calls.ts";
@@ -25,6 +25,7 @@ import { type Catalogue, catalogueOf, changedLayers, layerNames } from "../../la
 import type { LayerName } from "../../layer/tile-set.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
+import type { Random } from "../../lib/random/random.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../../store/open-store.ts";
 import { directoryOf, type StoreOptions } from "../../store/store-options.ts";
@@ -51,6 +52,7 @@ export class Serving implements ServingProcesses {
   readonly #tiles: ServedTiles;
   readonly #events: ServerEvents;
   readonly #checks: ConfigurationChecks;
+  readonly #random: Random;
   readonly #stores: Pick<OpenedStores, "configure">;
   #configuration: Configuration;
   #catalogue: Catalogue;
@@ -68,15 +70,17 @@ export class Serving implements ServingProcesses {
     /** The state of the node. Absent without a cluster. */
     readonly node?: NodeState;
     readonly clock: Clock;
+    readonly random: Random;
     readonly log: Logger;
   }) {
-    const { configuration, stores, diskTiers, core, node, clock, log } = parts;
+    const { configuration, stores, diskTiers, core, node, clock, random, log } = parts;
+    this.#random = random;
     const { workers } = configuration.server;
     this.#stores = stores;
     this.#checks = new ConfigurationChecks(clock);
     this.#configuration = configuration;
     this.#catalogue = catalogueIn(configuration);
-    this.#events = new ServerEvents(parts.eventsId);
+    this.#events = new ServerEvents(parts.eventsId, clock);
     this.#operations = forwardOperations(core, { reportReads: () => this.#tiles.reportReads() });
     const operations = this.#operations;
     const tokenUsed = (id: number): void => {
@@ -86,8 +90,8 @@ export class Serving implements ServingProcesses {
     };
     // The nodes of a cluster count wrong attempts together.
     const shared = node === undefined ? undefined : core;
-    this.#authenticator = new Authenticator(configuration.users, realClock, tokenUsed, shared);
-    this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry));
+    this.#authenticator = new Authenticator(configuration.users, { clock, random }, tokenUsed, shared);
+    this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry), clock);
     this.#tiles = new ServedTiles({
       configuration: () => this.#configuration,
       catalogue: () => this.#catalogue,
@@ -101,6 +105,8 @@ export class Serving implements ServingProcesses {
       log,
     });
     this.#http = createHttpServer({
+      clock,
+      random,
       ...localMethods(() => core, SERVER_CALLS),
       server: () => this.#configuration.server,
       compat: () => this.#configuration.compat,
@@ -131,7 +137,7 @@ export class Serving implements ServingProcesses {
     if ((await callerOfSession(request, { authenticator, operations: this.#operations })) !== undefined) return true;
     const checked = await authenticator.check(headers.authorization, address, gone);
     if (checked.kind === "wrong" || checked.kind === "throttled")
-      this.#changes.answered(refusedLogIn(checked, { headers, address, method, url }));
+      this.#changes.answered(refusedLogIn(checked, { headers, address, method, url, random: this.#random }));
     return checked.kind === "user";
   }
 

@@ -1,21 +1,70 @@
 import type * as z from "zod";
-import { parseId } from "../query.ts";
-import { type Handler, METHODS, type Method, type Resource, type RouteOptions } from "../resource.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import type { Result } from "../../lib/result.ts";
+import { jsonText } from "../../lib/text/json-text.ts";
+import type { Need } from "../auth/rights.ts";
+import type { Answer } from "../reply.ts";
+import { parseId } from "../request/query.ts";
+import {
+  type Exchange,
+  type Handler,
+  METHODS,
+  type Method,
+  type Reply,
+  type Resource,
+  type RouteOptions,
+} from "../resource.ts";
+import type { Documents } from "./documents/documents.ts";
+import { decodeStrictQuery, NO_FIELDS } from "./query-fields.ts";
 
-/** The description of an operation in the OpenAPI document. */
-export interface About {
-  /** The query fields. The handler decodes them. */
-  readonly query?: z.ZodObject;
+type DocumentName = keyof Documents;
+
+/** The description of an operation. Its right, its query and its answer follow, and so does the OpenAPI document. */
+interface About<S extends z.ZodObject, N extends DocumentName> {
+  /** The right that the operation needs. Absent for a GET that needs the right to read. */
+  readonly need?: Need;
+  /** `optional`: requests without an account are answered too. */
+  readonly account?: Resource["account"];
+  /** The query fields. Any other field is refused. Absent: a GET has no query fields, and other methods ignore them. */
+  readonly query?: S;
+  /** The query fields that the handler decodes itself, because further fields are parameters of a layer. */
+  readonly openQuery?: z.ZodObject;
   /** The headers, and the description of the value in the path if it has one. */
   readonly headers?: readonly object[];
   readonly keyDescription?: string;
   /** The name of the request document, or the OpenAPI description of another body. */
   readonly body?: string | object;
-  /** The answers by status, or the name of the document of an answer with the status 200. */
-  readonly answers: string | Readonly<Partial<Record<number, object>>>;
+  /** The document of the answer, or the documents of which the answer is one. */
+  readonly answer?: N | readonly N[];
+  /** The status of an answer with such a document. Absent: 200. */
+  readonly status?: 201 | 202;
+  /**
+   * The answers by status that `answer` cannot describe. The handler returns such an answer itself. Absent, without
+   * `answer`: the answer has no body.
+   */
+  readonly answers?: Readonly<Partial<Record<number, object>>>;
   /** The statuses of problem documents. */
   readonly failures?: readonly number[];
 }
+
+type NeedOf<R> = R extends `GET ${string}` ? unknown : { readonly need: Need };
+
+/** A request to an operation. */
+export interface Call<S extends z.ZodObject, K> extends Exchange {
+  /** The value in the path. Empty for a path without braces. */
+  readonly key: K;
+  /** The decoded query fields. */
+  readonly fields: z.output<S>;
+}
+
+/** A document with further facts of its answer, or a refusal. */
+export type Outcome<T> = Result<T, Refusal> &
+  Pick<Answer, "headers" | "signedIn" | "isPreview" | "repeats" | "jobId" | "detail">;
+
+type Handle<S extends z.ZodObject, N extends DocumentName, K> = (
+  parts: RouteOptions,
+  call: Call<S, K>,
+) => Promise<Outcome<Documents[N]> | Reply>;
 
 /** An operation of `/api/v1`. Routing, rights and the OpenAPI document follow from it. */
 export interface ApiOperation {
@@ -27,36 +76,88 @@ export interface ApiOperation {
   /** The name of the operation in generated clients. */
   readonly id: string;
   readonly summary: string;
-  readonly about: About;
-  readonly account?: Resource["account"];
-  /** Returns the handler. `key` is empty for a path without braces. */
+  readonly about: About<z.ZodObject, DocumentName>;
   readonly handlerOf: (parts: RouteOptions, key: string) => Handler;
 }
 
-/** Describes an operation whose key is a text. `route` is the method and the path. */
-export function operation(
-  route: `${Method} /${string}`,
+type OperationRoute = `${Method} /${string}`;
+
+/** Describes an operation. `route` is the method and the path. */
+type Describe<K> = <
+  const R extends OperationRoute,
+  N extends DocumentName = never,
+  S extends z.ZodObject = z.ZodObject<Readonly<Record<never, z.ZodType>>>,
+>(
+  route: R,
   id: string,
   summary: string,
-  about: About,
-  handlerOf: ApiOperation["handlerOf"],
-): ApiOperation {
-  const [name, path = ""] = route.split(" ");
-  const method = METHODS.find((known) => known === name) ?? "GET";
-  return { method, path, isNumbered: false, id, summary, about, handlerOf };
+  about: About<S, N> & NeedOf<R>,
+  handle: Handle<S, N, K>,
+) => ApiOperation;
+
+function describer<K>(isNumbered: boolean, keyOf: (text: string) => K): Describe<K>;
+function describer<K>(isNumbered: boolean, keyOf: (text: string) => K) {
+  return (
+    route: OperationRoute,
+    id: string,
+    summary: string,
+    about: ApiOperation["about"],
+    handle: Handle<z.ZodObject, DocumentName, K>,
+  ): ApiOperation => {
+    const [name, path = ""] = route.split(" ");
+    const method = METHODS.find((known) => known === name) ?? "GET";
+    const { need = "read", query = method === "GET" && about.openQuery === undefined ? NO_FIELDS : undefined } = about;
+    const handlerOf = (parts: RouteOptions, key: string): Handler => ({
+      need,
+      handle: async (exchange) => {
+        const fields = query === undefined ? undefined : decodeStrictQuery(query, exchange);
+        if (fields?.ok === false) return fields;
+        return replyOf(
+          await handle(parts, { ...exchange, key: keyOf(key), fields: fields?.value ?? {} }),
+          about.status,
+        );
+      },
+    });
+    return { method, path, isNumbered, id, summary, about, handlerOf };
+  };
 }
 
+/** Describes an operation whose key is a text. */
+export const operation = describer(false, (text) => text);
 /** Describes an operation whose key is a number, such as the id of a job. */
-export const numberedOperation = (
-  route: `${Method} /${string}`,
-  id: string,
-  summary: string,
-  about: About,
-  handlerOf: (parts: RouteOptions, key: number) => Handler,
-): ApiOperation => ({
-  ...operation(route, id, summary, about, (parts, key) => handlerOf(parts, Number(key))),
-  isNumbered: true,
+export const numberedOperation = describer(true, Number);
+
+function replyOf(outcome: Outcome<unknown> | Reply, status: number | undefined): Reply {
+  if (!("ok" in outcome) || !outcome.ok) return outcome;
+  const { ok: _, value, ...facts } = outcome;
+  return { ...json(value, status), ...facts };
+}
+
+export const json = (value: unknown, status = 200): Answer => ({
+  status,
+  type: "application/json",
+  body: jsonText(value),
 });
+
+/** Returns a document as the answer. `name` is its name in the OpenAPI document. A missing field does not compile. */
+export const documentAnswer = <N extends DocumentName>(
+  _name: N,
+  value: Documents[N],
+  status = 200,
+  headers: Answer["headers"] = {},
+): Answer => ({ ...json(value, status), headers });
+
+/** Returns the answer without a body. `detail` is for the record of activity. */
+export const noContent = (detail?: string, headers: Answer["headers"] = {}): Answer => ({
+  status: 204,
+  body: "",
+  headers,
+  ...(detail === undefined ? {} : { detail }),
+});
+
+/** Adds a detail for the record of activity to a document. A refusal stays unchanged. */
+export const detailed = <T>(view: Result<T, Refusal>, detail: (value: T) => string): Outcome<T> =>
+  view.ok ? { ...view, detail: detail(view.value) } : view;
 
 /** A segment of the paths. A fixed segment is matched before a key. */
 interface PathNode {
@@ -102,5 +203,6 @@ function resourceOf(operations: readonly ApiOperation[], parts: RouteOptions, ke
   const [first] = operations;
   if (first === undefined || (first.isNumbered && parseId(key) === undefined)) return undefined;
   const methods = Object.fromEntries(operations.map(({ method, handlerOf }) => [method, handlerOf(parts, key)]));
-  return first.account === undefined ? { methods } : { methods, account: first.account };
+  const { account } = first.about;
+  return account === undefined ? { methods } : { methods, account };
 }

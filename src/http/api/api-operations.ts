@@ -1,6 +1,6 @@
 import { activityOperations } from "./activity/activity-route.ts";
 import type { ApiOperation } from "./api-operation.ts";
-import { configurationCheckOperations } from "./configuration/configuration-check-route.ts";
+import { configurationOperations } from "./configuration/configuration-route.ts";
 import { gridSetOperations } from "./configured/grid-sets-route.ts";
 import { storeOperations } from "./configured/stores-route.ts";
 import { coverageOperations } from "./coverage/coverage-route.ts";
@@ -15,7 +15,6 @@ import { layerTestOperations } from "./layers/layer-test-route.ts";
 import { layerOperations } from "./layers/layers-route.ts";
 import { nodeOperations } from "./nodes/nodes-route.ts";
 import { quotaOperations } from "./quota/quota-route.ts";
-import { reloadOperations } from "./reload/reload-route.ts";
 import { schedulePreviewOperations } from "./schedules/schedule-preview.ts";
 import { scheduleOperations } from "./schedules/schedules-route.ts";
 import { serverOperations } from "./server/server-route.ts";
@@ -54,8 +53,7 @@ export const apiOperations: readonly ApiOperation[] = [
   ...statusOperations,
   ...serverOperations,
   ...quotaOperations,
-  ...reloadOperations,
-  ...configurationCheckOperations,
+  ...configurationOperations,
   ...activityOperations,
   ...coverageOperations,
   ...sessionOperations,

@@ -1,27 +1,25 @@
-import type { Resource, Route, RouteOptions } from "../resource.ts";
-import { json, reader } from "./api-answer.ts";
-import { resourcesOf } from "./api-operation.ts";
+import type { Route, RouteOptions } from "../resource.ts";
+import { json, operation, resourcesOf } from "./api-operation.ts";
 import { apiOperations } from "./api-operations.ts";
 
-const openApiResource: Resource = {
-  methods: {
-    GET: reader(async ({ base }) => {
-      // Loaded with the first request, because building the description of all documents takes time and memory.
-      const { openApi } = await import("./openapi/openapi.ts");
-      return json(openApi(base));
-    }),
+const openApiOperation = operation(
+  "GET /openapi.json",
+  "getOpenApi",
+  "Returns the OpenAPI document, which omits this operation",
+  { answers: {} },
+  async (_, { base }) => {
+    // Loaded with the first request, because building the description of all documents takes time and memory.
+    const { openApi } = await import("./openapi/openapi.ts");
+    return json(openApi(base));
   },
-};
+);
 
 /** Returns the route of `/api/v1`, the interface by resource. */
 export function apiRoute(parts: RouteOptions): Route {
-  const resourceAt = resourcesOf(apiOperations, parts);
+  const resourceAt = resourcesOf([...apiOperations, openApiOperation], parts);
   return {
     owns: (first) => first === "api",
     problems: true,
-    resourceAt: ([api, version, ...segments]) => {
-      if (api !== "api" || version !== "v1") return undefined;
-      return segments.length === 1 && segments[0] === "openapi.json" ? openApiResource : resourceAt(segments);
-    },
+    resourceAt: ([api, version, ...segments]) => (api === "api" && version === "v1" ? resourceAt(segments) : undefined),
   };
 }

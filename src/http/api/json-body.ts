@@ -1,14 +1,28 @@
+import type * as z from "zod";
 import { MAX_DEPTH, MAX_FIELDS, MOST_OF_OBJECT, MOST_TEXT } from "../../body/field.ts";
 import { errorMessage } from "../../lib/error-code.ts";
+import { isMap } from "../../lib/is-map.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { decodeBy } from "../../lib/schema.ts";
 
-/** Parses a body with a password as a JSON object, as `parseObject` does. No message quotes the body. */
-export function parseSecretObject(body: Uint8Array, what: string): Result<JsonObject, Refusal> {
-  const parsed = parseObject(body, what);
-  if (parsed.ok) return parsed;
-  return refuse({ code: "malformed", message: `body: expected a JSON object with the fields of a ${what}` });
-}
+/** Returns the decoder of a body: a JSON object without its null fields, which count as absent. */
+export const decoderOf =
+  <S extends z.ZodType>(schema: S, what: string) =>
+  (body: Uint8Array): Result<z.output<S>, Refusal> => {
+    const document = parseObject(body, what);
+    return document.ok ? decodeBy(schema, withoutNulls(document.value)) : document;
+  };
+
+/** Returns the decoder of a body with a password. No message quotes a body that is no JSON object. */
+export const secretDecoderOf =
+  <S extends z.ZodType>(schema: S, what: string) =>
+  (body: Uint8Array): Result<z.output<S>, Refusal> => {
+    const document = parseObject(body, what);
+    return document.ok
+      ? decodeBy(schema, document.value)
+      : refuse({ code: "malformed", message: `body: expected a JSON object with the fields of a ${what}` });
+  };
 
 /**
  * Parses a body with an object of the configuration, as `parseObject` does. Limits its values as documents under
@@ -25,7 +39,7 @@ export function parseObject(body: Uint8Array, what: string, limits: Limits = NO_
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
     const tooMuch = excessOf(value, limits);
     if (tooMuch !== undefined) return malformed(tooMuch);
-    return isObject(value) ? ok(value) : malformed(`got ${shown(value)}`);
+    return isMap(value) ? ok(value) : malformed(`got ${shown(value)}`);
   } catch (error) {
     // Node's message quotes a part of the body, which may be a secret.
     return malformed(errorMessage(error).replace(/, (?:\.\.\.)?".*$/s, ""));
@@ -79,12 +93,9 @@ const tooLong = ({ length }: string): string =>
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Returns a document without its null fields, which count as absent. Returns any other value unchanged. */
 export function withoutNulls(value: object): object;
 export function withoutNulls(value: unknown): unknown;
 export function withoutNulls(value: unknown): unknown {
-  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null)) : value;
+  return isMap(value) ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null)) : value;
 }

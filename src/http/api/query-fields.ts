@@ -4,10 +4,10 @@ import { int64Json, text } from "../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import { checkBy, fieldName } from "../../lib/schema.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
-import { AGE_EXPECTED, parseAge, timeOf } from "../../plan/tile-age.ts";
-import { parseId } from "../query.ts";
-import { type Exchange, type Handler, type Reply, reading } from "../resource.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { AGE_EXPECTED, parseAge, type RequestedAge, timeOf } from "../../plan/tile-age.ts";
+import { parseId } from "../request/query.ts";
+import type { Exchange } from "../resource.ts";
 
 const number = (given: unknown): unknown => (typeof given === "string" ? (parseId(given) ?? given) : given);
 
@@ -42,18 +42,28 @@ const WORDS: ReadonlyMap<unknown, boolean> = new Map([
 /** `true` or `false` in a query. */
 export const yesOrNo = z.preprocess((given) => WORDS.get(given) ?? given, z.boolean({ error: "true or false" }));
 
-/** A time in a query: a time of RFC 3339, or an age before now (ISO 8601). Its value is ms since 1970. */
+/** `true` or `false` in a query. Absent: false. */
+export const flag = (description: string) => yesOrNo.default(false).meta({ default: false, description });
+
+/** The query of a resource that has no query fields. */
+export const NO_FIELDS = z.object({});
+
+/** A time in a query: a time of RFC 3339, or an age before now (ISO 8601). `msOf` returns the time that it means. */
 export const moment = (description: string) =>
   text
     .transform((given, context) => {
       const age = parseAge(given);
-      const ms = age === undefined ? Number.NaN : timeOf(age, machineClock.now());
-      if (Number.isFinite(ms)) return ms;
+      // An age that reaches back from 1970 to a time that a Date can represent reaches back from now too.
+      if (age !== undefined && Number.isFinite(timeOf(age, 0))) return age;
       context.addIssue({ code: "custom", message: AGE_EXPECTED });
       return z.NEVER;
     })
     .exactOptional()
     .meta({ description });
+
+/** Returns the time of a field, ms since 1970. Undefined without the field. */
+export const msOf = (age: RequestedAge | undefined, clock: Pick<Clock, "now">): number | undefined =>
+  age && timeOf(age, clock.now());
 
 /** The query fields that select a page of a list: `limit` entries after the last entry of the previous page. */
 export const page = ({
@@ -102,26 +112,8 @@ export function decodeStrictQuery<S extends z.ZodObject>(
 }
 
 /** Returns the refusal of an unknown query field. */
-export function unknownField(name: string, known: readonly string[]): Refusal {
+function unknownField(name: string, known: readonly string[]): Refusal {
   const all = known.length === 0 ? "no field" : `one of ${known.join(", ")}`;
   const expected = known.find((key) => key.toLowerCase() === name.toLowerCase()) ?? all;
   return { code: "bad_field", message: `${fieldName([name])}: unknown field of the query, expected ${expected}` };
 }
-
-/** Handles a request with the decoded query fields. */
-export type QueryHandle<S extends z.ZodObject> = (query: z.output<S>, exchange: Exchange) => Promise<Reply>;
-
-/** Returns a GET handler that needs the right to read, with exactly the query fields of a schema. */
-export const readingQuery = <S extends z.ZodObject>(schema: S, handle: QueryHandle<S>): Handler =>
-  reading(async (exchange) => {
-    const query = decodeStrictQuery(schema, exchange);
-    return query.ok ? handle(query.value, exchange) : query;
-  });
-
-/** Returns a handler that refuses query fields. */
-export const withoutQuery =
-  (handle: Handler["handle"]): Handler["handle"] =>
-  async (exchange) => {
-    const [name] = exchange.query.keys();
-    return name === undefined ? handle(exchange) : refuse(unknownField(name, []));
-  };

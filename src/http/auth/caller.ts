@@ -5,11 +5,11 @@ import type { ServerOptions } from "../../configuration/fields/server-schema.ts"
 import type { Operations } from "../../coordinator/operations.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { isOwnHost } from "../own-host.ts";
-import { clientAddress } from "../request.ts";
+import { clientAddress } from "../request/request.ts";
 import type { Authenticator } from "./credentials.ts";
 import { type Caller, forbiddenTo, type Need, refusalOfHeader } from "./rights.ts";
 import { sessionTokenOf } from "./session-cookie.ts";
+import { isOwnHost } from "./site-checks.ts";
 
 /**
  * Whether a path needs an account. `optional`: the resource answers requests without an account too. `none`: the path

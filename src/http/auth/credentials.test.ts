@@ -1,6 +1,8 @@
 import { scryptSync } from "node:crypto";
 import bcrypt from "bcryptjs";
 import { beforeAll, expect, test } from "vitest";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
+import { QuickClock } from "../../../test/support/quick-clock.ts";
 import { digestOfToken, newTokenText } from "../../account/api-token.ts";
 import { hashPassword } from "../../account/password.ts";
 import type { User } from "../../account/user.ts";
@@ -8,44 +10,7 @@ import { machineRandom } from "../../lib/random/machine-random.ts";
 import { Authenticator, type Checked } from "./credentials.ts";
 import { mayDo } from "./rights.ts";
 
-/** A clock that only the test advances. */
-function handClock() {
-  let time = 1000;
-  const sleepers: { readonly until: number; readonly wake: () => void }[] = [];
-  const asleep: number[] = [];
-  return {
-    asleep,
-    now: () => time,
-    sleep: (ms: number) =>
-      new Promise<void>((wake) => {
-        asleep.push(ms);
-        sleepers.push({ until: time + ms, wake });
-      }),
-    pass(ms: number) {
-      time += ms;
-      for (const sleeper of sleepers.splice(0)) {
-        if (sleeper.until <= time) sleeper.wake();
-        else sleepers.push(sleeper);
-      }
-    },
-  };
-}
-/** A clock whose sleeps end at once. It records their durations. */
-function quickClock() {
-  const slept: number[] = [];
-  let time = 1000;
-  return {
-    slept,
-    now: () => time,
-    pass: (ms: number) => {
-      time += ms;
-    },
-    sleep: (ms: number) => {
-      slept.push(ms);
-      return Promise.resolve();
-    },
-  };
-}
+const random = machineRandom;
 
 /** The signal of a client that waits for its response. */
 const stays = (): AbortSignal => new AbortController().signal;
@@ -58,12 +23,15 @@ beforeAll(async () => {
 const cheapHash = (password: string): string =>
   `scrypt:1:1:1:c2FsdHNhbHQ:${scryptSync(password, Buffer.from("c2FsdHNhbHQ", "base64"), 32, { N: 2, r: 1, p: 1 }).toString("base64url")}`;
 const cheap = (): Authenticator =>
-  new Authenticator([{ name: "ann", passwordHash: cheapHash("right"), roles: ["operator"] }], quickClock());
+  new Authenticator([{ name: "ann", passwordHash: cheapHash("right"), roles: ["operator"] }], {
+    clock: new QuickClock(),
+    random,
+  });
 const kinds = (checked: readonly Checked[]) => checked.map((c) => c.kind);
 
 test("a request without credentials is anonymous, the right pair is its user, anything else is wrong", async () => {
-  const clock = quickClock();
-  const authenticator = new Authenticator(users, clock);
+  const clock = new QuickClock();
+  const authenticator = new Authenticator(users, { clock, random });
   expect(await authenticator.check(undefined, "a", stays())).toEqual({ kind: "anonymous" });
   expect(await authenticator.check(basic("ann", "right"), "a", stays())).toEqual({ kind: "user", user: users[0] });
   expect(clock.slept).toEqual([]);
@@ -72,8 +40,8 @@ test("a request without credentials is anonymous, the right pair is its user, an
 });
 
 test("wrong ones are answered more and more slowly, up to a second; absent ones are not counted", async () => {
-  const clock = quickClock();
-  const authenticator = new Authenticator(users, clock);
+  const clock = new QuickClock();
+  const authenticator = new Authenticator(users, { clock, random });
   for (let i = 0; i < 7; i++) {
     await authenticator.check("Bearer x", "a", stays());
     await authenticator.check(undefined, "b", stays());
@@ -87,15 +55,15 @@ test("wrong ones are answered more and more slowly, up to a second; absent ones 
 });
 
 test("a bounded number of logins waits, by address and in all; more are refused with Retry-After", async () => {
-  const clock = handClock();
-  const authenticator = new Authenticator(users, clock);
+  const clock = new ManualClock();
+  const authenticator = new Authenticator(users, { clock, random });
   const flood = (address: string, count: number) =>
     Array.from({ length: count }, () => authenticator.check("Bearer x", address, stays()));
   const first = flood("a", 10);
   expect(kinds(await Promise.all(first.slice(8)))).toEqual(["throttled", "throttled"]);
   expect(await first[9]).toEqual({ kind: "throttled", retryAfterSeconds: 1 });
   const others = Array.from({ length: 31 }, (_, i) => flood(`b${i}`, 8)).flat();
-  expect(clock.asleep).toHaveLength(256);
+  expect(clock.timers).toBe(256);
   expect(kinds(await Promise.all(flood("c", 1)))).toEqual(["throttled"]);
   expect(await authenticator.check(basic("ann", "right"), "a", stays()), "the right one meanwhile").toMatchObject({
     kind: "user",
@@ -105,8 +73,8 @@ test("a bounded number of logins waits, by address and in all; more are refused 
 });
 
 test("the right pair goes before a crowd of wrong ones of an address that failed before", async () => {
-  const clock = quickClock();
-  const authenticator = new Authenticator(users, clock);
+  const clock = new QuickClock();
+  const authenticator = new Authenticator(users, { clock, random });
   await authenticator.check("Bearer x", "evil", stays());
   const order: string[] = [];
   const crowd = Array.from({ length: 8 }, (_, i) =>
@@ -120,8 +88,8 @@ test("the right pair goes before a crowd of wrong ones of an address that failed
 });
 
 test("a verified pair is believed for five minutes, and hashed again after that or a reload", async () => {
-  const clock = quickClock();
-  const authenticator = new Authenticator(users, clock);
+  const clock = new QuickClock();
+  const authenticator = new Authenticator(users, { clock, random });
   const timed = async () => {
     const begin = performance.now();
     expect((await authenticator.check(basic("ann", "right"), "a", stays())).kind).toBe("user");
@@ -145,13 +113,13 @@ test("a verified pair is believed for five minutes, and hashed again after that 
 });
 
 test("a burst of one pair is hashed once, however many come", async () => {
-  const authenticator = new Authenticator(users, quickClock());
+  const authenticator = new Authenticator(users, { clock: new QuickClock(), random });
   const burst = Array.from({ length: 200 }, () => authenticator.check(basic("ann", "right"), "a", stays()));
   expect(new Set(kinds(await Promise.all(burst)))).toEqual(new Set(["user"]));
 });
 
 test("an unknown name takes as long as a wrong password", async () => {
-  const authenticator = new Authenticator(users, quickClock());
+  const authenticator = new Authenticator(users, { clock: new QuickClock(), random });
   const median = async (name: string) => {
     const times: number[] = [];
     for (let i = 0; i < 5; i++) {
@@ -184,8 +152,8 @@ test("a hashed wrong password is answered as wrong; too many logins of one addre
 });
 
 test("equal wrong pairs that come together cost one hash, and a bounded number of them waits", async () => {
-  const clock = handClock();
-  const authenticator = new Authenticator(users, clock);
+  const clock = new ManualClock();
+  const authenticator = new Authenticator(users, { clock, random });
   const answers = Array.from({ length: 20 }, () => authenticator.check(basic("ann", "guess"), "evil", stays()));
   expect(kinds(await Promise.all(answers.slice(9)))).toEqual(Array(11).fill("throttled"));
   clock.pass(1000);
@@ -205,7 +173,10 @@ test("guesses from hundreds of addresses do not lock out the right pair", async 
 
 test("a bcrypt hash leaves the event loop to others", async () => {
   const passwordHash = await bcrypt.hash("right", 11);
-  const authenticator = new Authenticator([{ name: "bob", passwordHash, roles: ["viewer"] }], quickClock());
+  const authenticator = new Authenticator([{ name: "bob", passwordHash, roles: ["viewer"] }], {
+    clock: new QuickClock(),
+    random,
+  });
   let isOver = false;
   let turns = 0;
   const turn = (): void => {
@@ -225,7 +196,7 @@ test("the time of a wrong password does not tell whether the name exists or of w
       { name: "scrypt", passwordHash: cheapHash("right"), roles: ["viewer"] },
       { name: "bcrypt", passwordHash: await bcrypt.hash("right", 9), roles: ["viewer"] },
     ],
-    quickClock(),
+    { clock: new QuickClock(), random },
   );
   const names = ["scrypt", "bcrypt", "nobody"];
   const times = new Map(names.map((name): [string, number[]] => [name, []]));
@@ -245,7 +216,7 @@ test("logins with the right password do not wait for the hashes of wrong passwor
       { name: "ann", passwordHash: cheapHash("right"), roles: ["viewer"] },
       { name: "bob", passwordHash: await bcrypt.hash("right", 9), roles: ["viewer"] },
     ],
-    quickClock(),
+    { clock: new QuickClock(), random },
   );
   let answered = 0;
   const crowd = Array.from({ length: 40 }, async (_, i) => {
@@ -259,7 +230,7 @@ test("logins with the right password do not wait for the hashes of wrong passwor
 });
 
 test("a pair that came while the same one of a client that leaves was waiting is looked at", async () => {
-  const authenticator = new Authenticator(users, quickClock());
+  const authenticator = new Authenticator(users, { clock: new QuickClock(), random });
   const held = [1, 2].map((n) => authenticator.check(basic("ann", `guess ${n}`), "other", stays()));
   const leaving = new AbortController();
   const left = authenticator.check(basic("ann", "right"), "a", leaving.signal);
@@ -272,11 +243,11 @@ test("a pair that came while the same one of a client that leaves was waiting is
 
 test("a token has the user that it belongs to, until it ends, its user is gone, or it is revoked", async () => {
   const used: number[] = [];
-  const clock = quickClock();
-  const authenticator = new Authenticator(users, clock, (id) => used.push(id));
+  const clock = new QuickClock();
+  const authenticator = new Authenticator(users, { clock, random }, (id) => used.push(id));
   const [text, expired] = [newTokenText(machineRandom), newTokenText(machineRandom)];
   const token = { id: 7, user: "ann", role: "viewer", digest: digestOfToken(text), expiresMs: null } as const;
-  authenticator.setTokens([token, { ...token, id: 8, digest: digestOfToken(expired), expiresMs: Date.now() }]);
+  authenticator.setTokens([token, { ...token, id: 8, digest: digestOfToken(expired), expiresMs: clock.now() }]);
   const check = (header: string) => authenticator.check(header, "a", stays());
   expect(await check(`Bearer ${text}`)).toEqual({ kind: "user", user: { ...users[0], roles: ["viewer"] }, tokenId: 7 });
   expect(await check(`Bearer ${text}`)).toMatchObject({ kind: "user" });

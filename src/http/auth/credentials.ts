@@ -3,11 +3,10 @@ import { LRUCache } from "lru-cache";
 import { type ApiToken, bearerToken, digestOfToken, rolesOfToken } from "../../account/api-token.ts";
 import { compareWithOthers, oneOfEachCost, verifyPassword } from "../../account/password.ts";
 import type { PasswordHash, User } from "../../account/user.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
-import { decodeBasic, type NameAndPassword } from "./basic.ts";
+import type { Random } from "../../lib/random/random.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { SharedThrottle } from "./shared-throttle.ts";
-import { type Clock, realClock, type Sender, Throttle, type WrongAttempts } from "./throttle.ts";
+import { type Sender, Throttle, type WrongAttempts } from "./throttle.ts";
 
 export type Checked =
   /** The request has no credentials. */
@@ -37,7 +36,7 @@ export class Authenticator {
    * The key of the digests that identify pairs in memory. It is random, so the digests are useless outside this
    * process.
    */
-  readonly #key = machineRandom.bytes(32);
+  readonly #key: Buffer;
   readonly #believed: LRUCache<string, string>;
   /**
    * Digests of pairs that have been right since the users were set, at most one for each user. Such pairs are hashed
@@ -60,13 +59,14 @@ export class Authenticator {
    */
   constructor(
     users: readonly User[],
-    clock: Clock = realClock,
+    { clock, random }: { readonly clock: Clock; readonly random: Pick<Random, "bytes"> },
     tokenUsed: (id: number) => void = () => {},
     shared?: WrongAttempts,
   ) {
-    const bounds = { max: 1000, ttlResolution: 0, perf: { now: () => clock.now() } };
+    const bounds = { max: 1000, ttlResolution: 0, perf: { now: clock.monotonicNow } };
     this.#believed = new LRUCache({ ...bounds, ttl: BELIEVED_MS });
     this.#used = new LRUCache({ ...bounds, ttl: USE_REPORTED_MS });
+    this.#key = random.bytes(32);
     this.#tokenUsed = tokenUsed;
     this.#clock = clock;
     this.#throttle = new Throttle(clock);
@@ -112,7 +112,7 @@ export class Authenticator {
     const user = found === undefined ? undefined : this.#users.get(found.user);
     if (found === undefined || user === undefined) return undefined;
     const { id, role } = found;
-    if (hasExpired(found)) return undefined;
+    if (this.#hasExpired(found)) return undefined;
     if (!this.#used.has(id)) {
       this.#used.set(id, true);
       this.#tokenUsed(id);
@@ -129,8 +129,12 @@ export class Authenticator {
     if (user === undefined || user.passwordHash !== passwordHash) return undefined;
     if (tokenId === undefined) return user;
     const token = [...this.#tokens.values()].find(({ id }) => id === tokenId);
-    if (token === undefined || hasExpired(token)) return undefined;
+    if (token === undefined || this.#hasExpired(token)) return undefined;
     return { ...user, roles: rolesOfToken(user.roles, token.role) };
+  }
+
+  #hasExpired({ expiresMs }: ApiToken): boolean {
+    return expiresMs !== null && expiresMs <= this.#clock.now();
   }
 
   /** Returns the user with a name, whose password the caller has checked. Undefined if the user does not exist. */
@@ -180,7 +184,7 @@ export class Authenticator {
     gone: AbortSignal,
   ): Promise<boolean | undefined> {
     const oneOfEach = this.#oneOfEach;
-    const since = this.#clock.now();
+    const since = this.#clock.monotonicNow();
     const verify = async (): Promise<boolean | undefined> => {
       const known = this.#known.has(digest);
       const right = await this.#throttle.verify(sender, known, () => verifyPassword(password, hash, oneOfEach), gone);
@@ -197,4 +201,29 @@ export class Authenticator {
   }
 }
 
-const hasExpired = ({ expiresMs }: ApiToken): boolean => expiresMs !== null && expiresMs <= machineClock.now();
+export interface NameAndPassword {
+  readonly name: string;
+  readonly password: string;
+}
+
+/** The most characters of a token. Real credentials are shorter, and hashing longer ones would take time. */
+const MAX_TOKEN = 4096;
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Decodes `Basic BASE64(NAME:PASSWORD)` strictly, in UTF-8 (RFC 7617). Undefined for another scheme or an invalid form.
+ */
+export function decodeBasic(header: string): NameAndPassword | undefined {
+  const token = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(header)?.[1];
+  if (token === undefined || token.length > MAX_TOKEN) return undefined;
+  let text: string;
+  try {
+    text = utf8.decode(Buffer.from(token, "base64"));
+  } catch {
+    return undefined;
+  }
+  const colon = text.indexOf(":");
+  return colon < 0 || /\p{Cc}/u.test(text)
+    ? undefined
+    : { name: text.slice(0, colon), password: text.slice(colon + 1) };
+}

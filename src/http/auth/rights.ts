@@ -1,7 +1,7 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Role, User } from "../../account/user.ts";
 import type { Refusal } from "../../lib/refusal.ts";
-import { decodeBasic } from "./basic.ts";
-import type { Checked } from "./credentials.ts";
+import { type Checked, decodeBasic } from "./credentials.ts";
 
 /** The rights that roles grant: to read, to run tasks, to administer. */
 const RIGHTS = ["read", "operate", "administer"] as const;
@@ -82,3 +82,12 @@ export const permissionsOf = (caller: Caller): Readonly<Record<Right, boolean>> 
   operate: forbiddenTo(caller, "operate") === undefined,
   administer: forbiddenTo(caller, "administer") === undefined,
 });
+
+/**
+ * Returns the headers of a 401. Only a navigation, and a client other than a browser, get a challenge for Basic. For a
+ * script of a page the browser would open its own dialogue over the page.
+ */
+export function challengeOf(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const mode = headers["sec-fetch-mode"];
+  return mode === undefined || mode === "navigate" ? { "WWW-Authenticate": 'Basic realm="Nuthatch"' } : {};
+}

@@ -1,4 +1,6 @@
-import type { Clock, Sender, Throttle, WrongAttempts } from "./throttle.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { sleep } from "../../lib/time/sleep.ts";
+import type { Sender, Throttle, WrongAttempts } from "./throttle.ts";
 
 /**
  * The longest wait for the lead, which delays an answer by at most a second. Afterwards this node delays the answer
@@ -35,6 +37,6 @@ export class SharedThrottle implements WrongAttempts {
    * Returns the answer of the lead to a call. Undefined if there is no lead, or if it does not answer within `LEAD_MS`.
    */
   #ofLead<T>(answer: Promise<T>): Promise<T | undefined> {
-    return Promise.race([answer.catch(() => undefined), this.#clock.sleep(LEAD_MS).then(() => undefined)]);
+    return Promise.race([answer.catch(() => undefined), sleep(this.#clock, LEAD_MS).then(() => undefined)]);
   }
 }

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { QuickClock } from "../../../test/support/quick-clock.ts";
 import { networkOf, Throttle } from "./throttle.ts";
 
 const stays = (): AbortSignal => new AbortController().signal;
 const from = (address: string, name = "ann") => ({ address, name });
-const clock = { now: () => 0, sleep: () => Promise.resolve() };
+const clock = new QuickClock();
 
 test.each([
   ["192.0.2.1", "192.0.2.1"],
@@ -23,16 +24,11 @@ test.each([
 });
 
 test("all addresses of an IPv6 network are one", async () => {
-  const slept: number[] = [];
-  const throttle = new Throttle({
-    now: () => 0,
-    sleep: async (ms) => {
-      slept.push(ms);
-    },
-  });
+  const own = new QuickClock();
+  const throttle = new Throttle(own);
   for (let n = 0; n < 4; n++) await throttle.wrong(from(`2001:db8::${n}`));
   await throttle.wrong(from("2001:db8:0:1::1"));
-  expect(slept).toEqual([50, 100, 200, 400, 50]);
+  expect(own.slept).toEqual([50, 100, 200, 400, 50]);
 });
 
 /** A verification that ends when the test ends it. */
@@ -98,19 +94,14 @@ test("in a crowd the newest comes first, so that the right one does not wait for
 });
 
 test("a bounded number of wrong pairs is compared with the other kinds, the rest is answered at whole seconds", async () => {
-  const slept: number[] = [];
-  const throttle = new Throttle({
-    now: () => 2_300,
-    sleep: async (ms) => {
-      slept.push(ms);
-    },
-  });
+  const own = new QuickClock(2_300);
+  const throttle = new Throttle(own);
   const held = heldVerification();
   const comparison = async (name: string) => void (await held.of(name)());
   const compared = Array.from({ length: 8 }, (_, n) => throttle.equalise(0, () => comparison(`guess ${n}`)));
   await throttle.equalise(1_200, () => comparison("a mistyped password"));
   await throttle.equalise(2_300, () => comparison("another"));
-  expect(slept).toEqual([900, 1_000]);
+  expect(own.slept).toEqual([900, 1_000]);
   for (let n = 0; n < 8; n++) await held.end();
   await Promise.all(compared);
   expect(held.begun).toEqual(Array.from({ length: 8 }, (_, n) => `guess ${n}`));

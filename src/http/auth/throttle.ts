@@ -2,15 +2,8 @@ import { isIPv4, isIPv6 } from "node:net";
 import { LRUCache } from "lru-cache";
 import PQueue from "p-queue";
 import { type BackOff, pauseAfter } from "../../lib/time/back-off.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
-
-export interface Clock {
-  /** Returns milliseconds since an arbitrary time. */
-  now(): number;
-  sleep(ms: number): Promise<void>;
-}
-export const realClock: Clock = { now: () => machineClock.monotonicNow(), sleep: (ms) => sleep(machineClock, ms) };
 
 const DELAYS: BackOff = { firstMs: 50, longestMs: 1_000 };
 /** Further failures change neither the delay nor the order. */
@@ -124,7 +117,7 @@ export class Throttle implements WrongAttempts {
       sizeCalculation: () => 1,
       ttl: EXPIRY_MS,
       ttlResolution: 0,
-      perf: { now: () => clock.now() },
+      perf: { now: clock.monotonicNow },
     };
     this.#addresses = new LRUCache(bounds);
     this.#attempts = new LRUCache(bounds);
@@ -216,12 +209,12 @@ export class Throttle implements WrongAttempts {
    * Runs the comparisons that make all wrong pairs take the same time, one after the other. If too many wait, the
    * answer is instead sent a whole number of seconds after the attempt. Otherwise guesses whose clients have left would
    * use a core for hours, and a mistyped password would wait for all of them.
-   * @param since the time of the attempt, by the clock
+   * @param since the time of the attempt, by the monotonic clock
    */
   async equalise(since: number, comparison: () => Promise<void>): Promise<void> {
     const { size, pending } = this.#equalising;
     if (size + pending < EQUALISED_IN_ALL) await this.#equalising.add(comparison);
-    else await this.#clock.sleep(DELAYS.longestMs - ((this.#clock.now() - since) % DELAYS.longestMs));
+    else await sleep(this.#clock, DELAYS.longestMs - ((this.#clock.monotonicNow() - since) % DELAYS.longestMs));
   }
 
   /**
@@ -242,7 +235,7 @@ export class Throttle implements WrongAttempts {
   async #delay(from: Attempts): Promise<void> {
     const ms = pauseAfter(from.failures + 1, DELAYS);
     addFailure(from);
-    await this.#clock.sleep(ms);
+    await sleep(this.#clock, ms);
   }
 
   /**

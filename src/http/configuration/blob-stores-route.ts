@@ -12,8 +12,9 @@ import {
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import { DEFAULT_STORE } from "../../store/store-options.ts";
-import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
+import type { Exchange, Route, RouteOptions } from "../resource.ts";
 import {
+  type Change,
   configuredRoute,
   deleteObject,
   inUse,
@@ -40,7 +41,7 @@ const unknownStore = (name: string, method: "GET" | "DELETE"): string =>
 /** `/rest/blobstores` and `/rest/blobstores/ID`. A new store can be used as soon as its PUT is answered. */
 export function blobStoresRoute(parts: StoreParts): Route {
   const { configured } = parts;
-  return configuredRoute({
+  return configuredRoute(parts, {
     segment: "blobstores",
     elements: ["blobStores", "blobStore"],
     standard: "xml",
@@ -51,8 +52,8 @@ export function blobStoresRoute(parts: StoreParts): Route {
     },
     unknown: unknownStore,
     changes: {
-      PUT: (exchange, name) => putStore(parts, exchange, name),
-      DELETE: (exchange, name) => deleteStore(parts, exchange, name),
+      PUT: putStore,
+      DELETE: deleteStore,
     },
   });
 }
@@ -109,7 +110,7 @@ export function usersOfStore(
 const reserved = (): Refusal =>
   conflict(`The store ${DEFAULT_STORE} is the store of the data directory, which cannot be changed.`);
 
-async function putStore(parts: StoreParts, exchange: Exchange, name: string): Promise<Reply> {
+const putStore: Change<StoreParts> = async (parts, exchange, name) => {
   if (name === DEFAULT_STORE) return refuse(reserved());
   const users = usersOfStore(parts, exchange, name);
   const refusalOf = (document: RootedDocument) =>
@@ -122,7 +123,7 @@ async function putStore(parts: StoreParts, exchange: Exchange, name: string): Pr
     present(parts, name),
   );
   return put.ok ? { status: put.value.isNew ? 201 : 200, body: "", detail: put.value.detail } : put;
-}
+};
 
 /**
  * Returns why a store must not be written to GeoWebCache's file: GeoWebCache does not start if the file has an unknown
@@ -135,11 +136,11 @@ const faultIn =
       ? `${document.root}: expected a kind of store that GeoWebCache has, because geowebcache.xml must contain it`
       : storeFault(document);
 
-async function deleteStore(parts: StoreParts, exchange: Exchange, name: string): Promise<Reply> {
+const deleteStore: Change<StoreParts> = async (parts, exchange, name) => {
   if (name === DEFAULT_STORE) return refuse(reserved());
   const removed = await deleteObject(parts, STORES, exchange, name, present(parts, name), {
     unknown: unknownStore(name, "DELETE"),
     users: usersOfStore(parts, exchange, name),
   });
   return removed.ok ? { status: 200, body: "", detail: `${name}: removed` } : removed;
-}
+};

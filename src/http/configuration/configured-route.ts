@@ -9,7 +9,7 @@ import type { DocumentReader } from "../../configuration/gwc/secrets.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { asciiJson, escapeXml } from "../../lib/text/escape.ts";
-import { differences } from "../activity-detail.ts";
+import { differences } from "../activity/activity-detail.ts";
 import { type Caller, forbiddenTo } from "../auth/rights.ts";
 import {
   administering,
@@ -23,10 +23,11 @@ import {
 } from "../resource.ts";
 import { answerForm, bodyForm, type DocumentForm, encodeDocument, splitForm } from "./document-form.ts";
 
-type Change = "PUT" | "POST" | "DELETE";
+/** Changes the object with a name. `form` is the form in the address. */
+export type Change<P> = (parts: P, exchange: Exchange, name: string, form: DocumentForm | undefined) => Promise<Reply>;
 
 /** One kind of configured objects: layers, grid sets or stores. */
-export interface Configured {
+export interface Configured<P> {
   /** The path segment after `/rest`. */
   readonly segment: string;
   /** The names of two XML elements: of the list, and of one object in it. */
@@ -37,26 +38,24 @@ export interface Configured {
   readonly find: (exchange: Exchange, name: string) => RootedDocument | undefined;
   /** GeoWebCache's message about an unknown object. */
   readonly unknown: (name: string, method: "GET" | "DELETE") => string;
-  readonly changes: Readonly<
-    Partial<Record<Change, (exchange: Exchange, name: string, at: DocumentForm | undefined) => Promise<Reply>>>
-  >;
+  readonly changes: Readonly<Partial<Record<"PUT" | "POST" | "DELETE", Change<P>>>>;
 }
 
 /** `/rest/SEGMENT` and `/rest/SEGMENT/NAME` (`docs/reference/configuration-interface.md`). */
-export function configuredRoute(configured: Configured): Route {
+export function configuredRoute<P>(parts: P, configured: Configured<P>): Route {
   const { segment } = configured;
   return {
     resourceAt: ([first, second = "", ...more]) => {
       if (first !== "rest" || more.length > 1) return undefined;
       const [last] = more;
-      if (last !== undefined) return second === segment ? objectResource(configured, last) : undefined;
+      if (last !== undefined) return second === segment ? objectResource(parts, configured, last) : undefined;
       const { name, form } = splitForm(second);
       return name === segment ? listResource(configured, form) : undefined;
     },
   };
 }
 
-const listResource = (configured: Configured, ofAddress: DocumentForm | undefined): Resource => ({
+const listResource = <P>(configured: Configured<P>, ofAddress: DocumentForm | undefined): Resource => ({
   methods: {
     GET: reading(async (exchange): Promise<Reply> => {
       const chosen = answerForm(exchange, ofAddress, configured.standard);
@@ -69,7 +68,11 @@ const listResource = (configured: Configured, ofAddress: DocumentForm | undefine
   },
 });
 
-function listXml({ segment, elements }: Configured, { base }: Exchange, names: readonly string[]): string {
+function listXml(
+  { segment, elements }: Pick<Configured<never>, "segment" | "elements">,
+  { base }: Exchange,
+  names: readonly string[],
+): string {
   const [around, one] = elements;
   const prefix = escapeXml(`${base}/rest/${segment}/`);
   // Written directly, because building a document of ten thousand layers first would take half a second.
@@ -83,11 +86,11 @@ function listXml({ segment, elements }: Configured, { base }: Exchange, names: r
   return items.length === 0 ? encodeXml(around, map([])) : `${DECLARATION}<${around}>\n${items.join("")}</${around}>\n`;
 }
 
-function objectResource(configured: Configured, segment: string): Resource {
+function objectResource<P>(parts: P, configured: Configured<P>, segment: string): Resource {
   const { name, form: ofAddress } = splitForm(segment);
   const changes = Object.entries(configured.changes).map(([method, change]): [string, Handler] => [
     method,
-    administering((exchange) => change(exchange, name, ofAddress)),
+    administering((exchange) => change(parts, exchange, name, ofAddress)),
   ]);
   return {
     methods: {

@@ -2,7 +2,8 @@ import { encodeJson, encodeXml } from "../../configuration/gwc/codec/encode-docu
 import type { DocumentNode } from "../../configuration/gwc/document-node.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { acceptedTypes } from "../request.ts";
+import { type Answer, textAnswer } from "../reply.ts";
+import { acceptedTypes } from "../request/request.ts";
 import type { Exchange } from "../resource.ts";
 
 export type DocumentForm = "xml" | "json";
@@ -12,6 +13,25 @@ export function splitForm(segment: string): { readonly name: string; readonly fo
   const found = /^(.*)\.(xml|json)$/s.exec(segment);
   if (found === null) return { name: segment, form: undefined };
   return { name: found[1] ?? "", form: found[2] === "xml" ? "xml" : "json" };
+}
+
+/**
+ * Returns the form in an address of one segment, `NAME[.xml|.json]`, which may be below `/rest`. Undefined for any other
+ * address.
+ */
+export function formOfResource(
+  name: string,
+  segments: readonly string[],
+): { readonly form: DocumentForm | undefined } | undefined {
+  const [segment = "", ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
+  const split = splitForm(segment);
+  return split.name === name && more.length === 0 ? split : undefined;
+}
+
+/** Returns a text of GeoWebCache, with the content type that the address names. */
+export function textOfForm(text: string, form: DocumentForm | undefined): Answer {
+  const answer = textAnswer(200, text);
+  return form === undefined ? answer : { ...answer, type: `application/${form}` };
 }
 
 /** The form of an answer with its content type. */

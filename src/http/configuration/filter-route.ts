@@ -21,8 +21,10 @@ const bad = (message: string): { readonly ok: false; readonly error: Refusal } =
 /** GeoWebCache's message, with its line break. */
 const completed = (): Reply => textAnswer(200, "Filter update completed, no problems encountered.\n");
 
+type FilterParts = Pick<RouteOptions, "updateMasks">;
+
 /** `/rest/filter/NAME/update/TYPE`: reloads the rasters of a request filter (`xml`), or stores new ones (`zip`). */
-export function filterRoute(parts: Pick<RouteOptions, "updateMasks">): Route {
+export function filterRoute(parts: FilterParts): Route {
   return {
     resourceAt: ([first, second, name, third, type, ...more]) => {
       if (first !== "rest" || second !== "filter" || third !== "update") return undefined;
@@ -37,12 +39,7 @@ interface Found {
   readonly filter: RequestFilter;
 }
 
-async function update(
-  parts: Pick<RouteOptions, "updateMasks">,
-  exchange: Exchange,
-  name: string,
-  type: string,
-): Promise<Reply> {
+async function update(parts: FilterParts, exchange: Exchange, name: string, type: string): Promise<Reply> {
   const found = findFilter(exchange.catalogue.layers.values(), name);
   if (found === undefined) return bad(`No filter by the name ${name} was found.`);
   switch (type.toLowerCase()) {
@@ -70,11 +67,7 @@ function findFilter(layers: Iterable<Layer>, name: string): Found | undefined {
 const unsupported = ({ name }: RequestFilter, gridSet: GridSetName): ReturnType<typeof bad> =>
   bad(`The filter ${name} is associated with a layer that does not support ${gridSet}`);
 
-async function updateByXml(
-  parts: Pick<RouteOptions, "updateMasks">,
-  exchange: Exchange,
-  { layer, filter }: Found,
-): Promise<Reply> {
+async function updateByXml(parts: FilterParts, exchange: Exchange, { layer, filter }: Found): Promise<Reply> {
   const decoded = await exchange.body(decodeUpdate);
   if (!decoded.ok) return decoded;
   if (filter.type !== "wms") return bad(`The filter ${filter.name} is not a WMSRasterFilter.`);
@@ -106,11 +99,7 @@ function decodeUpdate(
 }
 
 /** As in GeoWebCache, a body that is not an archive, and an archive for a filter without files, change nothing. */
-async function updateByZip(
-  parts: Pick<RouteOptions, "updateMasks">,
-  exchange: Exchange,
-  { layer, filter }: Found,
-): Promise<Reply> {
+async function updateByZip(parts: FilterParts, exchange: Exchange, { layer, filter }: Found): Promise<Reply> {
   const entries = await exchange.body(readPictures);
   if (!entries.ok) return entries;
   if (filter.type !== "file") return completed();

@@ -8,7 +8,7 @@ import { GLOBAL_ROOTS, mergedSettings, serviceNode, settingsFault } from "../../
 import { refuse } from "../../lib/result.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 import { documentAnswer } from "./configured-route.ts";
-import { bodyForm, splitForm } from "./document-form.ts";
+import { bodyForm, formOfResource } from "./document-form.ts";
 
 /** The version of GeoWebCache's configuration whose elements this interface uses. */
 const VERSION = "2.0.0";
@@ -32,9 +32,10 @@ type GlobalParts = Pick<RouteOptions, "configured" | "changeObject">;
 /** `/rest/global`. */
 export function globalRoute(parts: GlobalParts): Route {
   return {
-    resourceAt: ([first, second = "", ...more]) => {
-      const { name, form } = splitForm(second);
-      if (first !== "rest" || name !== "global" || more.length > 0) return undefined;
+    resourceAt: (segments) => {
+      const found = segments[0] === "rest" ? formOfResource("global", segments) : undefined;
+      if (found === undefined) return undefined;
+      const { form } = found;
       return {
         methods: {
           GET: reading(async (exchange) => documentAnswer(exchange, form, "json", globalDocument(parts))),

@@ -6,8 +6,15 @@ import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import { findSubset } from "../../layer/layer.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
-import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
-import { configuredRoute, deleteObject, type Present, presentObject, putObject } from "./configured-route.ts";
+import type { Exchange, Route, RouteOptions } from "../resource.ts";
+import {
+  type Change,
+  configuredRoute,
+  deleteObject,
+  type Present,
+  presentObject,
+  putObject,
+} from "./configured-route.ts";
 
 type GridSetParts = Pick<RouteOptions, "configured" | "changeObject">;
 
@@ -46,14 +53,11 @@ const GRID_SETS = {
 /** `/rest/gridsets` and `/rest/gridsets/NAME`. */
 export function gridSetsRoute(parts: GridSetParts): Route {
   const { configured } = parts;
-  return configuredRoute({
+  return configuredRoute(parts, {
     segment: "gridsets",
     elements: ["gridSets", "gridSet"],
     standard: "xml",
-    names: () => {
-      const own = configured().gridSets.map(({ id }) => id);
-      return [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
-    },
+    names: () => gridSetIds(parts),
     find: (_, name) => {
       const found = gridSetOf(parts, name);
       const made = documentOf(configured().objects, "gridSet", name);
@@ -61,14 +65,20 @@ export function gridSetsRoute(parts: GridSetParts): Route {
     },
     unknown: unknownGridSet,
     changes: {
-      PUT: (exchange, name) => putGridSet(parts, exchange, name),
-      DELETE: (exchange, name) => deleteGridSet(parts, exchange, name),
+      PUT: putGridSet,
+      DELETE: deleteGridSet,
     },
   });
 }
 
 const unknownGridSet = (name: string, method: "GET" | "DELETE"): string =>
   `Failed to ${method === "GET" ? "get" : "remove"} GridSet. A GridSet with name "${name}" does not exist.`;
+
+/** Returns the ids of the configured grid sets, then of the built-in ones. */
+export function gridSetIds({ configured }: Pick<RouteOptions, "configured">): readonly string[] {
+  const own = configured().gridSets.map(({ id }) => id);
+  return [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
+}
 
 export const gridSetOf = ({ configured }: Pick<RouteOptions, "configured">, name: string): GridSet | undefined =>
   configured().gridSets.find(({ id }) => id === name) ?? builtInGridSet(name);
@@ -99,15 +109,15 @@ export function fixedGridSet({ configured }: Pick<RouteOptions, "configured">, n
 export const usersOf = ({ catalogue }: Pick<Exchange, "catalogue">, name: string): readonly string[] =>
   [...catalogue.layers.values()].flatMap((layer) => (findSubset(layer, name) === undefined ? [] : [layer.name]));
 
-async function putGridSet(parts: GridSetParts, exchange: Exchange, name: string): Promise<Reply> {
+const putGridSet: Change<GridSetParts> = async (parts, exchange, name) => {
   const put = await putObject(parts, GRID_SETS, exchange, name, present(parts, name));
   return put.ok ? { status: put.value.isNew ? 201 : 200, body: "", detail: put.value.detail } : put;
-}
+};
 
-async function deleteGridSet(parts: GridSetParts, exchange: Exchange, name: string): Promise<Reply> {
+const deleteGridSet: Change<GridSetParts> = async (parts, exchange, name) => {
   const removed = await deleteObject(parts, GRID_SETS, exchange, name, present(parts, name), {
     unknown: unknownGridSet(name, "DELETE"),
     users: usersOf(exchange, name),
   });
   return removed.ok ? { status: 200, body: "", detail: `${name}: removed` } : removed;
-}
+};

@@ -1,10 +1,9 @@
 import { refuse } from "../../lib/result.ts";
 import { escapeHtml } from "../../lib/text/escape.ts";
-import { ICON } from "../console/icon.ts";
+import { ICON, LOGO } from "../console/icon.ts";
 import { HTML_TYPE, textAnswer } from "../reply.ts";
 import { type Reply, type Route, reading } from "../resource.ts";
 import { refusedAccept } from "./document-form.ts";
-import { LOGO } from "./logo.ts";
 
 /** The resources on the index page, as in GeoWebCache. */
 const RESOURCES = ["layers", "gridsets", "blobstores", "global", "seed.json", "masstruncate", "diskquota"];

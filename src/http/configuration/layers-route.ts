@@ -16,9 +16,9 @@ import type { Layer } from "../../layer/layer.ts";
 import { asLayerName } from "../../layer/tile-set.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
-import { type Answer, textAnswer } from "../reply.ts";
-import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
+import type { Exchange, Route, RouteOptions } from "../resource.ts";
 import {
+  type Change,
   configuredRoute,
   deleteObject,
   type Present,
@@ -27,7 +27,7 @@ import {
   readerOf,
   withBlanks,
 } from "./configured-route.ts";
-import type { DocumentForm } from "./document-form.ts";
+import { textOfForm } from "./document-form.ts";
 
 type LayerParts = Pick<RouteOptions, "configured" | "changeObject" | "layerOrigin" | "operations">;
 
@@ -79,7 +79,7 @@ export function layersRoute(parts: LayerParts): Route {
     const { root, node } = withShownAddresses(gwcLayerDocument(layer));
     return { root, node: withoutSecrets(node, "reader") };
   };
-  return configuredRoute({
+  return configuredRoute(parts, {
     segment: "layers",
     elements: ["layers", "layer"],
     standard: "json",
@@ -87,9 +87,9 @@ export function layersRoute(parts: LayerParts): Route {
     find: (exchange, name) => find(exchange, name) ?? find(exchange, withBlanks(name)),
     unknown: (name) => `Unknown layer: ${name}`,
     changes: {
-      PUT: (exchange, name, form) => putLayer(parts, exchange, name, form),
-      POST: (exchange, name, form) => postLayer(parts, exchange, name, form),
-      DELETE: (exchange, name, form) => deleteLayer(parts, exchange, name, form),
+      PUT: putLayer,
+      POST: postLayer,
+      DELETE: deleteLayer,
     },
   });
 }
@@ -116,12 +116,7 @@ export function fixedLayer(
     : conflict(`The layer ${name} is defined in ${place}, and is changed there.`);
 }
 
-async function putLayer(
-  parts: LayerParts,
-  exchange: Exchange,
-  name: string,
-  form: DocumentForm | undefined,
-): Promise<Reply> {
+const putLayer: Change<LayerParts> = async (parts, exchange, name, form) => {
   const put = await putObject(
     parts,
     {
@@ -139,21 +134,10 @@ async function putLayer(
   if (exchange.query.get("truncate") === "true" && !put.value.isNew)
     await parts.operations.truncate({ type: "truncateLayer", layer: asLayerName(name), mode: "hard" }, exchange.by);
   return { ...textOfForm("layer saved", form), detail: put.value.detail };
-}
-
-/** Returns a text of GeoWebCache, with the content type of the address. */
-function textOfForm(text: string, form: DocumentForm | undefined): Answer {
-  const answer = textAnswer(200, text);
-  return form === undefined ? answer : { ...answer, type: `application/${form}` };
-}
+};
 
 /** Changes a layer by the deprecated POST. The warning has GeoWebCache's form. */
-async function postLayer(
-  parts: LayerParts,
-  exchange: Exchange,
-  name: string,
-  form: DocumentForm | undefined,
-): Promise<Reply> {
+const postLayer: Change<LayerParts> = async (parts, exchange, name, form) => {
   if (present(parts, exchange, name) === undefined)
     return refuse({
       code: "unknown_layer",
@@ -162,19 +146,14 @@ async function postLayer(
   const answer = await putLayer(parts, exchange, name, form);
   if ("ok" in answer) return answer;
   return { ...answer, body: "", headers: { Warning: "299: Deprecated API. Use PUT instead." } };
-}
+};
 
 /** Removes a layer. This ends its jobs and truncates its tiles. */
-async function deleteLayer(
-  parts: LayerParts,
-  exchange: Exchange,
-  name: string,
-  form: DocumentForm | undefined,
-): Promise<Reply> {
+const deleteLayer: Change<LayerParts> = async (parts, exchange, name, form) => {
   const found = present(parts, exchange, name);
   const removed = await deleteObject(parts, LAYERS, exchange, name, found, {
     unknown: `Unknown layer: ${name}`,
     users: [],
   });
   return removed.ok ? { ...textOfForm(`${name} deleted`, form), detail: `${name}: removed` } : removed;
-}
+};

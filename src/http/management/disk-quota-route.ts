@@ -1,9 +1,10 @@
 import type { DocumentFormat } from "../../body/document.ts";
 import { decodeQuotaChange, encodeQuota } from "../../configuration/gwc/codec/quota-codec.ts";
 import type { QuotaConfiguration, QuotaRoot } from "../../quota/configuration/quota-configuration.ts";
+import { formOfResource } from "../configuration/document-form.ts";
 import { changeQuota } from "../quota-change.ts";
 import type { Answer } from "../reply.ts";
-import { prefersXml } from "../request.ts";
+import { prefersXml } from "../request/request.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 
 type QuotaParts = Pick<RouteOptions, "operations" | "compat">;
@@ -13,11 +14,9 @@ export function diskQuotaRoute(parts: QuotaParts): Route {
   return {
     owns: (first) => first === "diskquota" || first.startsWith("diskquota."),
     resourceAt: (segments) => {
-      const [name = "", ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
-      const found = /^diskquota(?:\.(xml|json))?$/.exec(name);
-      if (found === null || more.length > 0) return undefined;
-      const formatOf = (exchange: Exchange): DocumentFormat =>
-        found[1] === "xml" || found[1] === "json" ? found[1] : negotiated(exchange);
+      const found = formOfResource("diskquota", segments);
+      if (found === undefined) return undefined;
+      const formatOf = (exchange: Exchange): DocumentFormat => found.form ?? negotiated(exchange);
       return {
         methods: {
           GET: reading(async (exchange) =>

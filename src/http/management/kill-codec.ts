@@ -2,7 +2,7 @@ import { MAX_FIELDS } from "../../body/field.ts";
 import { badField, type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { KillScope } from "../../plan/job/job-request.ts";
-import { parseForm } from "../query.ts";
+import { parseForm } from "../request/query.ts";
 
 /** The tasks that a POST to `/rest/seed[/<layer>]` requests to kill. `none`: the request contains no kill field. */
 export type KillRequest =

@@ -3,13 +3,14 @@ import { cutName, unknownLayer } from "../../lib/refusal.ts";
 import { ok, refuse } from "../../lib/result.ts";
 import { planExtentTruncate } from "../../plan/plan-job.ts";
 import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts";
-import { jobDetail, truncationDetail } from "../activity-detail.ts";
+import { jobDetail, truncationDetail } from "../activity/activity-detail.ts";
 import { forbiddenTo } from "../auth/rights.ts";
-import { type Answer, HTML_TYPE } from "../reply.ts";
+import { formOfResource } from "../configuration/document-form.ts";
+import { type Answer, POLICY_HEADER, pageAnswer } from "../reply.ts";
 import { type Exchange, operating, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 import { truncatedPage } from "./killed-page.ts";
 import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-codec.ts";
-import { madeJob, POLICY_HEADER } from "./seed-route.ts";
+import { madeJob } from "./seed-route.ts";
 
 type TruncateParts = Pick<RouteOptions, "operations" | "jobOptions">;
 
@@ -18,14 +19,13 @@ export function massTruncateRoute(parts: TruncateParts): Route {
   return {
     owns: (first) => first === "masstruncate" || first.startsWith("masstruncate."),
     resourceAt: (segments) => {
-      const [name, ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
-      const found = /^masstruncate(?:\.(xml|json))?$/.exec(name ?? "");
-      if (more.length > 0 || found === null) return undefined;
+      const found = formOfResource("masstruncate", segments);
+      if (found === undefined) return undefined;
       return {
         methods: {
           GET: reading(async ({ origin, target }) => {
             const path = `${target.mount}${target.path}`.replace(/\/$/, "").replace(/\.(?:xml|json)$/, "");
-            const format = found[1] === "json" ? "json" : "xml";
+            const { form: format = "xml" } = found;
             const body = encodeMassTruncateList(`${origin}${path}`, format);
             return { status: 200, type: `application/${format}`, body };
           }),
@@ -107,11 +107,6 @@ async function truncateAllAnswer(
   const monitor = { Link: `<${base}/api/v1/truncations>; rel="monitor"` };
   const detail = `${truncated.length} layers: ${truncated.join(", ")}`;
   if (!isForm) return { status: 200, type: "text/plain", body: "", headers: monitor, detail };
-  return {
-    status: 200,
-    type: HTML_TYPE,
-    body: truncatedPage(truncated, `${target.mount}/`),
-    headers: { ...monitor, ...POLICY_HEADER },
-    detail,
-  };
+  const page = pageAnswer(200, truncatedPage(truncated, `${target.mount}/`));
+  return { ...page, headers: { ...monitor, ...POLICY_HEADER }, detail };
 }

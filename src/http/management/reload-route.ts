@@ -1,4 +1,4 @@
-import { textAnswer } from "../reply.ts";
+import { formOfResource, textOfForm } from "../configuration/document-form.ts";
 import { administering, type Reply, type Route, type RouteOptions } from "../resource.ts";
 
 /**
@@ -9,10 +9,9 @@ import { administering, type Reply, type Route, type RouteOptions } from "../res
 export function reloadRoute({ reload, configured }: Pick<RouteOptions, "reload" | "configured">): Route {
   return {
     owns: (first) => first === "rest",
-    resourceAt: ([first, second = "", ...more]) => {
-      const found = /^reload(?:\.(xml|json))?$/.exec(second);
-      if (first !== "rest" || found === null || more.length > 0) return undefined;
-      const [, form] = found;
+    resourceAt: (segments) => {
+      const found = segments[0] === "rest" ? formOfResource("reload", segments) : undefined;
+      if (found === undefined) return undefined;
       return {
         methods: {
           POST: administering(async (): Promise<Reply> => {
@@ -20,8 +19,7 @@ export function reloadRoute({ reload, configured }: Pick<RouteOptions, "reload" 
             if (!reloaded.ok) return reloaded;
             // GeoWebCache's sentence, which scripts search for.
             const done = `TileLayerConfiguration reloaded. Read ${configured().layers.length} layers from configuration resources.`;
-            const answer = textAnswer(200, [done, ...reloaded.value].join("\n"));
-            return form === undefined ? answer : { ...answer, type: `application/${form}` };
+            return textOfForm([done, ...reloaded.value].join("\n"), found.form);
           }),
         },
       };

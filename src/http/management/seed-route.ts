@@ -6,11 +6,10 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { KillScope, TaskRow } from "../../plan/job/job-request.ts";
 import { coverageText, planSeed } from "../../plan/plan-job.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
-import { jobDetail } from "../activity-detail.ts";
-import { POLICY } from "../console/policy.ts";
-import { parseForm } from "../query.ts";
-import { type Answer, HTML_TYPE } from "../reply.ts";
-import { prefersXml } from "../request.ts";
+import { jobDetail } from "../activity/activity-detail.ts";
+import { type Answer, pageAnswer } from "../reply.ts";
+import { parseForm } from "../request/query.ts";
+import { prefersXml } from "../request/request.ts";
 import {
   type Exchange,
   type Handler,
@@ -137,9 +136,6 @@ const WORDS: Readonly<Record<KillScope, string>> = {
   pending: "Requested to terminate pending tasks.",
 };
 
-/** The headers of an HTML page. */
-export const POLICY_HEADER = { "Content-Security-Policy": POLICY } as const;
-
 /** Answers `kill_all`, `kill_thread` and, on a layer, the fields of the seed form. */
 async function formAnswer(
   parts: SeedParts,
@@ -149,14 +145,13 @@ async function formAnswer(
 ): Promise<Reply> {
   const decoded = decodeKill(text, exchange.query);
   if (!decoded.ok) return decoded;
-  const page = (html: string): Answer => ({ status: 200, type: HTML_TYPE, body: html, headers: POLICY_HEADER });
   const home = `${exchange.target.mount}/`;
   switch (decoded.value.kind) {
     case "scope": {
       const { scope } = decoded.value;
       const killed = await parts.operations.kill(scope, layer, exchange.by);
       const detail = `${scope} tasks of ${layer ?? "all layers"}: ${killed.length} ended`;
-      return { ...page(killedPage(killed, WORDS[scope], home)), detail };
+      return { ...pageAnswer(200, killedPage(killed, WORDS[scope], home)), detail };
     }
     case "task": {
       // The classic interface accepts `thread_id` only on the resource of the task's layer.
@@ -164,7 +159,8 @@ async function formAnswer(
       const { taskId } = decoded.value;
       const killed = await parts.operations.killTask(layer, taskId, exchange.by);
       const detail = `task ${taskId} of ${layer}: ${killed.length} ended`;
-      return { ...page(killedPage(killed, `Requested to terminate task ${taskId}.`, home)), detail };
+      const html = killedPage(killed, `Requested to terminate task ${taskId}.`, home);
+      return { ...pageAnswer(200, html), detail };
     }
     case "none": {
       if (layer === undefined) return refuse(nothingToKill());
@@ -172,9 +168,9 @@ async function formAnswer(
       if (!isSeedForm(form)) return refuse(neitherSeedNorKill(text));
       const made = await submit(parts, exchange, layer, decodeSeedForm(form));
       if (!made.ok) return made;
-      const submitted = page(seedSubmittedPage(layer, made.value.taskIds, home));
       const { headers, jobId } = madeJob(exchange, made.value.jobId);
-      return { ...submitted, headers: { ...POLICY_HEADER, ...headers }, jobId, detail: made.value.detail };
+      const html = seedSubmittedPage(layer, made.value.taskIds, home);
+      return { ...pageAnswer(200, html, headers), jobId, detail: made.value.detail };
     }
   }
 }

@@ -25,3 +25,10 @@ export const gauge = (name: string, help: string, values: Values | number | bigi
   ...counter(name, help, values),
   Kind: Gauge,
 });
+
+/** Returns one value of each item. `labels` are the members that are labels. */
+export const each = <L extends string, V extends string>(
+  items: readonly Readonly<Record<L, string> & Record<V, number | bigint>>[],
+  labels: readonly L[],
+  value: V,
+): Values => items.map((item) => [Object.fromEntries(labels.map((label) => [label, item[label]])), item[value]]);

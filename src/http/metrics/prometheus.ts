@@ -5,7 +5,7 @@ import { ownVersion } from "../../lib/process/version.ts";
 import { quotaBytes } from "../../quota/configuration/quota-bytes.ts";
 import { TILE_RESULTS } from "../tiles/tile-times.ts";
 import { nodeMetrics } from "./cluster-metrics.ts";
-import { counter, gauge, type Labels, type Metric, type Values } from "./metric.ts";
+import { counter, each, gauge, type Labels, type Metric, type Values } from "./metric.ts";
 import type { RenderMetrics, Sample, ServingMetrics, WholeSample } from "./metrics-sample.ts";
 
 /** The metrics of the process. Collection starts with the first scrape. */
@@ -83,37 +83,21 @@ const wholeMetrics = ({ jobs, usage, quota, schedules, renders }: WholeSample): 
 ];
 
 const jobMetrics = (jobs: WholeSample["jobs"]): readonly Metric[] => [
-  gauge(
-    "jobs",
-    "Jobs that have not ended",
-    jobs.jobs.map(({ state, count }) => [{ state }, count]),
-  ),
+  gauge("jobs", "Jobs that have not ended", each(jobs.jobs, ["state"], "count")),
   gauge(
     "tasks",
     "Tasks of jobs that have not ended; a pending task waits for a permit",
-    jobs.tasks.map(({ state, count }) => [{ state }, count]),
+    each(jobs.tasks, ["state"], "count"),
   ),
-  counter(
-    "jobs_ended_total",
-    "Jobs that have ended",
-    jobs.ended.map(({ count, ...labels }) => [labels, count]),
-  ),
-  counter(
-    "job_tiles_total",
-    "Tiles of jobs, by result",
-    jobs.tiles.map(({ count, ...labels }) => [labels, count]),
-  ),
-  counter(
-    "job_tile_failures_total",
-    "Failed tiles of jobs, by class",
-    jobs.failures.map(({ count, ...labels }) => [labels, count]),
-  ),
+  counter("jobs_ended_total", "Jobs that have ended", each(jobs.ended, ["type", "outcome"], "count")),
+  counter("job_tiles_total", "Tiles of jobs, by result", each(jobs.tiles, ["type", "outcome"], "count")),
+  counter("job_tile_failures_total", "Failed tiles of jobs, by class", each(jobs.failures, ["class"], "count")),
   counter("job_written_bytes_total", "Bytes written for jobs", jobs.bytes),
   gauge("job_history_bytes", "Bytes of the jobs in the state database", jobs.history.bytes),
   counter(
     "jobs_trimmed_total",
     "Ended jobs that were removed from the history, by the limit that they exceeded",
-    jobs.history.trimmed.map(({ reason, count }) => [{ reason }, count]),
+    each(jobs.history.trimmed, ["reason"], "count"),
   ),
   counter("job_retries_total", "Retries of renders for jobs", jobs.retries),
 ];
@@ -171,34 +155,30 @@ const tileMetrics = ({ tiles, memory, diskTiers }: ServingMetrics): readonly Met
   ...(diskTiers.length === 0 ? [] : diskTierMetrics(diskTiers)),
 ];
 
-const diskTierMetrics = (tiers: ServingMetrics["diskTiers"]): readonly Metric[] => {
-  const byStore = (name: Exclude<keyof (typeof tiers)[number], "store">): Values =>
-    tiers.map((tier) => [{ store: tier.store }, tier[name]]);
-  return [
-    gauge("disk_tier_bytes", "Space of tiles of a remote store on the local disk", byStore("bytes")),
-    gauge("disk_tier_limit_bytes", "Largest space of these tiles", byStore("limitBytes")),
-    counter("disk_tier_hits_total", "Reads of a remote store that the local disk answered", byStore("hits")),
-    counter(
-      "disk_tier_failures_total",
-      "Faults of the disk; the requests were answered without the disk tier",
-      byStore("failures"),
-    ),
-  ];
-};
+const diskTierMetrics = (tiers: ServingMetrics["diskTiers"]): readonly Metric[] => [
+  gauge("disk_tier_bytes", "Space of tiles of a remote store on the local disk", each(tiers, ["store"], "bytes")),
+  gauge("disk_tier_limit_bytes", "Largest space of these tiles", each(tiers, ["store"], "limitBytes")),
+  counter(
+    "disk_tier_hits_total",
+    "Reads of a remote store that the local disk answered",
+    each(tiers, ["store"], "hits"),
+  ),
+  counter(
+    "disk_tier_failures_total",
+    "Faults of the disk; the requests were answered without the disk tier",
+    each(tiers, ["store"], "failures"),
+  ),
+];
 
 const byLayer = (tiles: ServingMetrics["tiles"], name: keyof TileCounts): Values =>
   [...tiles].map(([layer, counts]) => [{ layer }, counts[name]]);
 
 const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: RenderMetrics): readonly Metric[] => [
-  gauge(
-    "upstream_in_flight",
-    "Connections to the upstream in use",
-    upstreams.map(({ upstream, inUse }) => [{ upstream }, inUse]),
-  ),
+  gauge("upstream_in_flight", "Connections to the upstream in use", each(upstreams, ["upstream"], "inUse")),
   gauge(
     "upstream_connections",
     "Connections to the upstream that may be in use now",
-    upstreams.map(({ upstream, allowed }) => [{ upstream }, allowed]),
+    each(upstreams, ["upstream"], "allowed"),
   ),
   gauge(
     "upstream_queue",
@@ -231,20 +211,12 @@ const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: Ren
 ];
 
 const usageMetrics = (usage: WholeSample["usage"], quota: WholeSample["quota"]): readonly Metric[] => [
-  gauge(
-    "usage_tiles",
-    "Stored tiles",
-    usage.layers.map(({ layer, tiles }) => [{ layer }, tiles]),
-  ),
-  gauge(
-    "usage_bytes",
-    "Bytes of the stored tiles",
-    usage.layers.map(({ layer, bytes }) => [{ layer }, bytes]),
-  ),
+  gauge("usage_tiles", "Stored tiles", each(usage.layers, ["layer"], "tiles")),
+  gauge("usage_bytes", "Bytes of the stored tiles", each(usage.layers, ["layer"], "bytes")),
   gauge(
     "usage_allocated_bytes",
     "Bytes of the stored tiles on the disk, in whole blocks",
-    usage.layers.map(({ layer, bytesOnDisk }) => [{ layer }, bytesOnDisk]),
+    each(usage.layers, ["layer"], "bytesOnDisk"),
   ),
   gauge("quota_enabled", "1: the disk quota is enforced", quota.enabled ? 1 : 0),
   gauge("quota_bytes", "The global quota, enforced or not", quotaBytes(quota.globalQuota)),

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { contentEtag } from "../../lib/http/etag.ts";
+import type { PreparedTile, StoredDocument } from "./reply/tile-reply.ts";
 import type { RequestedDocument } from "./tile-parts.ts";
-import type { PreparedTile, StoredDocument } from "./tile-reply.ts";
 
 /** The most parsed tile addresses in memory. Long addresses (filters by regex) are parsed for each request. */
 const MOST_TILES = 8192;

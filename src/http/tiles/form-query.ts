@@ -3,7 +3,7 @@ import { decodeText, placeOf } from "../../body/body-text.ts";
 import { inCharset } from "../../body/charset.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { readBody } from "../request.ts";
+import { readBody } from "../request/request.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 

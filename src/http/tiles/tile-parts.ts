@@ -9,7 +9,8 @@ import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
 import { findSubset, type Layer } from "../../layer/layer.ts";
 import { badField, type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { OgcException } from "./ogc-exception.ts";
+import type { Query } from "../request/query.ts";
+import type { OgcException } from "./reply/ogc-exception.ts";
 
 /** A refusal with an exception code for OGC documents. Protocols with plain text answers ignore the code. */
 export type ProtocolRefusal = Refusal & {
@@ -35,6 +36,16 @@ export type ParsedAddress =
   | { readonly kind: "map"; readonly request: MapRequest }
   | { readonly kind: "info"; readonly query: UpstreamQuestion }
   | RequestedDocument;
+
+/** Parses the remaining path and the query. Pure. Never throws, for any input of a client. */
+export type Parser = (
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: Query,
+) => Result<ParsedAddress, ProtocolRefusal>;
+
+/** Parses a query without a path. */
+export type QueryParser = (catalogue: Catalogue, query: Query) => Result<ParsedAddress, ProtocolRefusal>;
 
 export type RequestedDocument = WholeDocument | CatalogueDocument;
 

@@ -5,19 +5,18 @@ import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-que
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { badField, type Refusal, refusalMessage } from "../../lib/refusal.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { refusedAccept } from "../configuration/document-form.ts";
+import { goneSignal } from "../connection/gone.ts";
 import { failureError, refusalError, STATUS } from "../errors.ts";
-import { goneSignal } from "../gone.ts";
-import { parseQuery } from "../query.ts";
+import { parseQuery } from "../request/query.ts";
 import { CatalogueMemo } from "./catalogue-memo.ts";
-import { wantsStoredOnly } from "./conditional.ts";
-import { PackedBodies } from "./content-coding.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
 import { withForm } from "./form-query.ts";
-import { isLong, longDocumentTag, sendLongDocument } from "./long-document.ts";
-import type { Dialect } from "./ogc-exception.ts";
-import type { PackedTile, ProtocolRefusal, RequestedDocument } from "./tile-parts.ts";
+import { wantsStoredOnly } from "./reply/conditional.ts";
+import { PackedBodies } from "./reply/content-coding.ts";
+import { isLong, longDocumentTag, sendLongDocument } from "./reply/long-document.ts";
+import type { Dialect } from "./reply/ogc-exception.ts";
 import {
   type PreparedTile,
   prepareTile,
@@ -34,7 +33,8 @@ import {
   sendPreflight,
   sendTile,
   sendUnauthorized,
-} from "./tile-reply.ts";
+} from "./reply/tile-reply.ts";
+import type { PackedTile, ProtocolRefusal, RequestedDocument } from "./tile-parts.ts";
 import { dialectOfPath, parseRequested, routeOf, type TileRoute, takesForm } from "./tile-route.ts";
 import { TileTimes } from "./tile-times.ts";
 import { TileTraffic } from "./tile-traffic.ts";
@@ -62,8 +62,7 @@ export interface TileProtocolOptions {
   readonly clientOf: (request: IncomingMessage) => string;
   /** Returns whether the credentials of a request permit secured layers and `?explain`. */
   readonly authorised: (request: IncomingMessage, gone: AbortSignal) => Promise<boolean>;
-  /** Returns milliseconds since 1970, for Expires. */
-  readonly now?: () => number;
+  readonly clock: Clock;
 }
 
 /** The most bytes of compressed bodies in memory: of data tiles and documents. */
@@ -112,7 +111,6 @@ function resultOf(outcome: TileOutcome): "failed" | "hit" | "miss" {
 /** The tile protocols, with the prepared tiles and documents of the present catalogue. */
 export class TileProtocols {
   readonly #options: TileProtocolOptions;
-  readonly #now: () => number;
   #memo: CatalogueMemo;
   readonly #packed = new PackedBodies(PACKED_BYTES);
   /** How long clients waited for tiles. */
@@ -123,7 +121,6 @@ export class TileProtocols {
 
   constructor(options: TileProtocolOptions) {
     this.#options = options;
-    this.#now = options.now ?? machineClock.now;
     this.#memo = new CatalogueMemo(options.catalogue());
   }
 
@@ -173,7 +170,7 @@ export class TileProtocols {
       return sent;
     }
     const result = resultOf(outcome);
-    const bucket = this.times.observe(result, machineClock.monotonicNow() - beganMs);
+    const bucket = this.times.observe(result, this.#options.clock.monotonicNow() - beganMs);
     const hasBody = response.statusCode !== 304 && response.req.method !== "HEAD";
     const bytes = outcome.kind === "tile" && hasBody ? outcome.tile.bytes.byteLength : 0;
     this.traffic.count(name, result, bucket, bytes);
@@ -190,8 +187,9 @@ export class TileProtocols {
       return sendError(response, failureError(failure), prepared.dialect);
     }
     if (outcome.kind === "filtered") return sendFiltered(prepared, outcome, response);
-    if (prepared.request.format.kind === "image") return sendTile(prepared, outcome.tile, response, this.#now());
-    return sendData(prepared, outcome.tile, response, this.#now(), this.#packed);
+    if (prepared.request.format.kind === "image")
+      return sendTile(prepared, outcome.tile, response, this.#options.clock.now());
+    return sendData(prepared, outcome.tile, response, this.#options.clock.now(), this.#packed);
   }
 
   async #waitFor(
@@ -221,7 +219,7 @@ export class TileProtocols {
   }
 
   #serve(prepared: PreparedTile, response: ServerResponse): Promise<void> | void {
-    const beganMs = machineClock.monotonicNow();
+    const beganMs = this.#options.clock.monotonicNow();
     return this.#guarded(prepared.request.layer, response, () => {
       const outcome = this.#options.reader.read(prepared.request, () => this.#requesterOf(response));
       return outcome instanceof Promise
@@ -241,14 +239,14 @@ export class TileProtocols {
     if (outcome.kind === "failure" && outcome.failure.code !== "no_tile")
       return sendError(response, failureError(outcome.failure), dialect);
     const tile = outcome.kind === "tile" ? outcome.tile : undefined;
-    sendPacked(response, request, contentType, pack(tile?.bytes, baseUrl), tile, this.#now());
+    sendPacked(response, request, contentType, pack(tile?.bytes, baseUrl), tile, this.#options.clock.now());
   }
 
   async #serveMap(map: MapRequest, dialect: Dialect, response: ServerResponse): Promise<void> {
     this.#maps++;
     const outcome = await this.#options.maps.render(map, this.#requesterOf(response));
     if (response.destroyed) return;
-    if (outcome.kind === "map") sendMap(response, map, outcome, this.#now());
+    if (outcome.kind === "map") sendMap(response, map, outcome, this.#options.clock.now());
     else sendError(response, failureError(outcome.failure), dialect);
   }
 
@@ -319,7 +317,7 @@ export class TileProtocols {
         if (!("parts" in selected) || !isLong(catalogue))
           return sendDocument(response, this.#memo.document(selected, baseUrl), this.#packed);
         const etag = longDocumentTag(catalogue, selected, baseUrl);
-        return sendLongDocument(response, selected, { etag, baseUrl });
+        return sendLongDocument(response, selected, { etag, baseUrl, clock: this.#options.clock });
       }
       case "map":
         return this.#guarded(selected.request.layer, response, () =>
@@ -339,7 +337,7 @@ export class TileProtocols {
             this.#options.renderUncached(selected.request, goneSignal(response)),
             prepared,
             response,
-            machineClock.monotonicNow(),
+            this.#options.clock.monotonicNow(),
           ),
         );
       }

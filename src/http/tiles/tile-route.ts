@@ -1,21 +1,17 @@
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { segmentsOf } from "../percent.ts";
-import { parseQuery, type Query } from "../query.ts";
+import { segmentsOf } from "../request/percent.ts";
+import { parseQuery, type Query } from "../request/query.ts";
 import { parseKml } from "./kml/kml-address.ts";
 import { parseOgc } from "./ogc/ogc-address.ts";
-import type { Dialect } from "./ogc-exception.ts";
-import { notFound, type ParsedAddress, type ProtocolRefusal } from "./tile-parts.ts";
+import type { Dialect } from "./reply/ogc-exception.ts";
+import { notFound, type ParsedAddress, type Parser, type ProtocolRefusal } from "./tile-parts.ts";
 import { parseTms } from "./tms/tms-address.ts";
 import { parseWms, wmsVersion } from "./wms/wms-address.ts";
 import { parseWmtsKvp, parseWmtsRest } from "./wmts/wmts-address.ts";
 import { parseTileJson } from "./xyz/tilejson.ts";
-import { parseGmaps, parseQuadkey, parseVe } from "./xyz/web-tile.ts";
-import { parseXyz } from "./xyz/xyz-address.ts";
-
-/** Parses the remaining path and the query. Pure. Never throws, for any input of a client. */
-type Parser = (catalogue: Catalogue, rest: readonly string[], query: Query) => Result<ParsedAddress, ProtocolRefusal>;
+import { parseGmaps, parseQuadkey, parseVe, parseXyz } from "./xyz/xyz-address.ts";
 
 /** The protocols whose addresses begin with their name. */
 const OWN_SEGMENT = {

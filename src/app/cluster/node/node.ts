@@ -82,6 +82,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
       },
     },
     clock: machineClock,
+    random: machineRandom,
     log,
   });
   const leadState = new LeadState(own, serving, log);

@@ -1,11 +1,10 @@
 import * as z from "zod";
 import { defined } from "../../../lib/defined.ts";
 import { text } from "../../../lib/document-fields.ts";
-import type { RouteOptions } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
+import { ok } from "../../../lib/result.ts";
 import { operation } from "../api-operation.ts";
-import { page, readingQuery, yesOrNo } from "../query-fields.ts";
-import { activityDocument } from "./activity-document.ts";
+import { activityDocument } from "../events/server-events.ts";
+import { page, yesOrNo } from "../query-fields.ts";
 
 const activityQuery = z.object({
   ...page({ most: 1_000, standard: 100, cursor: "the id of an entry" }),
@@ -22,12 +21,11 @@ export const activityOperations = [
     "GET /activity",
     "listActivity",
     "Lists changes and refused requests, the newest first",
-    { query: activityQuery, answers: "Activity", failures: [400] },
-    ({ operations }: Pick<RouteOptions, "operations">) =>
-      readingQuery(activityQuery, async ({ limit, after, q, ...filter }) => {
-        const page = { limit, ...defined({ after }) };
-        const entries = await operations.activity(page, { ...filter, ...defined({ text: q }) });
-        return documentAnswer("Activity", { activity: entries.map(activityDocument) });
-      }),
+    { query: activityQuery, answer: "Activity", failures: [400] },
+    async ({ operations }, { fields: { limit, after, q, ...filter } }) => {
+      const page = { limit, ...defined({ after }) };
+      const entries = await operations.activity(page, { ...filter, ...defined({ text: q }) });
+      return ok({ activity: entries.map(activityDocument) });
+    },
   ),
 ];

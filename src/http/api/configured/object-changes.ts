@@ -1,38 +1,70 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../configuration/gwc/configured-object.ts";
+import {
+  documentOf,
+  type ObjectEffect,
+  type ObjectKind,
+  overriddenKey,
+} from "../../../configuration/gwc/configured-object.ts";
+import type { RootedDocument } from "../../../configuration/gwc/document-node.ts";
 import { inObject } from "../../../configuration/gwc/object-origin.ts";
 import { ownDocument } from "../../../configuration/gwc/own-document.ts";
-import { asLayerName } from "../../../layer/tile-set.ts";
-import type { Content } from "../../../lib/is-map.ts";
+import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { masked } from "../../../lib/text/masked.ts";
-import { differences, withDetail } from "../../activity-detail.ts";
-import { administering, type Exchange, type Reply, type RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
-import { type ApiOperation, operation } from "../api-operation.ts";
-import { isObject, parseConfigurationObject, withoutNulls } from "../json-body.ts";
+import { differences, withDetail } from "../../activity/activity-detail.ts";
+import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
+import { type ApiOperation, type Call, documentAnswer, noContent, operation } from "../api-operation.ts";
+import type { Documents } from "../documents/documents.ts";
+import { parseConfigurationObject, withoutNulls } from "../json-body.ts";
 import { answer, created, gone } from "../openapi/openapi-parts.ts";
-import { decodeStrictQuery, yesOrNo } from "../query-fields.ts";
-import { effectDocument } from "./change-effect.ts";
-import { expectedTag } from "./preconditions.ts";
+import { flag } from "../query-fields.ts";
 import { mergePatch, withSecrets } from "./secrets.ts";
 
 const changeQuery = z.object({
-  dryRun: yesOrNo
-    .default(false)
-    .meta({ default: false, description: "true: changes nothing, and returns the effect of the change" }),
-  truncate: yesOrNo.default(false).meta({
-    default: false,
-    description: "true: truncates the layer after the change, because its tiles are outdated",
-  }),
+  dryRun: flag("true: changes nothing, and returns the effect of the change"),
+  truncate: flag("true: truncates the layer after the change, because its tiles are outdated"),
 });
 
 const removalQuery = changeQuery.pick({ dryRun: true });
 
+type DocumentName = "Layer" | "GridSet" | "Store";
+
+/** A kind of objects that PUT, PATCH and DELETE can change. `T` is an object in force. */
+export interface ChangedKind<T, N extends DocumentName> {
+  readonly kind: ObjectKind;
+  /** The name of the kind for messages. */
+  readonly what: string;
+  /** The key of the content that contains the name. */
+  readonly nameKey: "name" | "id";
+  readonly find: (name: string) => T | undefined;
+  readonly unknown: (name: string) => Refusal;
+  /** Returns an object in the form of the configuration file, with secrets masked. */
+  readonly shown: (found: T) => Content;
+  /** Returns an object in the form of the configuration file, with its secrets. */
+  readonly whole: (found: T) => Content;
+  /** Returns the content of an object that was made over HTTP, with its secrets. */
+  readonly made: (document: RootedDocument) => Content;
+  readonly tag: (found: T) => string;
+  /** Returns why an object cannot be changed over HTTP. Undefined if it can. */
+  readonly fixed: (name: string) => Refusal | undefined;
+  readonly describe: (
+    found: T,
+    facts: { readonly base: string; readonly editable: boolean },
+  ) => Documents[N] | Promise<Documents[N]>;
+  /** Returns why an object cannot have a name. Undefined if it can. Absent if no name is reserved. */
+  readonly reserved?: (name: string) => Refusal | undefined;
+  /** Returns the layers that use an object. Such an object cannot be removed. */
+  readonly users: (exchange: Exchange, name: string) => readonly string[];
+}
+
+type Parts = Pick<RouteOptions, "configured" | "changeObject" | "previewObject" | "operations">;
+
 /** The present state of an object. */
-export interface PresentObject {
+interface PresentObject {
   /** The object in the form of the configuration file, with secrets masked. */
   readonly shown: Content;
   /** The object as it was made over HTTP, with its secrets. Undefined if it was not made over HTTP. */
@@ -44,37 +76,43 @@ export interface PresentObject {
   readonly fixed: Refusal | undefined;
 }
 
-/** A kind of objects that PUT, PATCH and DELETE can change. */
-export interface ChangedKind {
-  readonly kind: ObjectKind;
-  /** The name of the kind for messages. */
-  readonly what: string;
-  /** The key of the content that contains the name. */
-  readonly nameKey: "name" | "id";
-  readonly present: (exchange: Exchange, name: string) => PresentObject | undefined;
-  readonly unknown: (name: string) => Refusal;
-  /** Returns the answer with the object after the change. */
+/** The objects of a kind, which PUT, PATCH and DELETE change. */
+interface ChangedObjects
+  extends Pick<ChangedKind<never, DocumentName>, "kind" | "what" | "nameKey" | "unknown" | "reserved" | "users"> {
+  readonly present: (name: string) => PresentObject | undefined;
+  /** Returns the answer with an object. */
   readonly answer: (exchange: Exchange, name: string, status: number) => Promise<Reply>;
-  /** Returns why an object cannot have a name. Undefined if it can. Absent if no name is reserved. */
-  readonly reserved?: (name: string) => Refusal | undefined;
-  /** Returns why the object cannot be removed. Undefined if it can. */
-  readonly inUse: (exchange: Exchange, name: string) => Refusal | undefined;
 }
 
-type Parts = Pick<RouteOptions, "configured" | "changeObject" | "previewObject" | "operations">;
-
-/** Returns whether an object can be changed under `/api/v1`. `fixed` is why it cannot be changed over HTTP. */
-export const isEditable = ({ configured }: Pick<RouteOptions, "configured">, fixed: Refusal | undefined): boolean =>
-  fixed === undefined && configured().geowebcache === undefined;
-
-/** Returns the Location header of a created object. Returns no header for any other status. */
-export const locationOf = (
-  status: number,
-  base: string,
-  collection: "layers" | "grid-sets" | "stores",
-  name: string,
-): { readonly Location?: string } =>
-  status === 201 ? { Location: `${base}/api/v1/${collection}/${encodeURIComponent(name)}` } : {};
+function objectsOf<T, N extends DocumentName>(
+  { configured }: Parts,
+  kind: ChangedKind<T, N>,
+  { document, collection }: { readonly document: N; readonly collection: string },
+): ChangedObjects {
+  return {
+    ...kind,
+    present: (name) => {
+      const found = kind.find(name);
+      if (found === undefined) return undefined;
+      const made = documentOf(configured().objects, kind.kind, name);
+      return {
+        shown: kind.shown(found),
+        made: made && kind.made(made),
+        whole: kind.whole(found),
+        tag: kind.tag(found),
+        fixed: kind.fixed(name),
+      };
+    },
+    answer: async ({ base }, name, status) => {
+      const found = kind.find(name);
+      if (found === undefined) return refuse(kind.unknown(name));
+      const editable = kind.fixed(name) === undefined && configured().geowebcache === undefined;
+      const Location = `${base}/api/v1/${collection}/${encodeURIComponent(name)}`;
+      const headers = { ETag: kind.tag(found), ...(status === 201 ? { Location } : {}) };
+      return documentAnswer(document, await kind.describe(found, { base, editable }), status, headers);
+    },
+  };
+}
 
 const ifMatch = {
   name: "If-Match",
@@ -87,16 +125,20 @@ const ANY_OBJECT = { required: true, content: { "application/json": { schema: { 
 /**
  * Returns the operations on one object: GET returns it, PUT and PATCH change one that was made over HTTP, and DELETE
  * removes it.
+ * @param collection the first segment of the path
  * @param summary of GET
  * @param keys the document of the keys of the configuration. Absent: any object
  */
-export function objectOperations(
-  path: `/${string}`,
-  document: "Layer" | "GridSet" | "Store",
+export function objectOperations<T, N extends DocumentName>(
+  [collection, key]: readonly [collection: string, key: string],
+  document: N,
   { summary, keys }: { readonly summary: string; readonly keys?: string },
-  kindOf: (parts: RouteOptions) => ChangedKind,
+  kindOf: (parts: RouteOptions) => ChangedKind<T, N>,
 ): readonly ApiOperation[] {
-  const changes = { headers: [ifMatch], query: changeQuery, failures: [400, 404, 409, 412, 413] };
+  const path = `/${collection}/{${key}}` as const;
+  const objects = (parts: RouteOptions) => objectsOf(parts, kindOf(parts), { document, collection });
+  const changes = { need: "administer", headers: [ifMatch], query: changeQuery } as const;
+  const failures = [400, 404, 409, 412, 413];
   const effect = answer(document, "ConfigurationEffect");
   return [
     operation(
@@ -104,33 +146,33 @@ export function objectOperations(
       `get${document}`,
       summary,
       { answers: { 200: answer(document) }, failures: [404] },
-      (parts, name) => reader((exchange) => kindOf(parts).answer(exchange, name, 200)),
+      (parts, exchange) => objects(parts).answer(exchange, exchange.key, 200),
     ),
     operation(
       `PUT ${path}`,
       `put${document}`,
       "Creates or replaces an object that was made over HTTP: the keys of the configuration",
-      { ...changes, body: keys ?? ANY_OBJECT, answers: { 200: effect, 201: created(document) } },
-      (parts, name) => administering((exchange) => changed(parts, kindOf(parts), exchange, name, "PUT")),
+      { ...changes, body: keys ?? ANY_OBJECT, answers: { 200: effect, 201: created(document) }, failures },
+      (parts, call) => changed(parts, objects(parts), call, "PUT"),
     ),
     operation(
       `PATCH ${path}`,
       `change${document}`,
       "Changes single keys of an object that was made over HTTP (RFC 7396)",
-      { ...changes, body: ANY_OBJECT, answers: { 200: effect } },
-      (parts, name) => administering((exchange) => changed(parts, kindOf(parts), exchange, name, "PATCH")),
+      { ...changes, body: ANY_OBJECT, answers: { 200: effect }, failures },
+      (parts, call) => changed(parts, objects(parts), call, "PATCH"),
     ),
     operation(
       `DELETE ${path}`,
       `remove${document}`,
       "Removes an object that was made over HTTP, and the tiles of a removed layer",
       {
-        headers: [ifMatch],
+        ...changes,
         query: removalQuery,
         answers: { 200: answer("ConfigurationEffect"), ...gone },
         failures: [400, 404, 409, 412],
       },
-      (parts, name) => administering((exchange) => removed(parts, kindOf(parts), exchange, name)),
+      (parts, call) => removed(parts, objects(parts), call),
     ),
   ];
 }
@@ -140,14 +182,13 @@ const plain = (content: Content): unknown => JSON.parse(JSON.stringify(content))
 
 async function changed(
   parts: Parts,
-  kind: ChangedKind,
-  exchange: Exchange,
-  name: string,
+  kind: ChangedObjects,
+  exchange: Call<typeof changeQuery, string>,
   method: "PUT" | "PATCH",
 ): Promise<Reply> {
-  const query = decodeStrictQuery(changeQuery, exchange);
-  if (!query.ok) return query;
-  const present = kind.present(exchange, name);
+  const { key: name, fields } = exchange;
+  const { dryRun, truncate } = fields;
+  const present = kind.present(name);
   const isPatch = method === "PATCH";
   if (isPatch && present === undefined) return refuse(kind.unknown(name));
   const body = await exchange.body((bytes) => parseConfigurationObject(bytes, kind.what));
@@ -159,7 +200,6 @@ async function changed(
   if (!content.ok) return content;
   const expected = expectedTag(exchange.headers, present?.tag ?? null);
   if (!expected.ok) return expected;
-  const { dryRun, truncate } = query.value;
   const effect = async (result: "created" | "changed" | "unchanged", of = NO_EFFECT): Promise<Reply> => ({
     ...documentAnswer("ConfigurationEffect", await effectDocument(parts.operations, result, of, truncatedLayer())),
     isPreview: true,
@@ -172,7 +212,7 @@ async function changed(
   if (fixed !== undefined) return refuse(fixed);
   const filled = withSecrets(content.value, whole);
   if (!filled.ok) return filled;
-  const document = ownDocument(isObject(filled.value) ? filled.value : {});
+  const document = ownDocument(isMap(filled.value) ? filled.value : {});
   // A patch requires the state that it was merged with.
   const tag = isPatch ? (present?.tag ?? null) : expected.value;
   const change = { kind: kind.kind, name, document, ...(tag === undefined ? {} : { expected: tag }) };
@@ -191,7 +231,7 @@ async function changed(
 }
 
 /** Returns why an object of GeoWebCache's directory cannot have keys of the configuration file. Undefined if it can. */
-function inDirectory({ configured }: Parts, { what }: ChangedKind, name: string): Refusal | undefined {
+function inDirectory({ configured }: Parts, { what }: ChangedObjects, name: string): Refusal | undefined {
   const directory = configured().geowebcache?.directory;
   return directory === undefined
     ? undefined
@@ -203,29 +243,33 @@ function inDirectory({ configured }: Parts, { what }: ChangedKind, name: string)
 const NO_EFFECT: ObjectEffect = { layers: [], moved: [], relocated: [] };
 
 /** Returns a content with the name in the address. Refuses another name in the content. */
-function named({ nameKey }: ChangedKind, content: unknown, name: string): Result<Content, Refusal> {
-  const given = isObject(content) ? content : {};
+function named({ nameKey }: ChangedObjects, content: unknown, name: string): Result<Content, Refusal> {
+  const given = isMap(content) ? content : {};
   const own = given[nameKey] ?? name;
   return own === name
     ? ok({ ...given, [nameKey]: name })
     : refuse(badField(nameKey, `the name in the address, ${JSON.stringify(name)}`, own));
 }
 
-async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name: string): Promise<Reply> {
-  const query = decodeStrictQuery(removalQuery, exchange);
-  if (!query.ok) return query;
-  const present = kind.present(exchange, name);
+async function removed(
+  parts: Parts,
+  kind: ChangedObjects,
+  exchange: Call<typeof removalQuery, string>,
+): Promise<Reply> {
+  const { key: name, fields } = exchange;
+  const present = kind.present(name);
   if (present === undefined) return refuse(kind.unknown(name));
   const expected = expectedTag(exchange.headers, present.tag);
   if (!expected.ok) return expected;
-  const why = present.fixed ?? kind.inUse(exchange, name);
-  if (why !== undefined) return refuse(why);
+  if (present.fixed !== undefined) return refuse(present.fixed);
+  const users = kind.users(exchange, name);
+  if (users.length > 0) return refuse(conflict(`The ${kind.what} ${name} is in use by ${users.join(", ")}.`));
   const tag = expected.value === undefined ? {} : { expected: expected.value };
   const isInFile =
     present.made === undefined || parts.configured().overridden.has(overriddenKey({ kind: kind.kind, name }));
   const change = { kind: kind.kind, name, document: undefined, ...(isInFile ? { isInFile } : {}), ...tag };
   const layer = kind.kind === "layer" ? asLayerName(name) : undefined;
-  if (query.value.dryRun) {
+  if (fields.dryRun) {
     const preview = await parts.previewObject(change);
     if (!preview.ok) return refuse(inBody(preview.error));
     const document = await effectDocument(parts.operations, "removed", preview.value, layer);
@@ -233,7 +277,7 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
   }
   const done = await parts.changeObject(change, exchange.by);
   if (!done.ok) return refuse(inBody(done.error));
-  return { status: 204, body: "", detail: `${kind.what} ${name}: removed` };
+  return noContent(`${kind.what} ${name}: removed`);
 }
 
 /** Converts the paths of a refusal to paths of the request body. */
@@ -249,4 +293,70 @@ function inBody(refusal: Refusal): Refusal {
   });
   const [first, ...others] = problems.map(({ message }) => message);
   return { code: "bad_field", message: first ?? "the body is not valid", details: others, problems };
+}
+
+const failed = (message: string): { readonly ok: false; readonly error: Refusal } =>
+  refuse({ code: "precondition_failed", message });
+
+/**
+ * Returns the tag that an object must have when it is changed (RFC 9110, 13.1): null if the object must not exist,
+ * undefined if it may have any state.
+ * @param tag the tag of the present object; null if the object does not exist
+ */
+export function expectedTag(
+  headers: IncomingHttpHeaders,
+  tag: string | null,
+): Result<string | null | undefined, Refusal> {
+  const match = headers["if-match"];
+  if (match !== undefined) {
+    const isMatched = tag !== null && (match.trim() === "*" || tagsIn(match).includes(tag));
+    return isMatched ? ok(tag) : failed(`If-Match: expected ${tag ?? "an object that exists"}, got ${match}`);
+  }
+  const none = headers["if-none-match"];
+  if (none === undefined) return ok(undefined);
+  if (tag === null) return ok(null);
+  return none.trim() === "*" || tagsIn(none).includes(tag)
+    ? failed(`If-None-Match: the object exists, with the tag ${tag}`)
+    : ok(undefined);
+}
+
+/** Weak tags never match: a change needs the state byte for byte. */
+const tagsIn = (header: string): readonly string[] => header.split(",").map((tag) => tag.trim());
+
+type Effect = Documents["ConfigurationEffect"];
+type Invalid = Effect["invalid"][number];
+
+/** The tile sets of a layer that a change invalidates: all tile sets, or the tile sets of some grid sets. */
+type Scope = "all" | ReadonlySet<string>;
+
+/**
+ * Returns the document of the effect that a change has or would have.
+ * @param truncated the layer whose tiles the change removes, if any
+ */
+async function effectDocument(
+  operations: RouteOptions["operations"],
+  result: Effect["result"],
+  { layers, moved, relocated }: ObjectEffect,
+  truncated: LayerName | undefined,
+): Promise<Effect> {
+  const scopes = new Map<LayerName, Scope>();
+  for (const { layer } of moved)
+    scopes.set(layer, new Set(moved.filter((one) => one.layer === layer).map(({ gridSet }) => gridSet)));
+  for (const layer of [...relocated, ...(truncated === undefined ? [] : [truncated])]) scopes.set(layer, "all");
+  const invalid: Invalid[] = [];
+  for (const [layer, scope] of scopes) {
+    const { tileSets = [] } = await operations.usage({ tileSets: true, layer });
+    for (const { gridSet, format, parametersId, tiles, bytes, bytesOnDisk } of tileSets)
+      if (scope === "all" || scope.has(gridSet))
+        invalid.push({ layer, gridSet, format, parametersId, tiles, bytes, bytesOnDisk });
+  }
+  const sum = (of: (one: Invalid) => bigint): bigint => invalid.reduce((total, one) => total + of(one), 0n);
+  return {
+    result,
+    layers: [...layers],
+    invalid,
+    tiles: sum(({ tiles }) => tiles),
+    bytes: sum(({ bytes }) => bytes),
+    bytesOnDisk: sum(({ bytesOnDisk }) => bytesOnDisk),
+  };
 }

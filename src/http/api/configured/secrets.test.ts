@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { masked } from "../../../lib/text/masked.ts";
-import { expectedTag } from "./preconditions.ts";
+import { expectedTag } from "./object-changes.ts";
 import { mergePatch, withSecrets } from "./secrets.ts";
 
 const layer = (source: unknown) => ({ name: "a", source });

@@ -1,4 +1,4 @@
-import type { Content } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { PresentItems } from "../../../lib/present-items.ts";
 import { badField, type FieldRefusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -11,7 +11,6 @@ import {
   restoredAddress,
   secretPartAt,
 } from "../../../lib/text/masked.ts";
-import { isObject } from "../json-body.ts";
 
 /**
  * Replaces masked secrets of a content by the present secrets. Restores a secret only if it is still sent to the same
@@ -46,8 +45,8 @@ function filled(value: unknown, present: unknown, place: Place): Result<unknown,
     }
     return ok(items);
   }
-  if (!isObject(value)) return ok(value);
-  const before = isObject(present) ? present : undefined;
+  if (!isMap(value)) return ok(value);
+  const before = isMap(present) ? present : undefined;
   // Keys of a map of secrets are not fields: a parameter `url` does not name a server.
   const areFields = secretPartAt(place.path) === undefined;
   const isSameServer = place.isSameServer && (!areFields || hasSameServers(value, before ?? {}));
@@ -113,9 +112,9 @@ function serversOf(value: Content): readonly string[] {
  * one.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch;
+  if (!isMap(patch)) return patch;
   // A map, because the assignment to a key `__proto__` would not add the key.
-  const merged = new Map<string, unknown>(isObject(target) ? Object.entries(target) : []);
+  const merged = new Map<string, unknown>(isMap(target) ? Object.entries(target) : []);
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) merged.delete(key);
     else merged.set(key, mergePatch(merged.get(key), value));

@@ -1,21 +1,15 @@
 import { documentOf, fileOf } from "../../../configuration/gwc/configured-object.ts";
 import { storeContent } from "../../../configuration/gwc/store-object.ts";
-import { conflict, type Refusal } from "../../../lib/refusal.ts";
-import { refuse } from "../../../lib/result.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
+import { ok } from "../../../lib/result.ts";
 import { storeConfiguration, storeConfigurationWithSecrets, storeTag } from "../../../store/store-configuration.ts";
 import { DEFAULT_STORE, type StoreOptions } from "../../../store/store-options.ts";
 import { fixedStore, usersOfStore } from "../../configuration/blob-stores-route.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
+import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
-import { type ChangedKind, isEditable, locationOf, objectOperations } from "./object-changes.ts";
+import { type ChangedKind, objectOperations } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
-
-const unknownStore = (id: string): Refusal => ({ code: "not_found", message: `Unknown store: ${id}` });
-
-const storeOf = ({ configured }: Configured, id: string): StoreOptions | undefined =>
-  configured().stores.find((store) => store.id === id);
 
 function originOf({ configured }: Configured, id: string): "default" | "file" | "http" {
   if (documentOf(configured().objects, "store", id) !== undefined) return "http";
@@ -34,50 +28,31 @@ function storeView(parts: Configured, { id, type }: StoreOptions) {
   };
 }
 
-const listHandler = (parts: Configured): Handler =>
-  reader(async () =>
-    documentAnswer("Stores", { stores: parts.configured().stores.map((store) => storeView(parts, store)) }),
-  );
-
-function storeKind(parts: Configured): ChangedKind {
-  const { configured } = parts;
+function storeKind(parts: Pick<RouteOptions, "configured">): ChangedKind<StoreOptions, "Store"> {
+  const fixed = (id: string): Refusal | undefined => fixedStore(parts, id);
   return {
     kind: "store",
     what: "store",
     nameKey: "id",
-    present: (_, of) => {
-      const found = storeOf(parts, of);
-      if (found === undefined) return undefined;
-      const made = documentOf(configured().objects, "store", of);
+    find: (of) => parts.configured().stores.find(({ id }) => id === of),
+    unknown: (id) => ({ code: "not_found", message: `Unknown store: ${id}` }),
+    shown: storeConfiguration,
+    whole: storeConfigurationWithSecrets,
+    made: storeContent,
+    tag: storeTag,
+    fixed,
+    describe: (store, { editable }) => {
+      const view = storeView(parts, store);
       return {
-        shown: storeConfiguration(found),
-        made: made === undefined ? undefined : storeContent(made),
-        whole: storeConfigurationWithSecrets(found),
-        tag: storeTag(found),
-        fixed: fixedStore(parts, of),
+        ...view,
+        editable,
+        configuredAt:
+          view.origin === "file" ? (fileOf(parts.configured(), { kind: "store", name: store.id }) ?? null) : null,
+        configuration: storeConfiguration(store),
       };
     },
-    unknown: unknownStore,
-    reserved: (of) => (of === DEFAULT_STORE ? fixedStore(parts, of) : undefined),
-    answer: async ({ base }, of, status) => {
-      const found = storeOf(parts, of);
-      if (found === undefined) return refuse(unknownStore(of));
-      const origin = originOf(parts, of);
-      const document = {
-        ...storeView(parts, found),
-        editable: isEditable(parts, fixedStore(parts, of)),
-        configuredAt: origin === "file" ? (fileOf(configured(), { kind: "store", name: of }) ?? null) : null,
-        configuration: storeConfiguration(found),
-      };
-      return documentAnswer("Store", document, status, {
-        ETag: storeTag(found),
-        ...locationOf(status, base, "stores", of),
-      });
-    },
-    inUse: (exchange, of) => {
-      const users = usersOfStore(parts, exchange, of);
-      return users.length === 0 ? undefined : conflict(`The store ${of} is in use by ${users.join(", ")}.`);
-    },
+    reserved: (id) => (id === DEFAULT_STORE ? fixed(id) : undefined),
+    users: (exchange, id) => usersOfStore(parts, exchange, id),
   };
 }
 
@@ -86,8 +61,8 @@ export const storeOperations = [
     "GET /stores",
     "listStores",
     "Lists the stores in the order of the configuration",
-    { answers: "Stores" },
-    listHandler,
+    { answer: "Stores" },
+    async (parts) => ok({ stores: parts.configured().stores.map((store) => storeView(parts, store)) }),
   ),
-  ...objectOperations("/stores/{name}", "Store", { summary: "Returns one store, without its secrets" }, storeKind),
+  ...objectOperations(["stores", "name"], "Store", { summary: "Returns one store, without its secrets" }, storeKind),
 ];

@@ -12,8 +12,6 @@ import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/grid-s
 import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { type Handler, type RouteOptions, reading } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 import { decodeQuery, id } from "../query-fields.ts";
 import { selectTileSet, tileSetFields } from "./requested-tile-set.ts";
@@ -31,47 +29,39 @@ const coverageQuery = z.object({
   job: id("the id of a job").meta({ description: "Shows the failed tiles of this job" }),
 });
 
-type Parts = Pick<RouteOptions, "operations">;
-
-/** Query fields that are not in a schema are parameters of the layer. */
 export const coverageOperations = [
   operation(
     "GET /coverage",
     "getCoverage",
     "Returns the stored, stale, failed and recently evicted tiles of a box, and tiles that are being rendered",
-    { query: coverageQuery, answers: "Coverage", failures: [400, 404] },
-    (parts) => coverageHandler(parts),
+    { openQuery: coverageQuery, answer: "Coverage", failures: [400, 404] },
+    async ({ operations }, exchange) => {
+      const query = decodeQuery(coverageQuery, exchange);
+      if (!query.ok) return query;
+      const { job } = query.value;
+      const requested = selectTileSet(query.value, coverageQuery, exchange);
+      if (!requested.ok) return requested;
+      const { tileSet, subset } = requested.value;
+      const rect = rectangle(query.value, subset);
+      if (!rect.ok) return rect;
+      if (job !== undefined && (await operations.job(job)) === undefined) return refuse(unknownJob(job));
+      return ok(await operations.coverage({ tileSet, rect: rect.value, job }, exchange.signal));
+    },
   ),
   operation(
     "GET /coverage/levels",
     "getCoverageLevels",
     "Returns how many tiles of each level are stored, stale or failed",
-    { query: levelsQuery, answers: "CoverageLevels", failures: [400, 404] },
-    ({ operations }: Parts) =>
-      reading(async (exchange) => {
-        const query = decodeQuery(levelsQuery, exchange);
-        if (!query.ok) return query;
-        const requested = selectTileSet(query.value, levelsQuery, exchange);
-        if (!requested.ok) return requested;
-        const levels = await operations.coverageLevels(requested.value.tileSet, exchange.signal);
-        return documentAnswer("CoverageLevels", { levels });
-      }),
+    { openQuery: levelsQuery, answer: "CoverageLevels", failures: [400, 404] },
+    async ({ operations }, exchange) => {
+      const query = decodeQuery(levelsQuery, exchange);
+      if (!query.ok) return query;
+      const requested = selectTileSet(query.value, levelsQuery, exchange);
+      if (!requested.ok) return requested;
+      return ok({ levels: await operations.coverageLevels(requested.value.tileSet, exchange.signal) });
+    },
   ),
 ];
-
-const coverageHandler = ({ operations }: Parts): Handler =>
-  reading(async (exchange) => {
-    const query = decodeQuery(coverageQuery, exchange);
-    if (!query.ok) return query;
-    const { job } = query.value;
-    const requested = selectTileSet(query.value, coverageQuery, exchange);
-    if (!requested.ok) return requested;
-    const { tileSet, subset } = requested.value;
-    const rect = rectangle(query.value, subset);
-    if (!rect.ok) return rect;
-    if (job !== undefined && (await operations.job(job)) === undefined) return refuse(unknownJob(job));
-    return documentAnswer("Coverage", await operations.coverage({ tileSet, rect: rect.value, job }, exchange.signal));
-  });
 
 /** Returns the tiles of a box at one level, within the layer's coverage. */
 function rectangle({ z: level, bbox }: z.output<typeof coverageQuery>, subset: GridSubset): Result<TileRect, Refusal> {

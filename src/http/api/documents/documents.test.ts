@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { documentAnswer } from "../api-answer.ts";
+import { documentAnswer } from "../api-operation.ts";
 import type { Documents } from "./documents.ts";
 
 const run: Documents["ScheduleRun"] = {

@@ -6,8 +6,7 @@ import { coverage, coverageLevels } from "../../../coordinator/coverage/coverage
 import { usage, usageHistory } from "../../../coordinator/usage/usage-documents.ts";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { verification } from "../../../ledger/counting/verification-documents.ts";
-import type { DocumentOf } from "../../../lib/document-fields.ts";
-import { moment, text } from "../../../lib/document-fields.ts";
+import { type DocumentOf, moment, text } from "../../../lib/document-fields.ts";
 import {
   batch,
   estimate,
@@ -45,12 +44,12 @@ import {
   reload,
   server,
   session,
+  stats,
   status,
+  tileImport,
   user,
   users,
 } from "./server-documents.ts";
-import { stats } from "./stats-documents.ts";
-import { tileImport } from "./tile-documents.ts";
 
 /**
  * The documents of `/api/v1` and of webhooks, by their names in the OpenAPI document. Each is described only here: the

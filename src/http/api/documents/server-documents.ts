@@ -19,6 +19,7 @@ import {
   whole,
 } from "../../../lib/document-fields.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/configuration/quota-validation.ts";
+import { TRAFFIC_WINDOWS } from "../stats/traffic-history.ts";
 
 const size = z.object({ value: text, units: z.enum(STORAGE_UNITS) });
 
@@ -245,4 +246,32 @@ export const problem = z.object({
     .array(configurationProblem)
     .exactOptional()
     .meta({ description: "The problems of an invalid configuration" }),
+});
+
+export const tileImport = z.object({
+  stored: whole.meta({ description: "Tiles that were written" }),
+  unchanged: whole.meta({ description: "Tiles that were stored with the same bytes before" }),
+  kept: whole.meta({ description: "Tiles that were stored before and were not replaced: existing=keep" }),
+  refused: whole.meta({ description: "Tiles that are not valid for the layer" }),
+  reasons: z.array(z.object({ tile: text, reason: text })).meta({ description: "Of the first 100 refused tiles" }),
+});
+
+const milliseconds = z.number().nullable().meta({ description: "ms; null: no requests" });
+const notCached = whole.meta({
+  description: "Requests only for a stored tile (only-if-cached) that found no tile; not in `requests`",
+});
+const counts = { requests: whole, hits: whole, misses: whole, failed: whole, notCached };
+const numbers = {
+  ...counts,
+  hitRatio: z.number().nullable(),
+  bytes: int64.meta({ description: "Of the tiles in answers with a body, before compression for the connection" }),
+  latency: z.object({ p50: milliseconds, p95: milliseconds, p99: milliseconds }),
+};
+
+export const stats = z.object({
+  window: z.enum(TRAFFIC_WINDOWS),
+  since: moment.meta({ description: "Begin of the window, or of the server if that is later" }),
+  total: z.object(numbers),
+  layers: z.array(z.object({ layer: text, ...numbers })).exactOptional(),
+  series: z.array(z.object({ at: moment, ...counts, bytes: int64, p95: milliseconds })),
 });

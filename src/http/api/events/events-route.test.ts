@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { catalogueOf } from "../../../layer/catalogue.ts";
-import type { Exchange } from "../../resource.ts";
-import { eventsHandler } from "./events-route.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { eventStreams } from "./events-route.ts";
 import { ServerEvents } from "./server-events.ts";
 
 beforeEach(() => {
@@ -11,29 +10,24 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const exchangeOf = (query: string, signal: AbortSignal): Exchange => ({
-  target: { mount: "", path: "/api/v1/events", query },
+type StreamCall = Parameters<ReturnType<typeof eventStreams>>[0];
+const callOf = (fields: StreamCall["fields"], signal: AbortSignal): StreamCall => ({
+  fields,
   headers: {},
-  query: new URLSearchParams(query),
-  origin: "http://localhost",
-  base: "http://localhost",
-  catalogue: catalogueOf([]),
   caller: { kind: "local" },
-  address: "127.0.0.1",
-  by: null,
   signal,
   isStillPermitted: () => true,
-  body: () => Promise.reject(new Error("a GET has no body")),
 });
 
 /** Opens the event stream of job 1. `parts` grows as the stream is sent. */
 async function listen(events: ServerEvents): Promise<{ readonly parts: string[]; readonly stop: () => Promise<void> }> {
   const aborter = new AbortController();
-  const handler = eventsHandler({
+  const streamOf = eventStreams({
     events: events,
+    clock: machineClock,
     operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => true },
   });
-  const answer = await handler.handle(exchangeOf("job=1", aborter.signal));
+  const answer = await streamOf(callOf({ job: 1 }, aborter.signal));
   const body = answer === undefined || "ok" in answer ? undefined : answer.body;
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array) throw new Error("no stream");
   const parts: string[] = [];
@@ -50,7 +44,7 @@ async function listen(events: ServerEvents): Promise<{ readonly parts: string[];
 }
 
 test("a stream whose filter leaves out all that happens has a comment every 15 s, with the last id", async () => {
-  const events = new ServerEvents("aa");
+  const events = new ServerEvents("aa", machineClock);
   const { parts, stop } = await listen(events);
   await vi.advanceTimersByTimeAsync(0);
   expect(parts.splice(0)).toEqual(["retry: 2000\n\n", expect.stringContaining("event: snapshot\nid: aa-0\n")]);
@@ -74,7 +68,7 @@ test("a stream whose filter leaves out all that happens has a comment every 15 s
 });
 
 test("a stream that is sent events has no comment between them, and one where nothing happens has", async () => {
-  const events = new ServerEvents("aa");
+  const events = new ServerEvents("aa", machineClock);
   const { parts, stop } = await listen(events);
   await vi.advanceTimersByTimeAsync(0);
   parts.length = 0;
@@ -89,15 +83,16 @@ test("a stream that is sent events has no comment between them, and one where no
 });
 
 test("a stream ends when the session of its caller has been closed", async () => {
-  const events = new ServerEvents("aa");
+  const events = new ServerEvents("aa", machineClock);
   let isOpen = true;
-  const handler = eventsHandler({
+  const streamOf = eventStreams({
     events,
+    clock: machineClock,
     operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => isOpen },
   });
   const user = { name: "a", passwordHash: "", roles: ["viewer"] } as const;
-  const answer = await handler.handle({
-    ...exchangeOf("", new AbortController().signal),
+  const answer = await streamOf({
+    ...callOf({}, new AbortController().signal),
     headers: { cookie: `nuthatch_session=${"t".repeat(43)}` },
     caller: { kind: "user", user, csrfToken: "token" },
   });
@@ -117,11 +112,12 @@ test("a stream ends when the session of its caller has been closed", async () =>
 });
 
 test("the stream after a thousand is refused, and is accepted again once one has ended", async () => {
-  const handler = eventsHandler({
-    events: new ServerEvents("aa"),
+  const streamOf = eventStreams({
+    events: new ServerEvents("aa", machineClock),
+    clock: machineClock,
     operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => true },
   });
-  const open = async (signal = new AbortController().signal) => handler.handle(exchangeOf("job=1", signal));
+  const open = async (signal = new AbortController().signal) => streamOf(callOf({ job: 1 }, signal));
   const first = new AbortController();
   await open(first.signal);
   await Promise.all(Array.from({ length: 999 }, () => open()));

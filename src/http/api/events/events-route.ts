@@ -6,14 +6,12 @@ import { text } from "../../../lib/document-fields.ts";
 import { onceEach } from "../../../lib/once-each.ts";
 import { refuse } from "../../../lib/result.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
 import { sessionTokenOf } from "../../auth/session-cookie.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
-import { operation } from "../api-operation.ts";
-import { id, layer, readingQuery } from "../query-fields.ts";
-import type { ServerEvents } from "./server-events.ts";
+import type { Reply, RouteOptions } from "../../resource.ts";
+import { type Call, operation } from "../api-operation.ts";
+import { id, layer } from "../query-fields.ts";
 import { TileChangeFeed } from "./tile-change-feed.ts";
 
 /**
@@ -32,7 +30,7 @@ const MOST_OF_ACCOUNT = 100;
 /** The most jobs of each state in a snapshot. */
 const SNAPSHOT = 1_000;
 
-type EventParts = Pick<RouteOptions, "events"> & {
+type EventParts = Pick<RouteOptions, "events" | "clock"> & {
   readonly operations: Pick<Operations, "jobs" | "tileChanges" | "isSession">;
 };
 
@@ -60,9 +58,14 @@ const eventsQuery = z.object({
   lastEventId: text.exactOptional(),
 });
 type Wanted = z.output<typeof eventsQuery>;
+/** The parts of a request that a stream uses. */
+type StreamRequest = Pick<
+  Call<typeof eventsQuery, string>,
+  "fields" | "headers" | "signal" | "caller" | "isStillPermitted"
+>;
 
-/** One handler serves all requests of a server, because its streams share the requests for changes of tiles. */
-const handlerOf = onceEach((parts: EventParts) => eventsHandler(parts));
+/** One function serves all requests of a server, because its streams share the requests for changes of tiles. */
+const streamsOf = onceEach((parts: EventParts) => eventStreams(parts));
 
 export const eventsOperations = [
   operation(
@@ -74,7 +77,7 @@ export const eventsOperations = [
       answers: { 200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } } },
       failures: [400, 404],
     },
-    handlerOf,
+    (parts, call) => streamsOf(parts)(call),
   ),
 ];
 
@@ -84,14 +87,15 @@ export const eventsOperations = [
  * these events, the client gets a snapshot again. The stream ends when the caller has lost its account, its API token,
  * its session or the right to read.
  */
-export function eventsHandler({ operations, events }: EventParts): Handler {
+export function eventStreams({ operations, events, clock }: EventParts): (request: StreamRequest) => Promise<Reply> {
   const tiles = new TileChangeFeed(
     (signal) => operations.tileChanges(signal),
     () => events.wake(),
+    clock,
   );
   let streams = 0;
   const ofAccounts = new Map<string, number>();
-  return readingQuery(eventsQuery, async (wanted, { headers, signal, caller, isStillPermitted }) => {
+  return async ({ fields: wanted, headers, signal, caller, isStillPermitted }) => {
     if (streams >= MOST_STREAMS)
       return refuse({ code: "too_many_requests", message: `${MOST_STREAMS} streams of events are open already.` });
     const account = caller.kind === "user" ? caller.user.name : undefined;
@@ -123,10 +127,10 @@ export function eventsHandler({ operations, events }: EventParts): Handler {
       // Without this header nginx buffers minutes of events.
       headers: { "X-Accel-Buffering": "no" },
       body: withTiles(tiles, wanted, (changes) =>
-        stream(operations, events, wanted, { from, changes, signal, isStillPermitted, session }),
+        stream({ operations, events, clock }, wanted, { from, changes, signal, isStillPermitted, session }),
       ),
     };
-  });
+  };
 }
 
 /** Yields a stream. If the client requests changes of tiles, listens to them for the time of the stream. */
@@ -156,40 +160,39 @@ interface StreamFrom {
 }
 
 async function* stream(
-  operations: EventParts["operations"],
-  events: ServerEvents,
+  { operations, events, clock }: EventParts,
   wanted: Wanted,
   { from, changes: take, signal, isStillPermitted, session }: StreamFrom,
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
   let seen = from;
-  let sentMs = machineClock.monotonicNow();
+  let sentMs = clock.monotonicNow();
   let checkedMs = sentMs;
   while (!signal.aborted && isStillPermitted()) {
-    if (session !== undefined && machineClock.monotonicNow() - checkedMs >= SESSION_CHECK_MS) {
-      checkedMs = machineClock.monotonicNow();
+    if (session !== undefined && clock.monotonicNow() - checkedMs >= SESSION_CHECK_MS) {
+      checkedMs = clock.monotonicNow();
       if (!(await operations.isSession(session))) return;
     }
     if (seen === undefined) {
       seen = events.last;
       yield message("snapshot", events.idOf(seen), await snapshot(operations, wanted));
-      sentMs = machineClock.monotonicNow();
+      sentMs = clock.monotonicNow();
     }
     const changes = take();
     if (changes.length > 0) {
       yield `event: tiles\ndata: ${jsonText({ changes })}\n\n`;
-      sentMs = machineClock.monotonicNow();
+      sentMs = clock.monotonicNow();
     }
-    const silenceMs = machineClock.monotonicNow() - sentMs;
+    const silenceMs = clock.monotonicNow() - sentMs;
     const next = events.at(seen + 1);
     if (next === "gone") seen = undefined;
     else if (next !== undefined && isWanted(next.event, wanted)) {
       seen++;
       yield message(next.event.kind, events.idOf(seen), next.data);
-      sentMs = machineClock.monotonicNow();
+      sentMs = clock.monotonicNow();
     } else if (silenceMs >= HEARTBEAT_MS && !events.closed) {
       yield heartbeat(events.idOf(seen));
-      sentMs = machineClock.monotonicNow();
+      sentMs = clock.monotonicNow();
     } else if (next !== undefined) seen++;
     else {
       if (events.closed) return;

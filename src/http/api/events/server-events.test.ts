@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { ServerEvents } from "./server-events.ts";
 
 const NEVER = new AbortController().signal;
 const forgotten = (id: number) => ({ kind: "forgotten", id }) as const;
 
 test("an id leads back to its number, but only in the life of the server that gave it", () => {
-  const events = new ServerEvents("aa");
+  const events = new ServerEvents("aa", machineClock);
   events.publish(forgotten(7));
   expect(events.numberOf(events.idOf(1))).toBe(1);
   expect(events.numberOf("bb-1")).toBeUndefined();
@@ -16,7 +17,7 @@ test("an id leads back to its number, but only in the life of the server that ga
 });
 
 test("the last thousand events are remembered, earlier ones are gone", () => {
-  const events = new ServerEvents("aa");
+  const events = new ServerEvents("aa", machineClock);
   for (let id = 1; id <= 1_001; id++) events.publish(forgotten(id));
   expect(events.last).toBe(1_001);
   expect(events.at(1)).toBe("gone");
@@ -25,7 +26,7 @@ test("the last thousand events are remembered, earlier ones are gone", () => {
 });
 
 test("a waiting listener is released by an event, by its signal, and by the close", async () => {
-  const events = new ServerEvents("aa");
+  const events = new ServerEvents("aa", machineClock);
   const byEvent = events.next(0, 60_000, NEVER);
   events.publish(forgotten(1));
   await byEvent;

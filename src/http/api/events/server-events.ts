@@ -1,8 +1,44 @@
+import type { ActivityRow } from "../../../activity/activity-service.ts";
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
-import { parseId } from "../../query.ts";
-import { eventData } from "./event-data.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { isoTime } from "../../../lib/time/iso-time.ts";
+import { parseId } from "../../request/query.ts";
+import type { Documents } from "../documents/documents.ts";
+
+/** The data of an event: a document, or a few fields from which the client knows which resource to request again. */
+type EventData =
+  | Documents["Job" | "Truncation" | "Upstream" | "Quota" | "ActivityEntry"]
+  | { readonly id: number }
+  | { readonly name: string }
+  | { readonly layers: number };
+
+export const activityDocument = ({ timeMs, ...entry }: ActivityRow): Documents["ActivityEntry"] => ({
+  ...entry,
+  time: isoTime(timeMs),
+});
+
+/** Returns the data of an event in the form that clients receive. */
+function eventData(event: ServerEvent): EventData {
+  switch (event.kind) {
+    case "job":
+      return event.job;
+    case "forgotten":
+      return { id: event.id };
+    case "truncation":
+      return event.truncation;
+    case "schedule":
+      return { name: event.name };
+    case "upstream":
+      return event.upstream;
+    case "quota":
+      return event.quota;
+    case "configuration":
+      return { layers: event.layers };
+    case "activity":
+      return activityDocument(event.entry);
+  }
+}
 
 /** An event with its serialized data, which is shared by all listeners. */
 interface Numbered {
@@ -20,13 +56,15 @@ const MOST_STORED = 1_000;
 export class ServerEvents {
   /** Identifies this start of the server. Event numbers of an earlier start are not valid. */
   #instance: string;
+  readonly #clock: Clock;
   readonly #stored: Numbered[] = [];
   /** The number of the oldest stored event. */
   #first = 1;
   readonly #waiting = new Set<() => void>();
   #closed = false;
 
-  constructor(instance: string) {
+  constructor(instance: string, clock: Clock) {
+    this.#clock = clock;
     this.#instance = instance;
   }
 
@@ -88,7 +126,7 @@ export class ServerEvents {
         this.#waiting.delete(done);
         resolve();
       };
-      const timer = machineClock.after(timeoutMs, done);
+      const timer = this.#clock.after(timeoutMs, done);
       signal.addEventListener("abort", done, { once: true });
       this.#waiting.add(done);
     });

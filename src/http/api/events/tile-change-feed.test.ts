@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { TileChange } from "../../../coordinator/coverage/tile-changes.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { TileChangeFeed } from "./tile-change-feed.ts";
 
 const level = { gridSet: "g", format: "image/png", parameters: {}, z: 9 };
@@ -21,6 +22,7 @@ async function takenOf(answers: readonly (readonly TileChange[])[]): Promise<rea
       return new Promise((resolve) => signal.addEventListener("abort", () => resolve([]), { once: true }));
     },
     () => undefined,
+    machineClock,
   );
   const listener = feed.listen(undefined);
   await isOver;

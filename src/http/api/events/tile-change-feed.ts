@@ -1,6 +1,6 @@
 import { MOST_CELLS, MOST_LEVELS, type TileChange } from "../../../coordinator/coverage/tile-changes.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { pause } from "../../../lib/time/sleep.ts";
 
 /** The pause before the next request after a failed one. */
@@ -20,13 +20,15 @@ export interface TileListener {
 export class TileChangeFeed {
   readonly #request: (signal: AbortSignal) => Promise<readonly TileChange[]>;
   readonly #wake: () => void;
+  readonly #clock: Clock;
   readonly #listeners = new Set<(change: TileChange) => void>();
   #requesting: AbortController | undefined;
 
   /** @param wake called when listeners have new changes */
-  constructor(request: (signal: AbortSignal) => Promise<readonly TileChange[]>, wake: () => void) {
+  constructor(request: (signal: AbortSignal) => Promise<readonly TileChange[]>, wake: () => void, clock: Clock) {
     this.#request = request;
     this.#wake = wake;
+    this.#clock = clock;
   }
 
   /** Starts to collect changes of one layer, or of all layers, for a listener. The caller must call `end`. */
@@ -74,7 +76,7 @@ export class TileChangeFeed {
         changes = await this.#request(signal);
       } catch {
         // The coordinator has not begun yet, or has ended. Listeners learn of it by other events.
-        await pause(machineClock, RETRY_MS, signal);
+        await pause(this.#clock, RETRY_MS, signal);
         continue;
       }
       for (const add of this.#listeners) for (const change of changes) add(change);

@@ -1,19 +1,14 @@
 import { batchOf } from "../../../jobs/view/batch-view.ts";
 import { conflict, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { BatchView, JobView } from "../../../plan/job/job-documents.ts";
-import { operating, type RouteOptions } from "../../resource.ts";
-import { viewAnswer } from "../api-answer.ts";
+import type { RouteOptions } from "../../resource.ts";
 import { type ApiOperation, numberedOperation } from "../api-operation.ts";
-import { readingQuery } from "../query-fields.ts";
 import { JOB_ACTIONS, type JobAction } from "./jobs-route.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
 
 /** One more than the most jobs of one request, so that a list of this length is complete. */
 const ALL = 1001;
-
-type Parts = Pick<RouteOptions, "operations" | "events">;
 
 const keyDescription = "The id of any job of the batch";
 
@@ -22,20 +17,19 @@ export const batchOperations = [
     "GET /batches/{id}",
     "getBatch",
     "Returns the jobs of one request as one document; with wait, when all jobs have ended or after this number of seconds",
-    { keyDescription, query: waitQuery, answers: "Batch", failures: [400, 404] },
-    (parts: Parts, id) =>
-      readingQuery(waitQuery, async ({ wait }, { signal }) => {
-        const waitMs = wait * 1_000;
-        const deadline = machineClock.monotonicNow() + waitMs;
-        const jobs = await jobsOf(parts, id);
-        const unended = waitMs === 0 ? [] : jobs.filter(isLive);
-        for (const job of unended) {
-          const leftMs = deadline - machineClock.monotonicNow();
-          if (leftMs <= 0 || signal.aborted) break;
-          await waitForJob(job.id, leftMs, parts, signal);
-        }
-        return viewAnswer("Batch", viewOf(id, unended.length === 0 ? jobs : await jobsOf(parts, id)));
-      }),
+    { keyDescription, query: waitQuery, answer: "Batch", failures: [400, 404] },
+    async (parts, { key: id, fields: { wait }, signal }) => {
+      const waitMs = wait * 1_000;
+      const deadline = parts.clock.monotonicNow() + waitMs;
+      const jobs = await jobsOf(parts, id);
+      const unended = waitMs === 0 ? [] : jobs.filter(isLive);
+      for (const job of unended) {
+        const leftMs = deadline - parts.clock.monotonicNow();
+        if (leftMs <= 0 || signal.aborted) break;
+        await waitForJob(job.id, leftMs, parts, signal);
+      }
+      return viewOf(id, unended.length === 0 ? jobs : await jobsOf(parts, id));
+    },
   ),
   actionOperation("cancel", "Ends all jobs of the batch that have not ended"),
   actionOperation("pause", "Pauses all jobs of the batch that have not ended"),
@@ -43,13 +37,13 @@ export const batchOperations = [
 ];
 
 function actionOperation(action: JobAction, summary: string): ApiOperation {
-  const about = { keyDescription, answers: "Batch", failures: [404, 409] };
   const wanted = action === "cancel" ? "aborted" : undefined;
-  return numberedOperation(`POST /batches/{id}/${action}`, `${action}Batch`, summary, about, (parts: Parts, id) =>
-    operating(async ({ by }) => {
-      const act = (job: number) => parts.operations[JOB_ACTIONS[action]](job, by);
-      return viewAnswer("Batch", await toAll(parts, id, act, wanted));
-    }),
+  return numberedOperation(
+    `POST /batches/{id}/${action}`,
+    `${action}Batch`,
+    summary,
+    { need: "operate", keyDescription, answer: "Batch", failures: [404, 409] },
+    (parts, { key, by }) => toAll(parts, key, (job) => parts.operations[JOB_ACTIONS[action]](job, by), wanted),
   );
 }
 

@@ -4,11 +4,13 @@ import { JOB_OPTIONS } from "../../../../test/support/jobs/job-options.ts";
 import { layerNamed } from "../../../../test/support/layer.ts";
 import type { Operations } from "../../../coordinator/operations.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
-import { ClientGone } from "../../request.ts";
+import { ClientGone } from "../../request/request.ts";
 import type { Exchange } from "../../resource.ts";
-import { type EstimateParts, estimateHandler } from "./estimate-route.ts";
+import { json } from "../api-operation.ts";
+import { type EstimateParts, estimate } from "./estimate-route.ts";
 
 /** Estimates that run until the test ends them. */
 class Endless implements Pick<Operations, "estimate" | "estimateAll"> {
@@ -26,24 +28,18 @@ class Endless implements Pick<Operations, "estimate" | "estimateAll"> {
 }
 
 function routeOf(operations: EstimateParts["operations"], longestMs?: number) {
-  const post = estimateHandler({ operations, jobOptions: () => JOB_OPTIONS }, longestMs);
   return async (signal: AbortSignal, fields: object = {}): Promise<Answer> => {
-    const exchange: Exchange = {
-      target: { mount: "", path: "/api/v1/estimate", query: "" },
-      headers: {},
-      query: new URLSearchParams(),
-      origin: "http://h",
-      base: "http://h",
+    const exchange: Pick<Exchange, "catalogue" | "signal" | "body"> = {
       catalogue: catalogueOf([layerNamed("a", {})]),
-      caller: { kind: "local" },
-      address: "127.0.0.1",
-      by: null,
       signal,
-      isStillPermitted: () => true,
       body: async (decode) => decode(Buffer.from(JSON.stringify({ layer: "a", zoomStop: 1, ...fields }))),
     };
-    const reply = await post.handle(exchange);
-    return "ok" in reply ? refusalProblem(reply.error) : reply;
+    const estimated = await estimate(
+      { operations, jobOptions: () => JOB_OPTIONS, clock: machineClock },
+      exchange,
+      longestMs,
+    );
+    return estimated.ok ? json(estimated.value) : refusalProblem(estimated.error);
   };
 }
 

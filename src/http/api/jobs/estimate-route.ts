@@ -3,15 +3,12 @@ import { Slices } from "../../../lib/process/slices.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { deadline } from "../../../lib/time/deadline.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import { ClientGone } from "../../request.ts";
-import { type Exchange, type Handler, type RouteOptions, reading } from "../../resource.ts";
-import { json } from "../api-answer.ts";
+import { ClientGone } from "../../request/request.ts";
+import type { Exchange, RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { answer } from "../openapi/openapi-parts.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 import { planRequested } from "./jobs-route.ts";
 
@@ -23,64 +20,80 @@ const MOST_AT_ONCE = 4;
 /** The time limit of one estimate. */
 const LONGEST_MS = 20_000;
 
-export interface EstimateParts extends Pick<RouteOptions, "jobOptions"> {
+export interface EstimateParts extends Pick<RouteOptions, "jobOptions" | "clock"> {
   readonly operations: Pick<Operations, "estimate" | "estimateAll">;
 }
 
 const bounded = limitConcurrency(MOST_AT_ONCE, "estimates are being computed");
 
+/** An estimate changes nothing, so it needs only the right to read. */
 export const estimateOperations = [
   operation(
     "POST /estimate",
     "estimateJob",
     "Estimates the tiles, bytes and time of a job, or the space that a truncate frees; null: unknown",
-    { body: "JobRequest", answers: { 200: answer("Estimate", "Estimates") }, failures: [400, 404, 409, 413, 422, 503] },
-    (parts) => estimateHandler(parts),
+    {
+      need: "read",
+      body: "JobRequest",
+      answer: ["Estimate", "Estimates"],
+      failures: [400, 404, 409, 413, 422, 503],
+    },
+    (parts, call) => estimate(parts, call),
   ),
 ];
 
-/** Returns the handler. An estimate changes nothing, so it needs only the right to read. */
-export const estimateHandler = (parts: EstimateParts, longestMs = LONGEST_MS): Handler =>
-  reading(async (exchange) => {
-    const bytes = await exchange.body(ok);
-    if (!bytes.ok) return bytes;
-    const estimated = await bounded(() =>
-      withinTime(exchange.signal, longestMs, (signal) => estimateOf(parts, exchange, bytes.value, signal)),
-    );
-    return estimated.ok ? json(estimated.value) : estimated;
-  });
+/**
+ * Estimates the job or the jobs of a request.
+ * @throws ClientGone if the client has disconnected
+ */
+export async function estimate(
+  parts: EstimateParts,
+  exchange: Pick<Exchange, "body" | "catalogue" | "signal">,
+  longestMs = LONGEST_MS,
+): Promise<Result<Estimated, Refusal>> {
+  const bytes = await exchange.body(ok);
+  if (!bytes.ok) return bytes;
+  return bounded(() =>
+    withinTime(exchange.signal, deadline(parts.clock, longestMs), longestMs, (signal) =>
+      estimateOf(parts, exchange, bytes.value, signal),
+    ),
+  );
+}
+
+type Estimated = Documents["Estimate"] | Documents["Estimates"];
 
 async function estimateOf(
-  { operations, jobOptions }: EstimateParts,
-  { catalogue }: Exchange,
+  parts: EstimateParts,
+  { catalogue }: Pick<Exchange, "catalogue">,
   bytes: Uint8Array,
   signal: AbortSignal,
-): Promise<Result<Documents["Estimate"] | Documents["Estimates"], Refusal>> {
-  const decoded = await new Slices(machineClock, signal).run(decodeJobBody(bytes));
+): Promise<Result<Estimated, Refusal>> {
+  const { operations, jobOptions, clock } = parts;
+  const decoded = await new Slices(clock, signal).run(decodeJobBody(bytes));
   if (!decoded.ok) return decoded;
   const requested = decoded.value;
   if ("many" in requested) {
     const many = await planBatch(requested.many, catalogue, {
       options: jobOptions(),
-      nowMs: machineClock.now(),
-      slices: new Slices(machineClock, signal),
+      nowMs: clock.now(),
+      slices: new Slices(clock, signal),
     });
     return many.ok ? operations.estimateAll(many.value.requests, signal) : many;
   }
-  const planned = await planRequested(requested, catalogue, jobOptions(), signal);
+  const planned = await planRequested(requested, catalogue, parts, signal);
   return planned.ok ? operations.estimate(planned.value, signal) : planned;
 }
 
 /**
- * Runs `work`. Aborts it when the client disconnects or the time limit passes.
+ * Runs `work`. Aborts it when the client disconnects, or when `late` fires because the time limit has passed.
  * @throws ClientGone if the client has disconnected
  */
 async function withinTime<T>(
   gone: AbortSignal,
+  late: AbortSignal,
   longestMs: number,
   work: (signal: AbortSignal) => Promise<Result<T, Refusal>>,
 ): Promise<Result<T, Refusal>> {
-  const late = deadline(machineClock, longestMs);
   try {
     gone.throwIfAborted();
     return await work(AbortSignal.any([gone, late]));

@@ -8,11 +8,10 @@ import { badField, unknownJob } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import { jsonText } from "../../../lib/text/json-text.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
-import type { Handler, Reply, RouteOptions } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
-import { numberedOperation } from "../api-operation.ts";
+import type { Reply } from "../../resource.ts";
+import { documentAnswer, numberedOperation } from "../api-operation.ts";
 import { answer } from "../openapi/openapi-parts.ts";
-import { page, readingQuery } from "../query-fields.ts";
+import { page } from "../query-fields.ts";
 import { crsOf, ringOf } from "./job-parts-route.ts";
 
 const GEOJSON_TYPE = "application/geo+json";
@@ -41,24 +40,20 @@ export const failureOperations = [
       },
       failures: [400, 404],
     },
-    (parts, id) => failuresHandler(parts, id),
+    async ({ operations }, { key: id, fields: { limit, after = 0, format, crs }, headers, catalogue }) => {
+      const job = await operations.job(id);
+      const failures = await operations.failedTiles(id, { after, limit });
+      if (job === undefined || failures === undefined) return refuse(unknownJob(id));
+      const standard = headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json";
+      if ((format ?? standard) === "geojson") return geoJson(job, failures, crs, catalogue);
+      return documentAnswer("Failures", {
+        gridSet: job.gridSet,
+        failures: failures.tiles.map((tile) => tileDocument(tile, job)),
+        next: failures.next,
+      });
+    },
   ),
 ];
-
-function failuresHandler({ operations }: Pick<RouteOptions, "operations">, id: number): Handler {
-  return readingQuery(failuresQuery, async ({ limit, after = 0, format, crs }, exchange) => {
-    const job = await operations.job(id);
-    const failures = await operations.failedTiles(id, { after, limit });
-    if (job === undefined || failures === undefined) return refuse(unknownJob(id));
-    const standard = exchange.headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json";
-    if ((format ?? standard) === "geojson") return geoJson(job, failures, crs, exchange.catalogue);
-    return documentAnswer("Failures", {
-      gridSet: job.gridSet,
-      failures: failures.tiles.map((tile) => tileDocument(tile, job)),
-      next: failures.next,
-    });
-  });
-}
 
 /**
  * Returns the failed tiles as GeoJSON: in longitude and latitude (RFC 7946), or in the CRS of the grid set, named in

@@ -1,8 +1,8 @@
 import type { Position } from "../../../grid/crs/reproject.ts";
+import { isMap } from "../../../lib/is-map.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { RequestedArea } from "../../../plan/seed-request.ts";
-import { isObject } from "../json-body.ts";
 import { type Decoding, ITEMS_PER_PAUSE } from "./decoding.ts";
 
 export type Polygons = RequestedArea["polygons"];
@@ -17,7 +17,7 @@ const MOST_LEVELS = 8;
  * work.
  */
 export function* decodeGeoJson(value: unknown, levels = MOST_LEVELS): Decoding<Polygons> {
-  if (!isObject(value) || levels === 0) return refuse(badField("area", EXPECTED, value));
+  if (!isMap(value) || levels === 0) return refuse(badField("area", EXPECTED, value));
   const { type } = value;
   switch (type) {
     case "Polygon":
@@ -72,10 +72,10 @@ function* ringOf(positions: unknown): Decoding<readonly Position[]> {
  * without this member.
  */
 export function crsOfGeoJson(value: unknown): Result<number | undefined, Refusal> {
-  const crs = isObject(value) ? value["crs"] : undefined;
+  const crs = isMap(value) ? value["crs"] : undefined;
   if (crs === undefined || crs === null) return ok(undefined);
-  const properties = isObject(crs) ? crs["properties"] : undefined;
-  const name = isObject(properties) ? properties["name"] : undefined;
+  const properties = isMap(crs) ? crs["properties"] : undefined;
+  const name = isMap(properties) ? properties["name"] : undefined;
   if (typeof name === "string") {
     if (/^urn:ogc:def:crs:OGC:[\d.]*:CRS84$/i.test(name)) return ok(4326);
     const code = /^(?:urn:ogc:def:crs:EPSG:[\d.]*:|EPSG:)(\d{1,6})$/i.exec(name)?.[1];

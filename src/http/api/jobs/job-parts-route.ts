@@ -3,51 +3,43 @@ import type { Extent } from "../../../grid/grid-set.ts";
 import { type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
 import { findSubset } from "../../../layer/layer.ts";
 import { unknownJob } from "../../../lib/refusal.ts";
-import { refuse } from "../../../lib/result.ts";
+import { ok, refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
-import type { RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
 import { numberedOperation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-
-type Parts = Pick<RouteOptions, "operations">;
 
 export const jobPartOperations = [
   numberedOperation(
     "GET /jobs/{id}/timeline",
     "getJobTimeline",
     "Lists the events of a job, the oldest first",
-    { answers: "JobTimeline", failures: [404] },
-    ({ operations }: Parts, id) =>
-      reader(async () => {
-        const timeline = await operations.jobTimeline(id);
-        return timeline === undefined ? refuse(unknownJob(id)) : documentAnswer("JobTimeline", { timeline });
-      }),
+    { answer: "JobTimeline", failures: [404] },
+    async ({ operations }, { key }) => {
+      const timeline = await operations.jobTimeline(key);
+      return timeline === undefined ? refuse(unknownJob(key)) : ok({ timeline });
+    },
   ),
   numberedOperation(
     "GET /jobs/{id}/levels",
     "getJobLevels",
     "Returns the progress of each level of a job",
-    { answers: "JobLevels", failures: [404] },
-    ({ operations }: Parts, id) =>
-      reader(async () => {
-        const job = await operations.jobZooms(id);
-        return job === undefined ? refuse(unknownJob(id)) : documentAnswer("JobLevels", { levels: levelsOf(job) });
-      }),
+    { answer: "JobLevels", failures: [404] },
+    async ({ operations }, { key }) => {
+      const job = await operations.jobZooms(key);
+      return job === undefined ? refuse(unknownJob(key)) : ok({ levels: levelsOf(job) });
+    },
   ),
   numberedOperation(
     "GET /jobs/{id}/area",
     "getJobArea",
     "Returns the area of a job, in the CRS of its grid set",
-    { answers: "JobArea", failures: [404] },
-    ({ operations }: Parts, id) =>
-      reader(async ({ catalogue }) => {
-        const job = await operations.job(id);
-        if (job === undefined) return refuse(unknownJob(id));
-        const layer = catalogue.layers.get(job.layer);
-        const subset = layer === undefined ? undefined : findSubset(layer, job.gridSet ?? "");
-        return documentAnswer("JobArea", areaOf(job, subset));
-      }),
+    { answer: "JobArea", failures: [404] },
+    async ({ operations }, { key, catalogue }) => {
+      const job = await operations.job(key);
+      if (job === undefined) return refuse(unknownJob(key));
+      const layer = catalogue.layers.get(job.layer);
+      return ok(areaOf(job, layer && findSubset(layer, job.gridSet ?? "")));
+    },
   ),
 ];
 

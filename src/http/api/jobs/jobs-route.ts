@@ -7,9 +7,7 @@ import { text } from "../../../lib/document-fields.ts";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
-import type { JobOptions } from "../../../plan/job/job-options.ts";
 import {
   type IdempotencyKey,
   JOB_OUTCOMES,
@@ -18,17 +16,15 @@ import {
   type JobRequest,
   type SubmittedJob,
 } from "../../../plan/job/job-request.ts";
-import type { JobChange } from "../../../plan/job/job-terms.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
-import { differences, jobDetail, withDetail } from "../../activity-detail.ts";
-import { type Exchange, operating, type Reply, type RouteOptions } from "../../resource.ts";
-import { documentAnswer, json, viewAnswer } from "../api-answer.ts";
-import { type ApiOperation, numberedOperation, operation } from "../api-operation.ts";
+import { differences, jobDetail } from "../../activity/activity-detail.ts";
+import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
+import { type ApiOperation, detailed, json, noContent, numberedOperation, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { created, gone } from "../openapi/openapi-parts.ts";
-import { id, layer, moment, page, readingQuery, yesOrNo } from "../query-fields.ts";
+import { created } from "../openapi/openapi-parts.ts";
+import { id, layer, moment, msOf, page, yesOrNo } from "../query-fields.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
@@ -56,7 +52,7 @@ const jobsQuery = z.object({
   ...page({ most: 1_000, standard: 100, cursor: "the id of a job" }),
 });
 
-type Parts = Pick<RouteOptions, "operations" | "jobOptions">;
+type Parts = Pick<RouteOptions, "operations" | "jobOptions" | "clock">;
 
 const idempotencyKey = {
   name: "Idempotency-Key",
@@ -87,66 +83,68 @@ export const jobOperations = [
     "GET /jobs",
     "listJobs",
     "Lists jobs, the newest first",
-    { query: jobsQuery, answers: "Jobs", failures: [400, 404] },
-    (parts: Parts) => readingQuery(jobsQuery, async (query) => documentAnswer("Jobs", await listJobs(parts, query))),
+    { query: jobsQuery, answer: "Jobs", failures: [400, 404] },
+    async (parts, { fields }) => ok(await listJobs(parts, fields)),
   ),
   operation(
     "POST /jobs",
     "createJob",
     "Creates a seed, a reseed or a truncate. A request with a plural field creates all of its jobs or none",
     {
+      need: "operate",
       headers: [idempotencyKey],
       body: "JobRequest",
       answers: { 201: createdJobs("Job", "Jobs") },
       failures: [400, 404, 409, 413, 422],
     },
-    (parts: Parts) =>
-      operating(async (exchange) => {
-        const body = await exchange.body(ok);
-        if (!body.ok) return body;
-        const slices = new Slices(machineClock);
-        const requested = await slices.run(decodeJobBody(body.value));
-        if (!requested.ok) return requested;
-        await slices.next();
-        const origin = originOf(exchange, requested.value.digest);
-        if (!origin.ok) return origin;
-        const submitted = await submit(parts, exchange, requested.value, origin.value);
-        return submittedAnswer(parts, exchange, submitted, "many" in requested.value);
-      }),
+    async (parts, exchange) => {
+      const body = await exchange.body(ok);
+      if (!body.ok) return body;
+      const slices = new Slices(parts.clock);
+      const requested = await slices.run(decodeJobBody(body.value));
+      if (!requested.ok) return requested;
+      await slices.next();
+      const origin = originOf(exchange, requested.value.digest);
+      if (!origin.ok) return origin;
+      const submitted = await submit(parts, exchange, requested.value, origin.value);
+      return submittedAnswer(parts, exchange, submitted, "many" in requested.value);
+    },
   ),
   numberedOperation(
     "GET /jobs/{id}",
     "getJob",
     "Returns one job; with wait, when the job has ended or after this number of seconds",
-    { query: waitQuery, answers: "Job", failures: [400, 404] },
-    (parts, jobId) =>
-      readingQuery(waitQuery, async ({ wait }, { signal }) => {
-        const job = await waitForJob(jobId, wait * 1_000, parts, signal);
-        return job === undefined ? refuse(unknownJob(jobId)) : documentAnswer("Job", job);
-      }),
+    { query: waitQuery, answer: "Job", failures: [400, 404] },
+    async (parts, { key, fields: { wait }, signal }) => {
+      const job = await waitForJob(key, wait * 1_000, parts, signal);
+      return job === undefined ? refuse(unknownJob(key)) : ok(job);
+    },
   ),
   numberedOperation(
     "PATCH /jobs/{id}",
     "changeJob",
     "Changes the terms of an unfinished job. Absent fields stay unchanged, null sets the default",
-    { body: "JobTerms", answers: "Job", failures: [400, 404, 409, 413] },
-    (parts: Parts, jobId) =>
-      operating(async (exchange) => {
-        const terms = await exchange.body(decodeTermsChange);
-        return terms.ok ? changeAnswer(parts, jobId, terms.value) : terms;
-      }),
+    { need: "operate", body: "JobTerms", answer: "Job", failures: [400, 404, 409, 413] },
+    async ({ operations }, { key, body }) => {
+      const terms = await body(decodeTermsChange);
+      if (!terms.ok) return terms;
+      const before = await operations.job(key);
+      return detailed(
+        await operations.change(key, terms.value),
+        (job) => `${jobDetail(job)}; ${differences(before && termsOf(before), termsOf(job))}`,
+      );
+    },
   ),
   numberedOperation(
     "DELETE /jobs/{id}",
     "forgetJob",
     "Removes an ended job from the history",
-    { answers: gone, failures: [404, 409] },
-    ({ operations }: Parts, jobId) =>
-      operating(async () => {
-        const job = await operations.job(jobId);
-        const deleted = await operations.deleteJob(jobId);
-        return deleted.ok ? withDetail({ status: 204, body: "" }, job && jobDetail(job)) : deleted;
-      }),
+    { need: "operate", failures: [404, 409] },
+    async ({ operations }, { key }) => {
+      const job = await operations.job(key);
+      const deleted = await operations.deleteJob(key);
+      return deleted.ok ? noContent(job && jobDetail(job)) : deleted;
+    },
   ),
   actionOperation(
     "cancel",
@@ -158,22 +156,26 @@ export const jobOperations = [
     "POST /jobs/{id}/retry",
     "retryJob",
     "Creates a job over the failed tiles of a job, and over the tiles that an aborted job did not reach",
-    { headers: [idempotencyKey], answers: { 201: createdJobs("Job") }, failures: [404, 409, 422] },
-    (parts: Parts, jobId) =>
-      operating(async (exchange) => {
-        const origin = originOf(exchange, () => `retry of job ${jobId}`);
-        if (!origin.ok) return origin;
-        return submittedAnswer(parts, exchange, await parts.operations.retry(jobId, origin.value), false);
-      }),
+    {
+      need: "operate",
+      headers: [idempotencyKey],
+      answers: { 201: createdJobs("Job") },
+      failures: [404, 409, 422],
+    },
+    async (parts, exchange) => {
+      const origin = originOf(exchange, () => `retry of job ${exchange.key}`);
+      if (!origin.ok) return origin;
+      return submittedAnswer(parts, exchange, await parts.operations.retry(exchange.key, origin.value), false);
+    },
   ),
 ];
 
 /** Returns a page of jobs. Includes the counts of the whole list if they are requested. */
 async function listJobs(
-  { operations }: Pick<RouteOptions, "operations">,
+  { operations, clock }: Pick<RouteOptions, "operations" | "clock">,
   { state, outcome, paused, since, until, q, counts, limit, after, ...rest }: z.output<typeof jobsQuery>,
 ): Promise<Documents["Jobs"]> {
-  const counted = { ...rest, ...defined({ sinceMs: since, untilMs: until, text: q }) };
+  const counted = { ...rest, ...defined({ sinceMs: msOf(since, clock), untilMs: msOf(until, clock), text: q }) };
   const filter = { ...counted, ...defined({ state, outcome, paused, after }), limit };
   const list = await operations.jobList(filter);
   // Without the ended jobs the counts would be wrong.
@@ -186,11 +188,12 @@ async function listJobs(
  * reconfigured since the first request.
  */
 async function submit(
-  { operations, jobOptions }: Parts,
+  parts: Parts,
   { catalogue }: Exchange,
   requested: RequestedJob | RequestedJobs,
   origin: JobOrigin,
 ): Promise<Result<SubmittedJob, Refusal>> {
+  const { operations, jobOptions, clock } = parts;
   const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
   if (known !== undefined) return known;
   const options = jobOptions();
@@ -198,12 +201,12 @@ async function submit(
   if ("many" in requested) {
     const many = await planBatch(requested.many, catalogue, {
       options,
-      nowMs: machineClock.now(),
-      slices: new Slices(machineClock),
+      nowMs: clock.now(),
+      slices: new Slices(clock),
     });
     return many.ok ? operations.submitAll(many.value, limited) : many;
   }
-  const planned = await planRequested(requested, catalogue, options);
+  const planned = await planRequested(requested, catalogue, parts);
   return planned.ok ? operations.submit(planned.value, limited) : planned;
 }
 
@@ -214,32 +217,18 @@ async function submit(
 export async function planRequested(
   { layer: name, request }: RequestedJob,
   { layers }: Catalogue,
-  options: JobOptions,
+  { jobOptions, clock }: Pick<RouteOptions, "jobOptions" | "clock">,
   signal?: AbortSignal,
 ): Promise<Result<JobRequest, Refusal>> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name, layers));
-  const slices = new Slices(machineClock, signal);
+  const slices = new Slices(clock, signal);
   const planned = await slices.run(
-    planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: machineClock.now() }),
+    planSeedInSteps(request, layer, jobOptions(), { rules: API_RULES, nowMs: clock.now() }),
   );
   // Sending an area of tens of thousands of polygons to the coordinator takes as long as a slice.
   if (planned.ok && planned.value.selection !== undefined) await slices.next();
   return planned;
-}
-
-/** Changes the terms of a job. The detail lists the changed terms. */
-async function changeAnswer(
-  { operations }: Pick<RouteOptions, "operations">,
-  jobId: number,
-  terms: JobChange,
-): Promise<Reply> {
-  const before = await operations.job(jobId);
-  return viewAnswer(
-    "Job",
-    await operations.change(jobId, terms),
-    (job) => `${jobDetail(job)}; ${differences(before && termsOf(before), termsOf(job))}`,
-  );
 }
 
 const termsOf = ({ priority, rateLimit, runWindow, threadCount, maxFailures }: JobView) => ({
@@ -257,14 +246,12 @@ export const JOB_ACTIONS = { cancel: "cancel", pause: "pause", resume: "unpause"
 export type JobAction = keyof typeof JOB_ACTIONS;
 
 function actionOperation(action: JobAction, summary: string): ApiOperation {
-  const about = { answers: "Job", failures: [404, 409] };
   return numberedOperation(
     `POST /jobs/{id}/${action}`,
     `${action}Job`,
     summary,
-    about,
-    ({ operations }: Parts, jobId) =>
-      operating(async ({ by }) => viewAnswer("Job", await operations[JOB_ACTIONS[action]](jobId, by), jobDetail)),
+    { need: "operate", answer: "Job", failures: [404, 409] },
+    async ({ operations }, { key, by }) => detailed(await operations[JOB_ACTIONS[action]](key, by), jobDetail),
   );
 }
 

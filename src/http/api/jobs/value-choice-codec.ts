@@ -1,9 +1,9 @@
+import { isMap } from "../../../lib/is-map.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { MOST_VALUES } from "../../../plan/parameters/parameter-set-json.ts";
 import { isRange, type RequestedChoice, type RequestedSet, timeOf } from "../../../plan/parameters/value-choice.ts";
 import { parseAge } from "../../../plan/tile-age.ts";
-import { isObject } from "../json-body.ts";
 
 const CHOICE_EXPECTED = `a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}`;
 const LIST_EXPECTED = `a list of 1 to ${MOST_VALUES} texts`;
@@ -54,7 +54,7 @@ function parametersOf<T>(
   value: unknown,
   read: (given: unknown) => Result<T, string>,
 ): Result<ReadonlyMap<string, T>, WrongValue | undefined> {
-  if (!isObject(value)) return refuse(undefined);
+  if (!isMap(value)) return refuse(undefined);
   const parameters = new Map<string, T>();
   for (const [key, given] of Object.entries(value)) {
     const one = read(given);
@@ -72,7 +72,7 @@ const isText = (value: unknown): value is string => typeof value === "string";
 function choiceIn(value: unknown): Result<RequestedChoice, string> {
   if (isText(value)) return ok(value);
   if (Array.isArray(value)) return listIn(value);
-  if (!isObject(value)) return refuse(CHOICE_EXPECTED);
+  if (!isMap(value)) return refuse(CHOICE_EXPECTED);
   const fields = new Map<string, unknown>(Object.entries(value).filter(([, field]) => field !== null));
   const [only, ...others] = fields.keys();
   const like = fields.get("like");

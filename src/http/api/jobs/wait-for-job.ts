@@ -1,6 +1,5 @@
 import * as z from "zod";
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { wholeNumber } from "../query-fields.ts";
@@ -15,16 +14,16 @@ export const waitQuery = z.object({ wait: wholeNumber({ least: 0, most: 120, sta
 export async function waitForJob(
   id: number,
   waitMs: number,
-  { operations, events }: Pick<RouteOptions, "operations" | "events">,
+  { operations, events, clock }: Pick<RouteOptions, "operations" | "events" | "clock">,
   signal: AbortSignal,
 ): Promise<JobView | undefined> {
-  const deadline = machineClock.monotonicNow() + waitMs;
+  const deadline = clock.monotonicNow() + waitMs;
   // Read before the job, so that no event between the two is missed.
   let seen = events.last;
   const now = await operations.job(id);
   if (now === undefined || now.outcome !== null) return now;
   for (;;) {
-    const leftMs = deadline - machineClock.monotonicNow();
+    const leftMs = deadline - clock.monotonicNow();
     if (leftMs <= 0 || events.closed || signal.aborted) return operations.job(id);
     await events.next(seen, leftMs, signal);
     for (; seen < events.last; seen++) {

@@ -11,9 +11,7 @@ import { decodeBy } from "../../../lib/schema.ts";
 import type { TestOrder, TestRender } from "../../../render/renderer/test-render.ts";
 import { upstreamIdOf } from "../../../render/upstream/upstream-limits.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import { operating, type RouteOptions } from "../../resource.ts";
 import { findFormat } from "../../tiles/tile-parts.ts";
-import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 
@@ -41,19 +39,17 @@ export const layerTestOperations = [
     "POST /layers/{layer}/test",
     "testLayer",
     "Renders one tile now without storing it, and returns the request to the upstream and its answer",
-    { body: "LayerTestRequest", answers: "LayerTest", failures: [400, 404, 413, 503] },
-    ({ testLayer }: Pick<RouteOptions, "testLayer">, name) =>
-      operating(async ({ catalogue: { layers }, body, signal }) => {
-        const layer = layers.get(name);
-        if (layer === undefined) return refuse(unknownLayer(name, layers));
-        const order = await body((bytes) => decodeTest(bytes, layer));
-        if (!order.ok) return order;
-        return bounded(async () => {
-          const tested = await testLayer(order.value.order, signal);
-          if (tested === undefined) return refuse(unknownLayer(name, layers));
-          return documentAnswer("LayerTest", testDocument(order.value, tested));
-        });
-      }),
+    { need: "operate", body: "LayerTestRequest", answer: "LayerTest", failures: [400, 404, 413, 503] },
+    async ({ testLayer }, { key, catalogue: { layers }, body, signal }) => {
+      const layer = layers.get(key);
+      if (layer === undefined) return refuse(unknownLayer(key, layers));
+      const order = await body((bytes) => decodeTest(bytes, layer));
+      if (!order.ok) return order;
+      return bounded(async () => {
+        const tested = await testLayer(order.value.order, signal);
+        return tested === undefined ? refuse(unknownLayer(key, layers)) : ok(testDocument(order.value, tested));
+      });
+    },
   ),
 ];
 

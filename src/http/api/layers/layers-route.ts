@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { documentOf } from "../../../configuration/gwc/configured-object.ts";
 import { layerContent } from "../../../configuration/gwc/layer-object.ts";
 import {
   layerConfiguration,
@@ -14,12 +13,10 @@ import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fixedLayer } from "../../configuration/layers-route.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
+import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
-import { type ChangedKind, isEditable, locationOf, objectOperations } from "../configured/object-changes.ts";
-import { answer } from "../openapi/openapi-parts.ts";
-import { readingQuery, wholeNumber } from "../query-fields.ts";
+import { type ChangedKind, objectOperations } from "../configured/object-changes.ts";
+import { wholeNumber } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
 
 /** The default limit, which is more than the layers of any configuration. */
@@ -32,56 +29,26 @@ const layersQuery = z.object({
   fields: z.enum(["summary"]).exactOptional(),
 });
 
-const listHandler = (): Handler =>
-  readingQuery(layersQuery, async (query, exchange) => {
-    const found = pageOf([...exchange.catalogue.layers.values()], query);
-    if (!found.ok) return found;
-    const { layers, total, next } = found.value;
-    const isPage = [...exchange.query.keys()].length > 0;
-    if (query.fields === "summary")
-      return documentAnswer("LayerSummaries", { layers: layers.map(layerSummary), total, next });
-    const used = new Set(layers.flatMap(({ gridSubsets }) => gridSubsets.map(({ gridSet }) => gridSet)));
-    return documentAnswer("Layers", {
-      layers: layers.map(listedLayer),
-      gridSets: [...used].map(gridSetDocument),
-      ...(isPage ? { total, next } : {}),
-    });
-  });
-
-function layerKind(parts: Pick<RouteOptions, "operations" | "layerOrigin" | "configured">): ChangedKind {
+function layerKind(
+  parts: Pick<RouteOptions, "operations" | "layerOrigin" | "configured">,
+): ChangedKind<Layer, "Layer"> {
   const { operations, layerOrigin, configured } = parts;
   return {
     kind: "layer",
     what: "layer",
     nameKey: "name",
-    present: (_, of) => {
-      const layer = configured().layers.find((one) => one.name === of);
-      if (layer === undefined) return undefined;
-      const made = documentOf(configured().objects, "layer", of);
-      return {
-        shown: layerConfiguration(layer),
-        made: made === undefined ? undefined : layerContent(made),
-        whole: layerConfigurationWithSecrets(layer),
-        tag: layerTag(layer),
-        fixed: fixedLayer(parts, of),
-      };
-    },
+    find: (of) => configured().layers.find(({ name }) => name === of),
     unknown: (of) => unknownLayer(of, new Map(configured().layers.map((layer) => [layer.name, layer]))),
-    answer: async ({ base }, of, status) => {
-      const { layers } = configured();
-      const layer = layers.find((one) => one.name === of);
-      if (layer === undefined) return refuse(unknownLayer(of, new Map(layers.map((one) => [one.name, one]))));
-      const context = { base, quota: await operations.quota(), origin: layerOrigin(of) };
-      const document = {
-        ...layerDocument(layer, context),
-        editable: isEditable(parts, fixedLayer(parts, of)),
-      };
-      return documentAnswer("Layer", document, status, {
-        ETag: layerTag(layer),
-        ...locationOf(status, base, "layers", of),
-      });
-    },
-    inUse: () => undefined,
+    shown: layerConfiguration,
+    whole: layerConfigurationWithSecrets,
+    made: layerContent,
+    tag: layerTag,
+    fixed: (name) => fixedLayer(parts, name),
+    describe: async (layer, { base, editable }) => ({
+      ...layerDocument(layer, { base, quota: await operations.quota(), origin: layerOrigin(layer.name) }),
+      editable,
+    }),
+    users: () => [],
   };
 }
 
@@ -90,11 +57,22 @@ export const layerOperations = [
     "GET /layers",
     "listLayers",
     "Lists the layers with their grid sets, formats and parameters; the first grid set and format are the defaults",
-    { query: layersQuery, answers: { 200: answer("Layers", "LayerSummaries") }, failures: [400] },
-    listHandler,
+    { query: layersQuery, answer: ["Layers", "LayerSummaries"], failures: [400] },
+    async (_, { fields, query, catalogue }) => {
+      const found = pageOf([...catalogue.layers.values()], fields);
+      if (!found.ok) return found;
+      const { layers, total, next } = found.value;
+      if (fields.fields === "summary") return ok({ layers: layers.map(layerSummary), total, next });
+      const used = new Set(layers.flatMap(({ gridSubsets }) => gridSubsets.map(({ gridSet }) => gridSet)));
+      return ok({
+        layers: layers.map(listedLayer),
+        gridSets: [...used].map(gridSetDocument),
+        ...(query.size > 0 ? { total, next } : {}),
+      });
+    },
   ),
   ...objectOperations(
-    "/layers/{layer}",
+    ["layers", "layer"],
     "Layer",
     { summary: "Returns one layer, without its secrets", keys: "LayerConfiguration" },
     layerKind,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { defined } from "../../../lib/defined.ts";
+import { componentUri } from "./openapi-parts.ts";
 
 interface JsonObject {
   readonly type: "object";
@@ -53,8 +54,6 @@ export function documentsJson(documents: Readonly<Record<string, z.ZodType>>): R
   const { schemas } = z.toJSONSchema(registry, { io: "input", unrepresentable: "any", uri: componentUri });
   return JSON.parse(JSON.stringify(schemas), simplified);
 }
-
-export const componentUri = (name: string): string => `#/components/schemas/${name}`;
 
 /**
  * Returns a shorter form of a value in a JSON Schema with the same meaning. Used as a reviver: inner values come first.

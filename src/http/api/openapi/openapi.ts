@@ -1,19 +1,21 @@
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import { int64Json } from "../../../lib/document-fields.ts";
 import { SESSION_COOKIE } from "../../auth/session-cookie.ts";
+import type { ApiOperation } from "../api-operation.ts";
+import { apiOperations } from "../api-operations.ts";
 import { documents } from "../documents/documents.ts";
 import { jobChangeSchema, jobRequestSchema } from "../jobs/job-document.ts";
 import { layerTestSchema } from "../layers/layer-test-route.ts";
-import { quotaChangeSchema } from "../quota/quota-document.ts";
+import { quotaChangeSchema } from "../quota/quota-route.ts";
 import { scheduleChangeSchema, schedulePreviewSchema, scheduleRequestSchema } from "../schedules/schedule-document.ts";
-import { signInSchema } from "../session/session-document.ts";
+import { signInSchema } from "../session/session-route.ts";
 import { storeCopyRequestSchema } from "../stores/store-copies-route.ts";
 import { tileExportSchema } from "../tiles/export-route.ts";
-import { tokenRequestSchema } from "../tokens/token-document.ts";
-import { truncationRequestSchema } from "../truncations/truncation-document.ts";
-import { userChangeSchema, userRequestSchema } from "../users/user-document.ts";
-import { documentsJson, requestJson } from "./openapi-json.ts";
-import { operation, ref } from "./openapi-parts.ts";
-import { pathsOf } from "./openapi-paths.ts";
+import { tokenRequestSchema } from "../tokens/tokens-route.ts";
+import { truncationRequestSchema } from "../truncations/truncations-route.ts";
+import { userChangeSchema, userRequestSchema } from "../users/users-route.ts";
+import { documentsJson, queryParameters, requestJson } from "./openapi-json.ts";
+import { answer, created, gone, ref } from "./openapi-parts.ts";
 
 const scheduleRequest = requestJson(scheduleRequestSchema);
 
@@ -45,6 +47,76 @@ const schemas = {
   StoreCopyRequest: requestJson(storeCopyRequestSchema),
   TruncationRequest: requestJson(truncationRequestSchema),
 };
+
+const failed = {
+  description: "A problem (RFC 9457)",
+  content: { "application/problem+json": { schema: ref("Problem") } },
+};
+
+interface Exchanged {
+  readonly parameters?: readonly object[];
+  /** The name of the request document. */
+  readonly body?: string;
+  /** The answers by status. */
+  readonly answers: Readonly<Partial<Record<number | "2XX", object>>>;
+  /** The statuses of problem documents. */
+  readonly failures?: readonly number[];
+}
+
+/** Returns the description of an operation. */
+const operation = (operationId: string, summary: string, { parameters, body, answers, failures = [] }: Exchanged) => ({
+  operationId,
+  summary,
+  ...(parameters === undefined ? {} : { parameters }),
+  ...(body === undefined
+    ? {}
+    : { requestBody: { required: true, content: { "application/json": { schema: ref(body) } } } }),
+  responses: { ...answers, ...Object.fromEntries(failures.map((status) => [status, failed])) },
+});
+
+/** Returns the description of the value in the path. */
+function keyParameters({ path, isNumbered, about: { keyDescription } }: ApiOperation): readonly object[] {
+  const [, name] = /\{(\w+)\}/.exec(path) ?? [];
+  if (name === undefined) return [];
+  const description = keyDescription === undefined ? {} : { description: keyDescription };
+  return [{ name, in: "path", required: true, schema: isNumbered ? int64Json : { type: "string" }, ...description }];
+}
+
+function describe(one: ApiOperation): object {
+  const { headers = [], query, openQuery = query, body, answers, failures } = one.about;
+  const parameters = [
+    ...keyParameters(one),
+    ...headers,
+    ...(openQuery === undefined ? [] : queryParameters(openQuery)),
+  ];
+  return {
+    ...operation(one.id, one.summary, {
+      ...(parameters.length === 0 ? {} : { parameters }),
+      ...(typeof body === "string" ? { body } : {}),
+      answers: answers ?? documentsOf(one.about),
+      ...(failures === undefined ? {} : { failures }),
+    }),
+    ...(typeof body === "object" ? { requestBody: body } : {}),
+  };
+}
+
+/** Returns the answers of an operation with documents, or the answer without a body. */
+function documentsOf({ answer: name, status }: ApiOperation["about"]): Exchanged["answers"] {
+  if (name === undefined) return gone;
+  const names = [name].flat();
+  return { [status ?? 200]: status === 201 ? created(...names) : answer(...names) };
+}
+
+/** Returns the paths of the OpenAPI document. */
+function pathsOf(): Readonly<Record<string, object>> {
+  const paths = new Map<string, Record<string, object>>();
+  for (const one of apiOperations) {
+    const path = paths.get(one.path) ?? {};
+    path[one.method.toLowerCase()] = describe(one);
+    paths.set(one.path, path);
+  }
+  return Object.fromEntries(paths);
+}
 
 const header = (name: string, schema: object) => ({ name, in: "header", required: true, schema });
 

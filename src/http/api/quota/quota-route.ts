@@ -1,36 +1,76 @@
 import * as z from "zod";
+import { asLayerName } from "../../../layer/tile-set.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { decodeBy } from "../../../lib/schema.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { QuotaChange } from "../../../quota/configuration/quota-configuration.ts";
-import { checkQuotaSize } from "../../../quota/configuration/quota-validation.ts";
-import { differences, withDetail } from "../../activity-detail.ts";
+import {
+  CLEAN_UP_UNITS,
+  checkQuotaSize,
+  EXPIRATION_POLICIES,
+  parseQuotaValue,
+  STORAGE_UNITS,
+} from "../../../quota/configuration/quota-validation.ts";
+import { differences, withDetail } from "../../activity/activity-detail.ts";
 import { changeQuota, previewQuota } from "../../quota-change.ts";
-import { administering, type Reply, type RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader, viewAnswer } from "../api-answer.ts";
-import { type ApiOperation, operation } from "../api-operation.ts";
+import type { Reply, RouteOptions } from "../../resource.ts";
+import { type ApiOperation, documentAnswer, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { parseObject, withoutNulls } from "../json-body.ts";
+import { decoderOf, withoutNulls } from "../json-body.ts";
 import { answer } from "../openapi/openapi-parts.ts";
-import { decodeStrictQuery, yesOrNo } from "../query-fields.ts";
-import { quotaChangeSchema } from "./quota-document.ts";
+import { flag } from "../query-fields.ts";
 
-const quotaQuery = z.object({
-  dryRun: yesOrNo
-    .default(false)
-    .meta({ default: false, description: "true: changes nothing, and returns the tiles that the change would evict" }),
+const DECIMAL = "a decimal number, 0 or more, of at most 100 digits";
+
+const value = z
+  .union([z.string(), z.number()], { error: DECIMAL })
+  .transform((given, context) => {
+    const decimal = parseQuotaValue(String(given));
+    if (decimal !== undefined) return decimal;
+    context.addIssue({ code: "custom", message: DECIMAL });
+    return z.NEVER;
+  })
+  .meta({ examples: ["20"] });
+const units = z.enum(STORAGE_UNITS);
+const positive = z.int({ error: "a positive whole number" }).min(1, { error: "a positive whole number" });
+
+/**
+ * The body of a PUT or PATCH of `/api/v1/quota` without its null fields, which count as absent: the fields of the
+ * classic `cacheQuotaConfiguration`, without its root. Absent fields keep their values.
+ */
+export const quotaChangeSchema = z.strictObject({
+  enabled: z.boolean().exactOptional(),
+  cacheCleanUpFrequency: positive.exactOptional(),
+  cacheCleanUpUnits: z.enum(CLEAN_UP_UNITS).exactOptional(),
+  maxConcurrentCleanUps: positive.exactOptional(),
+  globalExpirationPolicyName: z.enum(EXPIRATION_POLICIES).exactOptional(),
+  globalQuota: z
+    .preprocess(withoutNulls, z.strictObject({ value: value.exactOptional(), units: units.exactOptional() }))
+    .exactOptional(),
+  layerQuotas: z
+    .array(
+      z.strictObject({
+        layer: z.string().transform(asLayerName),
+        expirationPolicyName: z.enum(EXPIRATION_POLICIES),
+        quota: z.strictObject({ value, units }),
+      }),
+    )
+    .exactOptional()
+    .meta({ description: "Replaces the list; an empty one removes the quotas of all layers" }),
+  overrules: z.unknown().exactOptional().meta({ description: "Ignored, so that the answer of a GET can be sent back" }),
 });
 
-type Parts = Pick<RouteOptions, "operations">;
+const quotaQuery = z.object({
+  dryRun: flag("true: changes nothing, and returns the tiles that the change would evict"),
+});
 
 export const quotaOperations = [
   operation(
     "GET /quota",
     "getQuota",
     "Returns the configuration of the disk quota",
-    { answers: "Quota" },
-    ({ operations }: Parts) => reader(async () => documentAnswer("Quota", await quotaDocument(operations))),
+    { answer: "Quota" },
+    async ({ operations }) => ok(await quotaDocument(operations)),
   ),
   changeOperation("PUT", "putQuota", "Changes the given fields of the disk quota, as the classic PUT does"),
   changeOperation("PATCH", "changeQuota", "Changes the given fields of the disk quota"),
@@ -38,38 +78,39 @@ export const quotaOperations = [
     "DELETE /quota",
     "resetQuota",
     "Puts the disk quota of the configuration file in force",
-    { query: quotaQuery, answers: "Quota", failures: [409] },
-    ({ operations }: Parts) =>
-      administering(async (exchange): Promise<Reply> => {
-        const query = decodeStrictQuery(quotaQuery, exchange);
-        if (!query.ok) return query;
-        if (!query.value.dryRun) {
-          const before = await operations.quota();
-          return viewAnswer("Quota", await operations.resetQuota(exchange.by), (after) => differences(before, after));
-        }
-        const preview = await operations.previewQuotaReset();
-        return preview.ok ? { ...documentAnswer("QuotaPreview", preview.value), isPreview: true } : preview;
-      }),
+    { need: "administer", query: quotaQuery, answers: { 200: answer("Quota") }, failures: [409] },
+    async ({ operations }, { fields: { dryRun }, by }) => {
+      if (dryRun) return preview(await operations.previewQuotaReset());
+      const before = await operations.quota();
+      const after = await operations.resetQuota(by);
+      return after.ok ? withDetail(documentAnswer("Quota", after.value), differences(before, after.value)) : after;
+    },
   ),
 ];
 
+/** Returns the answer with the effect of a change that was not made. */
+const preview = (effect: Result<Documents["QuotaPreview"], Refusal>): Reply =>
+  effect.ok ? { ...documentAnswer("QuotaPreview", effect.value), isPreview: true } : effect;
+
 function changeOperation(method: "PUT" | "PATCH", id: string, summary: string): ApiOperation {
-  const answers = { 200: answer("Quota", "QuotaPreview") };
-  const about = { query: quotaQuery, body: "QuotaChange", answers, failures: [400, 404, 413] };
-  return operation(`${method} /quota`, id, summary, about, ({ operations }: Parts) =>
-    administering(async (exchange): Promise<Reply> => {
-      const query = decodeStrictQuery(quotaQuery, exchange);
-      if (!query.ok) return query;
-      const decoded = await exchange.body((bytes) => decodeQuota(bytes, exchange.catalogue.layers));
-      if (!decoded.ok) return decoded;
-      if (!query.value.dryRun) {
-        const changed = await changeQuota(operations, decoded.value, exchange.by);
-        if (!changed.ok) return changed;
-        return withDetail(documentAnswer("Quota", changed.value.quota), changed.value.detail);
-      }
-      const preview = await previewQuota(operations, decoded.value);
-      return preview.ok ? { ...documentAnswer("QuotaPreview", preview.value), isPreview: true } : preview;
-    }),
+  return operation(
+    `${method} /quota`,
+    id,
+    summary,
+    {
+      need: "administer",
+      query: quotaQuery,
+      body: "QuotaChange",
+      answer: ["Quota", "QuotaPreview"],
+      failures: [400, 404, 413],
+    },
+    async ({ operations }, { fields: { dryRun }, body, catalogue, by }) => {
+      const change = await body((bytes) => decodeQuota(bytes, catalogue.layers));
+      if (!change.ok) return change;
+      if (dryRun) return preview(await previewQuota(operations, change.value));
+      const changed = await changeQuota(operations, change.value, by);
+      return changed.ok ? { ...ok(changed.value.quota), detail: changed.value.detail } : changed;
+    },
   );
 }
 
@@ -82,9 +123,7 @@ async function quotaDocument(operations: RouteOptions["operations"]): Promise<Do
 }
 
 function decodeQuota(body: Uint8Array, layers: ReadonlyMap<string, unknown>): Result<QuotaChange, Refusal> {
-  const document = parseObject(body, "disk quota");
-  if (!document.ok) return document;
-  const decoded = decodeBy(quotaChangeSchema, withoutNulls(document.value));
+  const decoded = decoderOf(quotaChangeSchema, "disk quota")(body);
   if (!decoded.ok) return decoded;
   const { overrules: _, ...change } = decoded.value;
   const quotas = change.layerQuotas ?? [];

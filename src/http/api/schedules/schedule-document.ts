@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { timeOfDay } from "../../../lib/document-fields.ts";
+import { isMap } from "../../../lib/is-map.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { type Result, refuse } from "../../../lib/result.ts";
 import { parsedBy } from "../../../lib/schema.ts";
 import { parseWindow, type RunWindow } from "../../../plan/run-window.ts";
 import { MISSED_RULES } from "../../../schedule/schedule.ts";
-import { isObject, withoutNulls } from "../json-body.ts";
+import { withoutNulls } from "../json-body.ts";
 
 /** The name is used in paths, logs and command lines. `schedules/preview` is another resource. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._:+-]{0,99}$/u;
@@ -59,7 +60,7 @@ const overlap = z.enum(["never"]);
 const windowNote = {
   description: "The hours in which its jobs may work, in its time zone: start and end, or from and to",
 };
-const job = z.custom<object>(isObject, { error: "an object with the fields of a job" });
+const job = z.custom<object>(isMap, { error: "an object with the fields of a job" });
 
 /** The default values of optional fields. */
 const STANDARD = { timeZone: "UTC", missed: "run_once", overlap: "never" } as const;

@@ -1,15 +1,15 @@
 import type * as z from "zod";
 import { Slices } from "../../../lib/process/slices.ts";
-import { decodeBy } from "../../../lib/schema.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result } from "../../../lib/result.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { openTimes } from "../../../plan/run-window.ts";
 import { parseCron, timesAfter } from "../../../schedule/cron.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import { type Exchange, type Reply, reading } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { parseObject, withoutNulls } from "../json-body.ts";
+import type { Documents } from "../documents/documents.ts";
+import { decoderOf } from "../json-body.ts";
 import { PREVIEW, schedulePreviewSchema } from "./schedule-document.ts";
 
 /** The concurrent previews of one process. A thousand times of a rare expression take a third of a second. */
@@ -20,31 +20,26 @@ export const schedulePreviewOperations = [
     `POST /schedules/${PREVIEW}`,
     "previewSchedule",
     "Returns the next times and windows of a schedule without creating it",
-    { body: "SchedulePreviewRequest", answers: "SchedulePreview", failures: [400, 413, 503] },
-    () => reading(preview),
+    { need: "read", body: "SchedulePreviewRequest", answer: "SchedulePreview", failures: [400, 413, 503] },
+    async ({ clock }, { body, signal }) => {
+      const requested = await body(decoderOf(schedulePreviewSchema, "preview"));
+      return requested.ok ? bounded(() => previewOf(requested.value, clock, signal)) : requested;
+    },
   ),
 ];
 
-async function preview(exchange: Exchange): Promise<Reply> {
-  const requested = await exchange.body((bytes) => {
-    const document = parseObject(bytes, "preview");
-    return document.ok ? decodeBy(schedulePreviewSchema, withoutNulls(document.value)) : document;
-  });
-  if (!requested.ok) return requested;
-  return bounded(() => previewOf(requested.value, exchange));
-}
-
 async function previewOf(
   { cron, timeZone, window, count }: z.output<typeof schedulePreviewSchema>,
-  { signal }: Exchange,
-): Promise<Reply> {
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Result<Documents["SchedulePreview"], Refusal>> {
   const time = parseCron(cron, timeZone);
   if (!time.ok) return time;
-  const nowMs = machineClock.now();
-  const slices = new Slices(machineClock, signal);
+  const nowMs = clock.now();
+  const slices = new Slices(clock, signal);
   const runs = await firstOf(timesAfter(time.value, nowMs), count, slices);
   const open = window === undefined ? [] : await firstOf(openTimes(window, timeZone, nowMs), count, slices);
-  return documentAnswer("SchedulePreview", {
+  return ok({
     runs: runs.map(isoTime),
     windows: open.map(({ fromMs, toMs }) => ({ from: isoTime(fromMs), to: isoTime(toMs) })),
   });

@@ -2,17 +2,17 @@ import * as z from "zod";
 import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer, unknownSchedule } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
-import { differences, withDetail } from "../../activity-detail.ts";
-import { type Exchange, operating, type Reply, type RouteOptions } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
-import { operation } from "../api-operation.ts";
+import { differences, withDetail } from "../../activity/activity-detail.ts";
+import type { Exchange } from "../../resource.ts";
+import { documentAnswer, noContent, operation } from "../api-operation.ts";
+import type { Documents } from "../documents/documents.ts";
 import type { Decoding } from "../jobs/decoding.ts";
 import { createdJobs, submittedAnswer } from "../jobs/jobs-route.ts";
-import { answer, created, gone } from "../openapi/openapi-parts.ts";
-import { readingQuery, wholeNumber } from "../query-fields.ts";
+import { answer, created } from "../openapi/openapi-parts.ts";
+import { wholeNumber } from "../query-fields.ts";
 import {
   decodeSchedule,
   decodeScheduleChange,
@@ -28,127 +28,124 @@ const schedulesQuery = z.object({
   }),
 });
 
-type Parts = Pick<RouteOptions, "operations">;
-
 export const scheduleOperations = [
   operation(
     "GET /schedules",
     "listSchedules",
     "Lists schedules by name",
-    { query: schedulesQuery, answers: "Schedules", failures: [400] },
-    ({ operations }: Parts) =>
-      readingQuery(schedulesQuery, async ({ runs }) => {
-        const schedules = await operations.schedules(Math.max(1, runs));
-        const shown = runs === 0 ? "in a list" : "with outcomes";
-        return documentAnswer("Schedules", {
-          schedules: schedules.map((schedule) => scheduleDocument(schedule, shown)),
-        });
-      }),
+    { query: schedulesQuery, answer: "Schedules", failures: [400] },
+    async ({ operations }, { fields: { runs } }) => {
+      const schedules = await operations.schedules(Math.max(1, runs));
+      const shown = runs === 0 ? "in a list" : "with outcomes";
+      return ok({ schedules: schedules.map((schedule) => scheduleDocument(schedule, shown)) });
+    },
   ),
   operation(
     "POST /schedules",
     "createSchedule",
     "Creates a schedule, which creates jobs at the times of a cron expression in a time zone. name is required",
-    { body: "ScheduleRequest", answers: { 201: created("Schedule") }, failures: [400, 409, 413] },
-    ({ operations }: Parts) =>
-      operating(async (exchange) => {
-        const requested = await scheduleOf(exchange);
-        if (!requested.ok) return requested;
-        const { name, plan } = requested.value;
-        const made = await operations.addSchedule(name, plan, exchange.by);
-        return made.ok
-          ? withDetail(madeAnswer(exchange, made.value), scheduleDetail(undefined, made.value))
-          : refuse(ofJob(made.error));
-      }),
+    { need: "operate", body: "ScheduleRequest", answer: "Schedule", status: 201, failures: [400, 409, 413] },
+    async ({ operations, clock }, exchange) => {
+      const requested = await scheduleOf(exchange, clock);
+      if (!requested.ok) return requested;
+      const { name, plan } = requested.value;
+      const made = await operations.addSchedule(name, plan, exchange.by);
+      if (!made.ok) return refuse(ofJob(made.error));
+      const headers = { Location: addressOf(exchange, name) };
+      return {
+        ...ok(scheduleDocument(made.value, "with runs")),
+        headers,
+        detail: scheduleDetail(undefined, made.value),
+      };
+    },
   ),
   operation(
     "GET /schedules/{name}",
     "getSchedule",
     "Returns one schedule with the outcomes of its last runs",
-    { query: schedulesQuery, answers: "Schedule", failures: [400, 404] },
-    ({ operations }: Parts, name) =>
-      readingQuery(schedulesQuery, async ({ runs }) => {
-        const view = await operations.schedule(name);
-        if (view === undefined) return refuse(unknownSchedule(name));
-        if (runs === 0) return scheduleAnswer(ok(view));
-        const last = { ...view, runs: view.runs.slice(0, runs) };
-        return documentAnswer("Schedule", scheduleDocument(last, "with outcomes"));
-      }),
+    { query: schedulesQuery, answer: "Schedule", failures: [400, 404] },
+    async ({ operations }, { key, fields: { runs } }) => {
+      const view = await operations.schedule(key);
+      if (view === undefined) return refuse(unknownSchedule(key));
+      if (runs === 0) return shown(ok(view));
+      return ok(scheduleDocument({ ...view, runs: view.runs.slice(0, runs) }, "with outcomes"));
+    },
   ),
   operation(
     "PUT /schedules/{name}",
     "putSchedule",
     "Creates a schedule, or replaces the jobs and times of an existing one",
     {
+      need: "operate",
       body: "ScheduleRequest",
       answers: { 200: answer("Schedule"), 201: created("Schedule") },
       failures: [400, 409, 413],
     },
-    ({ operations }: Parts, name) =>
-      operating(async (exchange) => {
-        const requested = await scheduleOf(exchange, name);
-        if (!requested.ok) return requested;
-        const before = await operations.schedule(name);
-        const put = await operations.putSchedule(name, requested.value.plan, exchange.by);
-        if (!put.ok) return refuse(ofJob(put.error));
-        const { view, isNew } = put.value;
-        const reply = isNew ? madeAnswer(exchange, view) : scheduleAnswer(ok(view));
-        return withDetail(reply, scheduleDetail(isNew ? undefined : before, view));
-      }),
+    async ({ operations, clock }, exchange) => {
+      const { key, by } = exchange;
+      const requested = await scheduleOf(exchange, clock, key);
+      if (!requested.ok) return requested;
+      const before = await operations.schedule(key);
+      const put = await operations.putSchedule(key, requested.value.plan, by);
+      if (!put.ok) return refuse(ofJob(put.error));
+      const { view, isNew } = put.value;
+      const document = scheduleDocument(view, "with runs");
+      const reply = isNew
+        ? documentAnswer("Schedule", document, 201, { Location: addressOf(exchange, key) })
+        : documentAnswer("Schedule", document);
+      return withDetail(reply, scheduleDetail(isNew ? undefined : before, view));
+    },
   ),
   operation(
     "PATCH /schedules/{name}",
     "changeSchedule",
     "Changes the given fields of a schedule; null is the default of a PUT",
-    { body: "ScheduleChange", answers: "Schedule", failures: [400, 404, 409, 413] },
-    ({ operations }: Parts, name) =>
-      operating(async (exchange) => {
-        const change = await decodedInSteps(exchange, (body) => decodeScheduleChange(body, name));
-        if (!change.ok) return change;
-        const unknown = change.value.job === undefined ? undefined : unknownLayerOf(change.value.job, exchange);
-        if (unknown !== undefined) return refuse(unknown);
-        const before = await operations.schedule(name);
-        const changed = await operations.changeSchedule(name, change.value, exchange.by);
-        return changed.ok
-          ? withDetail(scheduleAnswer(changed), scheduleDetail(before, changed.value))
-          : refuse(ofJob(changed.error));
-      }),
+    { need: "operate", body: "ScheduleChange", answer: "Schedule", failures: [400, 404, 409, 413] },
+    async ({ operations, clock }, exchange) => {
+      const { key, by } = exchange;
+      const change = await decodedInSteps(exchange, clock, (body) => decodeScheduleChange(body, key));
+      if (!change.ok) return change;
+      const unknown = change.value.job === undefined ? undefined : unknownLayerOf(change.value.job, exchange);
+      if (unknown !== undefined) return refuse(unknown);
+      const before = await operations.schedule(key);
+      const changed = await operations.changeSchedule(key, change.value, by);
+      if (!changed.ok) return refuse(ofJob(changed.error));
+      return { ...shown(changed), detail: scheduleDetail(before, changed.value) };
+    },
   ),
   operation(
     "DELETE /schedules/{name}",
     "removeSchedule",
     "Removes a schedule. Its jobs stay",
-    { answers: gone, failures: [404] },
-    ({ operations }: Parts, name) =>
-      operating(async () => {
-        const removed = await operations.removeSchedule(name);
-        return removed.ok ? { status: 204, body: "", detail: `schedule ${name}: removed` } : removed;
-      }),
+    { need: "operate", failures: [404] },
+    async ({ operations }, { key }) => {
+      const removed = await operations.removeSchedule(key);
+      return removed.ok ? noContent(`schedule ${key}: removed`) : removed;
+    },
   ),
   operation(
     "POST /schedules/{name}/pause",
     "pauseSchedule",
     "Pauses a schedule until it is resumed. It stays paused over restarts",
-    { answers: "Schedule", failures: [404] },
-    ({ operations }: Parts, name) => operating(async () => scheduleAnswer(await operations.pauseSchedule(name))),
+    { need: "operate", answer: "Schedule", failures: [404] },
+    async ({ operations }, { key }) => shown(await operations.pauseSchedule(key)),
   ),
   operation(
     "POST /schedules/{name}/resume",
     "resumeSchedule",
     "Resumes a schedule at its next time",
-    { answers: "Schedule", failures: [404] },
-    ({ operations }: Parts, name) => operating(async () => scheduleAnswer(await operations.resumeSchedule(name))),
+    { need: "operate", answer: "Schedule", failures: [404] },
+    async ({ operations }, { key }) => shown(await operations.resumeSchedule(key)),
   ),
   operation(
     "POST /schedules/{name}/run",
     "runSchedule",
     "Creates the jobs of a schedule now; 409 while an earlier job of the schedule has not ended",
-    { answers: { 201: createdJobs("Job", "Jobs") }, failures: [400, 404, 409] },
-    (parts: Parts, name) =>
-      operating(async (exchange) => {
-        const run = await parts.operations.runSchedule(name, exchange.by);
-        return run.ok ? submittedAnswer(parts, exchange, ok(run.value.submitted), run.value.isMany) : run;
-      }),
+    { need: "operate", answers: { 201: createdJobs("Job", "Jobs") }, failures: [400, 404, 409] },
+    async (parts, exchange) => {
+      const run = await parts.operations.runSchedule(exchange.key, exchange.by);
+      return run.ok ? submittedAnswer(parts, exchange, ok(run.value.submitted), run.value.isMany) : run;
+    },
   ),
 ];
 
@@ -156,8 +153,12 @@ export const scheduleOperations = [
  * Decodes the body and checks that its layers exist. The coordinator validates the jobs against their layers, now and
  * at each run.
  */
-async function scheduleOf(exchange: Exchange, name?: string): Promise<Result<RequestedSchedule, Refusal>> {
-  const requested = await decodedInSteps(exchange, (body) => decodeSchedule(body, name));
+async function scheduleOf(
+  exchange: Exchange,
+  clock: Clock,
+  name?: string,
+): Promise<Result<RequestedSchedule, Refusal>> {
+  const requested = await decodedInSteps(exchange, clock, (body) => decodeSchedule(body, name));
   if (!requested.ok) return requested;
   const unknown = unknownLayerOf(requested.value.plan.job, exchange);
   return unknown === undefined ? requested : refuse(unknown);
@@ -166,11 +167,12 @@ async function scheduleOf(exchange: Exchange, name?: string): Promise<Result<Req
 /** Decodes the body in slices, because an area may have 250,000 corners. */
 async function decodedInSteps<T>(
   exchange: Exchange,
+  clock: Clock,
   decode: (body: Uint8Array) => Decoding<T>,
 ): Promise<Result<T, Refusal>> {
   const body = await exchange.body(ok);
   if (!body.ok) return body;
-  const slices = new Slices(machineClock);
+  const slices = new Slices(clock);
   const decoded = await slices.run(decode(body.value));
   // Sending an area of tens of thousands of corners to the coordinator takes as long as a slice.
   if (slices.isOver) await slices.next();
@@ -200,10 +202,8 @@ function scheduleDetail(before: ScheduleView | undefined, after: ScheduleView): 
   return `schedule ${after.schedule.name}: ${differences(before === undefined ? {} : definition(before), definition(after))}`;
 }
 
-const scheduleAnswer = (view: Result<ScheduleView, Refusal>): Reply =>
-  view.ok ? documentAnswer("Schedule", scheduleDocument(view.value, "with runs")) : view;
+/** Returns the document of a schedule with its runs, or the refusal. */
+const shown = (view: Result<ScheduleView, Refusal>): Result<Documents["Schedule"], Refusal> =>
+  view.ok ? ok(scheduleDocument(view.value, "with runs")) : view;
 
-const madeAnswer = ({ base }: Exchange, view: ScheduleView): Reply =>
-  documentAnswer("Schedule", scheduleDocument(view, "with runs"), 201, {
-    Location: `${base}/api/v1/schedules/${encodeURIComponent(view.schedule.name)}`,
-  });
+const addressOf = ({ base }: Exchange, name: string): string => `${base}/api/v1/schedules/${encodeURIComponent(name)}`;

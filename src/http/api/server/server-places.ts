@@ -1,8 +1,8 @@
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { pause } from "../../../lib/time/sleep.ts";
-import type { Installation } from "../../resource.ts";
+import type { Installation, RouteOptions } from "../../resource.ts";
 import type { Documents } from "../documents/documents.ts";
 
 type Place = Documents["Server"]["places"][number];
@@ -17,10 +17,12 @@ const UNKNOWN = { bytes: null, freeBytes: null, totalBytes: null };
  */
 export class ServerPlaces {
   readonly #installation: () => Installation;
+  readonly #clock: Clock;
   #looking: Promise<readonly Place[]> | undefined;
 
-  constructor(installation: () => Installation) {
+  constructor({ installation, clock }: Pick<RouteOptions, "installation" | "clock">) {
     this.#installation = installation;
+    this.#clock = clock;
   }
 
   async list(): Promise<readonly Place[]> {
@@ -40,7 +42,7 @@ export class ServerPlaces {
     const over = new AbortController();
     try {
       // Rejects only when the race is over.
-      const waited = pause(machineClock, LONGEST_WAIT_MS, over.signal).then(() => late);
+      const waited = pause(this.#clock, LONGEST_WAIT_MS, over.signal).then(() => late);
       return [...configuration, ...(await Promise.race([this.#looking, waited])), ...remote];
     } finally {
       over.abort();

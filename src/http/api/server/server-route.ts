@@ -1,48 +1,41 @@
 import { onceEach } from "../../../lib/once-each.ts";
 import { ownVersion } from "../../../lib/process/version.ts";
+import { ok } from "../../../lib/result.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { ServerMetrics } from "../../metrics/metrics-sample.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
+import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import type { Peak, RecentTraffic, TrafficRatesView } from "../stats/traffic-rates.ts";
 import { ServerPlaces } from "./server-places.ts";
 
 type ServerDocument = Documents["Server"];
-type ServerParts = Pick<RouteOptions, "installation" | "metrics" | "trafficRates">;
-
 /** The places of a server, whose requests share one question for the free space of the disks. */
-const placesOf = onceEach(({ installation }: Pick<RouteOptions, "installation">) => new ServerPlaces(installation));
+const placesOf = onceEach((parts: Pick<RouteOptions, "installation" | "clock">) => new ServerPlaces(parts));
 
 export const serverOperations = [
   operation(
     "GET /server",
     "getServer",
     "Returns the requests since the start, their rates, the memory tier, and the storage places",
-    { answers: "Server" },
-    (parts) => reader(serverAnswer(parts)),
+    { answer: "Server" },
+    async (parts) => {
+      const { installation, metrics, trafficRates } = parts;
+      const [rates, server, places] = await Promise.all([trafficRates(), metrics(), placesOf(parts).list()]);
+      return ok({
+        version: ownVersion(),
+        nodeVersion: process.version,
+        startedAt: isoTime(rates.startedMs),
+        workers: installation().workers,
+        requests: requestsOf(rates, server),
+        recent: rates.recent.map(recentOf),
+        peak: { requests: peakOf(rates.peakRequests), bytes: peakOf(rates.peakBytes) },
+        memoryTier: memoryOf(server),
+        places,
+      });
+    },
   ),
 ];
-
-const serverAnswer = (parts: ServerParts): Handler["handle"] => {
-  const { installation, metrics, trafficRates } = parts;
-  return async () => {
-    const places = placesOf(parts);
-    const [rates, server, listed] = await Promise.all([trafficRates(), metrics(), places.list()]);
-    return documentAnswer("Server", {
-      version: ownVersion(),
-      nodeVersion: process.version,
-      startedAt: isoTime(rates.startedMs),
-      workers: installation().workers,
-      requests: requestsOf(rates, server),
-      recent: rates.recent.map(recentOf),
-      peak: { requests: peakOf(rates.peakRequests), bytes: peakOf(rates.peakBytes) },
-      memoryTier: memoryOf(server),
-      places: listed,
-    });
-  };
-};
 
 function requestsOf({ total }: TrafficRatesView, { maps }: ServerMetrics): ServerDocument["requests"] {
   const { hits, misses, failed, notCached, bytes } = total;

@@ -1,67 +1,66 @@
+import * as z from "zod";
 import { ownVersion } from "../../../lib/process/version.ts";
-import { refuse } from "../../../lib/result.ts";
-import { decodeBy } from "../../../lib/schema.ts";
+import { conflict } from "../../../lib/refusal.ts";
+import { ok, refuse } from "../../../lib/result.ts";
 import { accountOf } from "../../auth/caller.ts";
 import { type Caller, permissionsOf, refusalOfCheck } from "../../auth/rights.ts";
 import { sessionCookie, sessionTokenOf } from "../../auth/session-cookie.ts";
-import { anybody, type RouteOptions } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
-import { type ApiOperation, operation } from "../api-operation.ts";
+import type { RouteOptions } from "../../resource.ts";
+import { noContent, operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
-import { parseSecretObject } from "../json-body.ts";
-import { gone } from "../openapi/openapi-parts.ts";
-import { withoutQuery } from "../query-fields.ts";
-import { signInSchema } from "./session-document.ts";
+import { secretDecoderOf } from "../json-body.ts";
 
-type SessionParts = Pick<RouteOptions, "operations" | "authenticator" | "users">;
+/** The most characters of a name or password that is checked. */
+const MOST = 1_000;
+const given = z.string({ error: `text of at most ${MOST} characters` }).max(MOST);
+
+/** The body of a POST to `/api/v1/session`. */
+export const signInSchema = z.strictObject({ name: given, password: given.meta({ format: "password" }) });
+
+const FOR_ALL = { need: "none", account: "optional" } as const;
 
 /** A session is a cookie. A change with this cookie must have the CSRF token. */
-export const sessionOperations: readonly ApiOperation[] = [
+export const sessionOperations = [
   operation(
     "GET /session",
     "getSession",
     "Returns the account that is signed in. Needs no account",
-    { answers: "Session" },
-    ({ users }: SessionParts) =>
-      anybody(withoutQuery(async ({ caller }) => documentAnswer("Session", sessionOf(caller, users)))),
+    { ...FOR_ALL, answer: "Session" },
+    async ({ users }, { caller }) => ok(sessionOf(caller, users)),
   ),
   operation(
     "POST /session",
     "signIn",
     "Opens a session. Its token is a cookie",
-    { body: "SignIn", answers: "Session", failures: [400, 401, 409, 413, 429] },
-    ({ operations, authenticator, users }: SessionParts) =>
-      anybody(async ({ body, base, address, signal }) => {
-        const pair = await body((bytes) => {
-          const object = parseSecretObject(bytes, "sign-in");
-          return object.ok ? decodeBy(signInSchema, object.value) : object;
-        });
-        if (!pair.ok) return pair;
-        if (!authenticator.usersConfigured())
-          return refuse({ code: "conflict", message: "No users are configured, so no sign-in is needed." });
-        const checked = await authenticator.checkPair(pair.value, address, signal);
-        if (checked.kind !== "user") return refuse(refusalOfCheck(checked, pair.value.name));
-        const { user } = checked;
-        const { token, csrfToken } = await operations.openSession({ user: user.name, account: accountOf(user) });
-        const opened = documentAnswer("Session", sessionOf({ kind: "user", user, csrfToken }, users), 200, {
-          "Set-Cookie": sessionCookie(base, token),
-        });
-        return { ...opened, signedIn: user.name };
-      }),
+    { ...FOR_ALL, body: "SignIn", answer: "Session", failures: [400, 401, 409, 413, 429] },
+    async ({ operations, authenticator, users }, { body, base, address, signal }) => {
+      const pair = await body(secretDecoderOf(signInSchema, "sign-in"));
+      if (!pair.ok) return pair;
+      if (!authenticator.usersConfigured())
+        return refuse(conflict("No users are configured, so no sign-in is needed."));
+      const checked = await authenticator.checkPair(pair.value, address, signal);
+      if (checked.kind !== "user") return refuse(refusalOfCheck(checked, pair.value.name));
+      const { user } = checked;
+      const { token, csrfToken } = await operations.openSession({ user: user.name, account: accountOf(user) });
+      return {
+        ...ok(sessionOf({ kind: "user", user, csrfToken }, users)),
+        headers: { "Set-Cookie": sessionCookie(base, token) },
+        signedIn: user.name,
+      };
+    },
   ),
   operation(
     "DELETE /session",
     "signOut",
     "Ends the session, if there is one",
-    { answers: gone, failures: [403] },
-    ({ operations }: SessionParts) =>
-      anybody(async ({ headers, base }) => {
-        const token = sessionTokenOf(headers.cookie);
-        if (token !== undefined) await operations.closeSession(token);
-        return { status: 204, body: "", headers: { "Set-Cookie": sessionCookie(base, undefined) } };
-      }),
+    { ...FOR_ALL, failures: [403] },
+    async ({ operations }, { headers, base }) => {
+      const token = sessionTokenOf(headers.cookie);
+      if (token !== undefined) await operations.closeSession(token);
+      return noContent(undefined, { "Set-Cookie": sessionCookie(base, undefined) });
+    },
   ),
-].map((one) => ({ ...one, account: "optional" }));
+];
 
 /** Returns the account and the permissions of a caller. Omits the version for a caller that must sign in. */
 function sessionOf(caller: Caller, users: RouteOptions["users"]): Documents["Session"] {

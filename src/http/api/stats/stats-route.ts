@@ -1,12 +1,11 @@
 import * as z from "zod";
 import { quantileSeconds } from "../../../lib/histogram.ts";
+import { ok } from "../../../lib/result.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
 import { BOUNDS_SECONDS } from "../../tiles/tile-times.ts";
 import type { TrafficCounts } from "../../tiles/tile-traffic.ts";
-import { documentAnswer } from "../api-answer.ts";
 import { operation } from "../api-operation.ts";
-import { layer, readingQuery, wholeNumber } from "../query-fields.ts";
+import { layer, wholeNumber } from "../query-fields.ts";
 import { TRAFFIC_WINDOWS } from "./traffic-history.ts";
 
 const statsQuery = z.object({
@@ -23,32 +22,29 @@ export const statsOperations = [
     "GET /stats",
     "getStats",
     "Returns the hits, misses, bytes and latency of users' requests for tiles",
-    { query: statsQuery, answers: "Stats", failures: [400, 404] },
-    (parts) => statsHandler(parts),
+    { query: statsQuery, answer: "Stats", failures: [400, 404] },
+    async ({ traffic }, { fields: { window, by, layer: name, limit } }) => {
+      const { sinceMs, total, layers, series } = await traffic({ window, layer: name });
+      const listed = [...layers].sort(([, a], [, b]) => requestsOf(b) - requestsOf(a)).slice(0, limit);
+      return ok({
+        window,
+        since: isoTime(sinceMs),
+        total: statsOf(total),
+        ...(by === undefined ? {} : { layers: listed.map(([one, counts]) => ({ layer: one, ...statsOf(counts) })) }),
+        series: series.map(({ atMs, traffic: counts }) => ({
+          at: isoTime(atMs),
+          requests: requestsOf(counts),
+          hits: counts.hits,
+          misses: counts.misses,
+          failed: counts.failed,
+          notCached: counts.notCached,
+          bytes: counts.bytes,
+          p95: quantileMs(counts, 0.95),
+        })),
+      });
+    },
   ),
 ];
-
-const statsHandler = ({ traffic }: Pick<RouteOptions, "traffic">): Handler =>
-  readingQuery(statsQuery, async ({ window, by, layer: name, limit }) => {
-    const { sinceMs, total, layers, series } = await traffic({ window, layer: name });
-    const listed = [...layers].sort(([, a], [, b]) => requestsOf(b) - requestsOf(a)).slice(0, limit);
-    return documentAnswer("Stats", {
-      window,
-      since: isoTime(sinceMs),
-      total: statsOf(total),
-      ...(by === undefined ? {} : { layers: listed.map(([one, counts]) => ({ layer: one, ...statsOf(counts) })) }),
-      series: series.map(({ atMs, traffic: counts }) => ({
-        at: isoTime(atMs),
-        requests: requestsOf(counts),
-        hits: counts.hits,
-        misses: counts.misses,
-        failed: counts.failed,
-        notCached: counts.notCached,
-        bytes: counts.bytes,
-        p95: quantileMs(counts, 0.95),
-      })),
-    });
-  });
 
 const requestsOf = ({ hits, misses, failed }: TrafficCounts): number => hits + misses + failed;
 

@@ -1,9 +1,9 @@
 import { ownVersion } from "../../../lib/process/version.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { ok } from "../../../lib/result.ts";
 import { unlessDiskFault } from "../../errors.ts";
-import type { Handler, RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
+import type { RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
+import type { Documents } from "../documents/documents.ts";
 import { attentionOf } from "./attention.ts";
 
 /** The most jobs of each state that the status reads. */
@@ -17,58 +17,60 @@ export const statusOperations = [
     "GET /status",
     "getStatus",
     "Returns the version, readiness, jobs, usage, and the problems that need attention",
-    { answers: "Status" },
-    (parts) => statusHandler(parts),
+    { answer: "Status" },
+    async (parts, { catalogue }) => ok(await statusOf(parts, catalogue.layers.size)),
   ),
 ];
 
-function statusHandler({
-  operations,
-  readiness,
-  upstreams: upstreamsNow,
-  node,
-  nodes: nodesNow,
-}: Pick<RouteOptions, "operations" | "readiness" | "upstreams" | "node" | "nodes">): Handler {
-  return reader(async ({ catalogue }) => {
-    const [{ jobs, stateLoss }, usage, quotaNow, overruled, upstreams, nodes, schedules, ...lists] = await Promise.all([
-      operations.jobMetrics(),
-      operations.usage({ tileSets: false, layer: undefined }),
-      operations.quota(),
-      operations.overruledQuota(),
-      upstreamsNow(),
-      node === undefined ? [] : nodesNow(),
-      unlessDiskFault(operations.scheduleHealth()),
-      ...(["running", "pending", "done", "aborted"] as const).map((state) =>
-        unlessDiskFault(operations.jobs({ state, limit: MOST_JOBS })),
-      ),
-    ]);
-    const [running = [], pending = [], done = [], aborted = []] = lists;
-    const { total, layers, bytesOnDisk, quota, quotaCount, disk } = usage;
-    const state = readiness();
-    const countOf = (name: (typeof jobs)[number]["state"]): number =>
-      jobs.find((each) => each.state === name)?.count ?? 0;
-    return documentAnswer("Status", {
-      version: ownVersion(),
-      node: node?.name ?? null,
-      ready: state.ready,
-      reason: state.ready ? null : state.reason,
-      stateLoss,
-      layers: catalogue.layers.size,
-      jobs: { pending: countOf("pending"), running: countOf("running"), paused: countOf("paused") },
-      usage: { ...total, bytesOnDisk, complete: layers.every(({ complete }) => complete), quota, quotaCount },
-      disk,
-      attention: attentionOf({
-        notReady: state.ready ? null : state.reason,
-        nodes,
-        upstreams,
-        active: [...running, ...pending],
-        ended: [...done, ...aborted],
-        failedSinceMs: machineClock.now() - FAILED_MS,
-        usage,
-        schedules,
-        quota: quotaNow,
-        overruled,
-      }),
-    });
-  });
+async function statusOf(
+  {
+    operations,
+    clock,
+    readiness,
+    upstreams: upstreamsNow,
+    node,
+    nodes: nodesNow,
+  }: Pick<RouteOptions, "operations" | "clock" | "readiness" | "upstreams" | "node" | "nodes">,
+  layerCount: number,
+): Promise<Documents["Status"]> {
+  const [{ jobs, stateLoss }, usage, quotaNow, overruled, upstreams, nodes, schedules, ...lists] = await Promise.all([
+    operations.jobMetrics(),
+    operations.usage({ tileSets: false, layer: undefined }),
+    operations.quota(),
+    operations.overruledQuota(),
+    upstreamsNow(),
+    node === undefined ? [] : nodesNow(),
+    unlessDiskFault(operations.scheduleHealth()),
+    ...(["running", "pending", "done", "aborted"] as const).map((state) =>
+      unlessDiskFault(operations.jobs({ state, limit: MOST_JOBS })),
+    ),
+  ]);
+  const [running = [], pending = [], done = [], aborted = []] = lists;
+  const { total, layers, bytesOnDisk, quota, quotaCount, disk } = usage;
+  const state = readiness();
+  const countOf = (name: (typeof jobs)[number]["state"]): number =>
+    jobs.find((each) => each.state === name)?.count ?? 0;
+  return {
+    version: ownVersion(),
+    node: node?.name ?? null,
+    ready: state.ready,
+    reason: state.ready ? null : state.reason,
+    stateLoss,
+    layers: layerCount,
+    jobs: { pending: countOf("pending"), running: countOf("running"), paused: countOf("paused") },
+    usage: { ...total, bytesOnDisk, complete: layers.every(({ complete }) => complete), quota, quotaCount },
+    disk,
+    attention: attentionOf({
+      notReady: state.ready ? null : state.reason,
+      nodes,
+      upstreams,
+      active: [...running, ...pending],
+      ended: [...done, ...aborted],
+      failedSinceMs: clock.now() - FAILED_MS,
+      usage,
+      schedules,
+      quota: quotaNow,
+      overruled,
+    }),
+  };
 }

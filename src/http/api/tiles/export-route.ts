@@ -7,9 +7,8 @@ import { Slices } from "../../../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import { type Exchange, type Reply, type RouteOptions, reading } from "../../resource.ts";
+import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import { jobRequestSchema } from "../jobs/job-document.ts";
 import { decodeJobs } from "../jobs/job-request-codec.ts";
@@ -36,16 +35,18 @@ export const tileExportSchema = z.strictObject({
   mostTiles: z.int().min(1).max(MOST_TILES).default(MOST_TILES).meta({ default: MOST_TILES }),
 });
 
-type Parts = Pick<RouteOptions, "operations" | "jobOptions">;
+type Parts = Pick<RouteOptions, "operations" | "jobOptions" | "clock">;
 
 const bounded = limitConcurrency(MOST_AT_ONCE, "pages are being exported");
 
+/** An export changes nothing, so it needs only the right to read. */
 export const exportOperations = [
   operation(
     "POST /tiles/export",
     "exportTiles",
     "Returns a page of the stored tiles of a range, with their bytes. Renders nothing",
     {
+      need: "read",
       body: "TileExportRequest",
       answers: {
         200: packJson(
@@ -54,15 +55,14 @@ export const exportOperations = [
       },
       failures: [400, 404, 413, 422, 503],
     },
-    // An export changes nothing, so it needs only the right to read.
-    (parts: Parts) => reading((exchange) => bounded(() => answerTo(exchange, parts))),
+    (parts, exchange) => bounded(() => answerTo(exchange, parts)),
   ),
 ];
 
 async function answerTo(exchange: Exchange, parts: Parts): Promise<Reply> {
   const body = await exchange.body((bytes) => parseObject(bytes, "tile export"));
   if (!body.ok) return body;
-  const planned = await plan(body.value, exchange, parts.jobOptions());
+  const planned = await plan(body.value, exchange, parts);
   if (!planned.ok) return planned;
   const { request, subset } = planned.value;
   const page = await parts.operations.exportTiles(request, exchange.signal);
@@ -78,15 +78,15 @@ interface PlannedExport {
 async function plan(
   document: Readonly<Record<string, unknown>>,
   { catalogue, signal }: Exchange,
-  options: ReturnType<RouteOptions["jobOptions"]>,
+  parts: Pick<Parts, "jobOptions" | "clock">,
 ): Promise<Result<PlannedExport, Refusal>> {
   const { after: afterName, mostTiles, ...range } = document;
   const own = decodeBy(tileExportSchema, withoutNulls(document));
   if (!own.ok) return own;
-  const decoded = await new Slices(machineClock, signal).run(decodeJobs({ ...range, type: "seed" }));
+  const decoded = await new Slices(parts.clock, signal).run(decodeJobs({ ...range, type: "seed" }));
   if (!decoded.ok) return decoded;
   if ("many" in decoded.value) return refuse(badField("layer", "the name of one layer", own.value.layer));
-  const planned = await planRequested(decoded.value, catalogue, options, signal);
+  const planned = await planRequested(decoded.value, catalogue, parts, signal);
   if (!planned.ok) return planned;
   const { layer: name, gridSet: grid, format: type, parametersId, ranges, selection } = planned.value;
   const known = catalogue.layers.get(name);

@@ -5,10 +5,10 @@ import { coverageAt } from "../../../layer/grid-subset.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
-import { administering, type Exchange, type Reply, type RouteOptions } from "../../resource.ts";
-import { documentAnswer } from "../api-answer.ts";
-import { operation } from "../api-operation.ts";
+import type { Exchange, RouteOptions } from "../../resource.ts";
+import { type Outcome, operation } from "../api-operation.ts";
 import { type RequestedTileSet, selectTileSet, tileSetFields } from "../coverage/requested-tile-set.ts";
+import type { Documents } from "../documents/documents.ts";
 import { decodeQuery } from "../query-fields.ts";
 import { receivedTile } from "./received-tile.ts";
 import { decodePack, type PackedTile, packJson, parseTileName } from "./tile-pack.ts";
@@ -38,20 +38,23 @@ export const importOperations = [
     "importTiles",
     "Stores tiles in a layer",
     {
-      query: importQuery,
+      need: "administer",
+      openQuery: importQuery,
       body: {
         required: true,
         ...packJson('A line of JSON, {"tiles": [["z/x/y", bytes], …]}, then the bytes; 1,000 tiles and 16 MiB at most'),
       },
-      answers: "TileImport",
+      answer: "TileImport",
       failures: [400, 404, 413, 503, 507],
     },
-    ({ operations }: Pick<RouteOptions, "operations">) =>
-      administering((exchange) => bounded(() => answerTo(exchange, operations))),
+    ({ operations }, exchange) => bounded(() => answerTo(exchange, operations)),
   ),
 ];
 
-async function answerTo(exchange: Exchange, operations: RouteOptions["operations"]): Promise<Reply> {
+async function answerTo(
+  exchange: Exchange,
+  operations: RouteOptions["operations"],
+): Promise<Outcome<Documents["TileImport"]>> {
   const query = decodeQuery(importQuery, exchange);
   if (!query.ok) return query;
   const requested = selectTileSet(query.value, importQuery, exchange);
@@ -64,8 +67,7 @@ async function answerTo(exchange: Exchange, operations: RouteOptions["operations
   const imported = await operations.importTiles({ tileSet, parameters: parameters.values, tiles, existing });
   if (!imported.ok) return imported;
   const reasons = refused.slice(0, MOST_REASONS);
-  const reply = documentAnswer("TileImport", { ...imported.value, refused: refused.length, reasons });
-  return { ...reply, repeats: `import ${tileSet.layer}` };
+  return { ...ok({ ...imported.value, refused: refused.length, reasons }), repeats: `import ${tileSet.layer}` };
 }
 
 function packOf(body: Uint8Array): Result<readonly PackedTile[], Refusal> {

@@ -1,16 +1,45 @@
 import * as z from "zod";
+import { asLayerName } from "../../../layer/tile-set.ts";
+import { isMap } from "../../../lib/is-map.ts";
 import { badField, type Refusal, unknownLayer, unknownTruncation } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { decodeBy } from "../../../lib/schema.ts";
-import { type MassTruncationRequest, TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
-import { truncationDetail, withDetail } from "../../activity-detail.ts";
-import { operating, type RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader, viewAnswer } from "../api-answer.ts";
-import { numberedOperation, operation } from "../api-operation.ts";
-import { parseObject, withoutNulls } from "../json-body.ts";
+import {
+  MASS_TRUNCATION_TYPES,
+  type MassTruncationRequest,
+  TRUNCATION_MODES,
+  TRUNCATION_STATES,
+} from "../../../truncation/mass-truncation.ts";
+import { truncationDetail, withDetail } from "../../activity/activity-detail.ts";
+import { detailed, documentAnswer, numberedOperation, operation } from "../api-operation.ts";
+import { decoderOf } from "../json-body.ts";
 import { answer, created } from "../openapi/openapi-parts.ts";
-import { decodeStrictQuery, layer, page, readingQuery, yesOrNo } from "../query-fields.ts";
-import { truncationRequestSchema } from "./truncation-document.ts";
+import { flag, layer, page } from "../query-fields.ts";
+
+/** The body of a POST to `/api/v1/truncations` without its null fields, which count as absent. */
+export const truncationRequestSchema = z.strictObject({
+  // Required: a missing name must never truncate all layers.
+  layer: z
+    .string({ error: ({ input }) => (input === undefined ? "the name of a layer" : "text") })
+    .regex(/\S/)
+    .transform(asLayerName),
+  type: z.enum(MASS_TRUNCATION_TYPES).optional().meta({ default: "truncateLayer" }),
+  mode: z.enum(TRUNCATION_MODES).optional().meta({
+    description: "soft: the tiles of the whole layer become stale, and are served until they are rendered again",
+    default: "hard",
+  }),
+  parameters: z
+    .custom<Readonly<Record<string, string>>>(
+      (value) =>
+        isMap(value) && Object.values(value).length > 0 && Object.values(value).every((one) => typeof one === "string"),
+      { error: 'an object of texts such as {"STYLES":"night"}' },
+    )
+    .optional()
+    .meta({
+      description: "For truncateParameters, which needs them",
+      type: "object",
+      additionalProperties: { type: "string" },
+    }),
+});
 
 const truncationsQuery = z.object({
   layer,
@@ -19,89 +48,70 @@ const truncationsQuery = z.object({
 });
 
 const truncateQuery = z.object({
-  dryRun: yesOrNo.default(false).meta({
-    default: false,
-    description: "true: truncates nothing, and returns the tiles that the truncation would remove",
-  }),
+  dryRun: flag("true: truncates nothing, and returns the tiles that the truncation would remove"),
 });
-
-type Parts = Pick<RouteOptions, "operations">;
 
 export const truncationOperations = [
   operation(
     "GET /truncations",
     "listTruncations",
     "Lists mass truncations, also those of the classic interface, the newest first",
-    { query: truncationsQuery, answers: "Truncations", failures: [400, 404] },
-    ({ operations }: Parts) =>
-      readingQuery(truncationsQuery, async (filter) =>
-        documentAnswer("Truncations", { truncations: await operations.truncations(filter) }),
-      ),
+    { query: truncationsQuery, answer: "Truncations", failures: [400, 404] },
+    async ({ operations }, { fields }) => ok({ truncations: await operations.truncations(fields) }),
   ),
   operation(
     "POST /truncations",
     "truncate",
     "Truncates a layer. When it is answered, readers no longer find the tiles",
     {
+      need: "operate",
       query: truncateQuery,
       body: "TruncationRequest",
       answers: { 200: answer("TruncationPreview"), 201: created("Truncation") },
       failures: [400, 404, 413],
     },
-    ({ operations }: Parts) =>
-      operating(async (exchange) => {
-        const { body, by, base, catalogue } = exchange;
-        const query = decodeStrictQuery(truncateQuery, exchange);
-        if (!query.ok) return query;
-        const requested = await body(decodeTruncation);
-        if (!requested.ok) return requested;
-        const { layers } = catalogue;
-        if (!layers.has(requested.value.layer)) return refuse(unknownLayer(requested.value.layer, layers));
-        if (query.value.dryRun) {
-          const preview = await operations.previewTruncation(requested.value);
-          return { ...documentAnswer("TruncationPreview", preview), isPreview: true };
-        }
-        const made = await operations.truncate(requested.value, by);
-        const Location = `${base}/api/v1/truncations/${made.id}`;
-        return withDetail(documentAnswer("Truncation", made, 201, { Location }), truncationDetail(made));
-      }),
+    async ({ operations }, { fields: { dryRun }, body, by, base, catalogue: { layers } }) => {
+      const requested = await body(decodeTruncation);
+      if (!requested.ok) return requested;
+      if (!layers.has(requested.value.layer)) return refuse(unknownLayer(requested.value.layer, layers));
+      if (dryRun) {
+        const preview = await operations.previewTruncation(requested.value);
+        return { ...documentAnswer("TruncationPreview", preview), isPreview: true };
+      }
+      const made = await operations.truncate(requested.value, by);
+      const Location = `${base}/api/v1/truncations/${made.id}`;
+      return withDetail(documentAnswer("Truncation", made, 201, { Location }), truncationDetail(made));
+    },
   ),
   numberedOperation(
     "GET /truncations/{id}",
     "getTruncation",
     "Returns one mass truncation",
-    { answers: "Truncation", failures: [404] },
-    ({ operations }: Parts, id) =>
-      reader(async () => {
-        const view = await operations.truncation(id);
-        return view === undefined ? refuse(unknownTruncation(id)) : documentAnswer("Truncation", view);
-      }),
+    { answer: "Truncation", failures: [404] },
+    async ({ operations }, { key }) => {
+      const view = await operations.truncation(key);
+      return view === undefined ? refuse(unknownTruncation(key)) : ok(view);
+    },
   ),
   numberedOperation(
     "DELETE /truncations/{id}",
     "reclaimTruncation",
     "Deletes the truncated tiles now, which frees their space and ends the time for an undo",
-    { answers: "Truncation", failures: [404, 409] },
-    ({ operations }: Parts, id) =>
-      operating(async ({ by }) =>
-        viewAnswer("Truncation", await operations.reclaimTruncation(id, by), truncationDetail),
-      ),
+    { need: "operate", answer: "Truncation", failures: [404, 409] },
+    async ({ operations }, { key, by }) => detailed(await operations.reclaimTruncation(key, by), truncationDetail),
   ),
   numberedOperation(
     "POST /truncations/{id}/undo",
     "undoTruncation",
     "Undoes a truncation: restores its tiles, and discards the tiles that were stored since",
-    { answers: "Truncation", failures: [404, 409] },
-    ({ operations }: Parts, id) =>
-      operating(async ({ by }) => viewAnswer("Truncation", await operations.undoTruncation(id, by), truncationDetail)),
+    { need: "operate", answer: "Truncation", failures: [404, 409] },
+    async ({ operations }, { key, by }) => detailed(await operations.undoTruncation(key, by), truncationDetail),
   ),
 ];
 
 /** Decodes the body of a POST. Without `type` and `mode` it means `truncateLayer` of the classic interface. */
 function decodeTruncation(body: Uint8Array): Result<MassTruncationRequest, Refusal> {
-  const document = parseObject(body, "truncation");
-  if (!document.ok) return document;
-  const decoded = decodeBy(truncationRequestSchema, withoutNulls(document.value));
+  const decoded = decoderOf(truncationRequestSchema, "truncation")(body);
   if (!decoded.ok) return decoded;
   const { layer, type = "truncateLayer", mode = "hard", parameters } = decoded.value;
   if (type === "truncateParameters") {

@@ -1,18 +1,53 @@
 import PQueue from "p-queue";
+import * as z from "zod";
 import { hashPassword } from "../../../account/password.ts";
-import type { PasswordHash } from "../../../account/user.ts";
+import { isUserName, LEAST_PASSWORD, type PasswordHash, ROLES, type Role } from "../../../account/user.ts";
 import type { Operations } from "../../../coordinator/operations.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
-import { refuse } from "../../../lib/result.ts";
-import { decodeBy } from "../../../lib/schema.ts";
-import { differences, withDetail } from "../../activity-detail.ts";
+import { ok, refuse } from "../../../lib/result.ts";
+import { differences, withDetail } from "../../activity/activity-detail.ts";
 import { type Caller, forbiddenTo, refusalOfCheck } from "../../auth/rights.ts";
-import { administering, anybody, type Exchange, type Handler, type Reply, type RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
-import { operation } from "../api-operation.ts";
-import { parseSecretObject, withoutNulls } from "../json-body.ts";
-import { answer, gone } from "../openapi/openapi-parts.ts";
-import { userChangeSchema, userRequestSchema } from "./user-document.ts";
+import type { Exchange, Reply, RouteOptions } from "../../resource.ts";
+import { documentAnswer, noContent, type Outcome, operation } from "../api-operation.ts";
+import type { Documents } from "../documents/documents.ts";
+import { secretDecoderOf, withoutNulls } from "../json-body.ts";
+import { answer } from "../openapi/openapi-parts.ts";
+
+const NAME = "1 to 100 characters, no colon, no control character";
+const MOST_PASSWORD = 1_000;
+const PASSWORD = `${LEAST_PASSWORD} to ${MOST_PASSWORD} characters, no control character`;
+const ROLES_EXPECTED = `a list of at least one of ${ROLES.join(", ")}`;
+
+const password = z
+  .string({ error: PASSWORD })
+  .max(MOST_PASSWORD, { error: PASSWORD })
+  .refine((given) => [...given].length >= LEAST_PASSWORD && !/\p{Cc}/u.test(given), { error: PASSWORD })
+  .meta({ format: "password", minLength: LEAST_PASSWORD });
+const roles = z
+  .array(z.enum(ROLES), { error: ROLES_EXPECTED })
+  .min(1, { error: ROLES_EXPECTED })
+  .transform((given): readonly Role[] => [...new Set(given)]);
+
+/** The body of a POST to `/api/v1/users`. */
+export const userRequestSchema = z.strictObject({
+  name: z
+    .string({ error: NAME })
+    .refine((name) => isUserName(name), { error: NAME })
+    .meta({ minLength: 1, maxLength: 100 }),
+  password,
+  roles,
+});
+
+/** The body of a PATCH of a user without its null fields, which count as absent. */
+export const userChangeSchema = z.strictObject({
+  password: password.exactOptional(),
+  roles: roles.exactOptional(),
+  currentPassword: z
+    .string({ error: "text" })
+    .max(MOST_PASSWORD)
+    .exactOptional()
+    .meta({ format: "password", description: "Required for a user who is not an administrator" }),
+});
 
 /**
  * Hashes one password at a time. Any user may send many changes of their own password, whose hashes would occupy all
@@ -30,70 +65,62 @@ export const userOperations = [
     "GET /users",
     "listUsers",
     "Lists the accounts of the server with their roles",
-    { answers: "Users" },
-    ({ users }: Pick<RouteOptions, "users">) =>
-      reader(async () => documentAnswer("Users", { users: users().map(userDocument) })),
+    { answer: "Users" },
+    async ({ users }) => ok({ users: users().map(userDocument) }),
   ),
   operation(
     "POST /users",
     "addUser",
     "Adds a user to the state database",
     {
+      need: "administer",
       body: "UserRequest",
       answers: { 201: { ...answer("User"), description: "Created" } },
       failures: [400, 403, 409, 413],
     },
-    ({ operations }) => addingHandler(operations),
+    ({ operations }, call) => addUser(operations, call),
   ),
   operation(
     "PATCH /users/{name}",
     "changeUser",
     "Changes the password or roles of a user in the state database, and ends the user's sessions",
-    { body: "UserChange", answers: "User", failures: [400, 403, 404, 409, 413, 429] },
     // Any user may change their own password.
-    (parts: UserParts, name) => anybody((exchange) => changeUser(parts, name, exchange)),
+    { need: "none", body: "UserChange", answer: "User", failures: [400, 403, 404, 409, 413, 429] },
+    (parts, call) => changeUser(parts, call.key, call),
   ),
   operation(
     "DELETE /users/{name}",
     "deleteUser",
     "Removes a user from the state database, with the user's tokens and sessions",
-    { answers: gone, failures: [403, 404, 409] },
-    ({ operations }: Pick<UserParts, "operations">, name) =>
-      administering(async ({ caller }) => {
-        if (isToken(caller)) return refuse(PERSON_NEEDED);
-        const deleted = await operations.deleteUser(name);
-        return deleted.ok ? { status: 204, body: "", detail: `user ${name}: removed` } : deleted;
-      }),
+    { need: "administer", failures: [403, 404, 409] },
+    async ({ operations }, { key, caller }) => {
+      if (isToken(caller)) return refuse(PERSON_NEEDED);
+      const deleted = await operations.deleteUser(key);
+      return deleted.ok ? noContent(`user ${key}: removed`) : deleted;
+    },
   ),
 ];
 
-export const addingHandler = (operations: Pick<Operations, "addUser">): Handler =>
-  administering(async ({ caller, body }) => {
-    if (isToken(caller)) return refuse(PERSON_NEEDED);
-    const requested = await body((bytes) => {
-      const object = parseSecretObject(bytes, "user");
-      return object.ok ? decodeBy(userRequestSchema, object.value) : object;
-    });
-    if (!requested.ok) return requested;
-    const { name, password, roles } = requested.value;
-    const added = await operations.addUser({ name, roles, passwordHash: await hashed(password) });
-    return added.ok
-      ? withDetail(
-          documentAnswer("User", { name, roles, keptIn: "database" }, 201),
-          `user ${name}: made, roles ${roles.join(", ")}`,
-        )
-      : added;
-  });
+export async function addUser(
+  operations: Pick<Operations, "addUser">,
+  { caller, body }: Pick<Exchange, "caller" | "body">,
+): Promise<Reply> {
+  if (isToken(caller)) return refuse(PERSON_NEEDED);
+  const requested = await body(secretDecoderOf(userRequestSchema, "user"));
+  if (!requested.ok) return requested;
+  const { name, password, roles } = requested.value;
+  const added = await operations.addUser({ name, roles, passwordHash: await hashed(password) });
+  if (!added.ok) return added;
+  const reply = documentAnswer("User", { name, roles, keptIn: "database" }, 201);
+  return withDetail(reply, `user ${name}: made, roles ${roles.join(", ")}`);
+}
 
-async function changeUser(parts: UserParts, name: string, exchange: Exchange): Promise<Reply> {
+async function changeUser(parts: UserParts, name: string, exchange: Exchange): Promise<Outcome<Documents["User"]>> {
   const { caller, body } = exchange;
   const forbidden = forbiddenTo(caller, "administer");
   if (forbidden !== undefined && !(caller.kind === "user" && caller.user.name === name)) return refuse(forbidden);
   if (isToken(caller)) return refuse(PERSON_NEEDED);
-  const requested = await body((bytes) => {
-    const object = parseSecretObject(bytes, "user");
-    return object.ok ? decodeBy(userChangeSchema, withoutNulls(object.value)) : object;
-  });
+  const requested = await body(secretDecoderOf(z.preprocess(withoutNulls, userChangeSchema), "user"));
   if (!requested.ok) return requested;
   const { password, roles, currentPassword } = requested.value;
   if (forbidden !== undefined && roles !== undefined) return refuse(forbidden);
@@ -118,8 +145,7 @@ async function changeUser(parts: UserParts, name: string, exchange: Exchange): P
     ...(roles === undefined ? [] : [differences({ roles: before?.roles }, { roles: changed.value.roles })]),
     ...(password === undefined ? [] : ["a new password"]),
   ];
-  const reply = documentAnswer("User", { ...changed.value, keptIn: "database" });
-  return withDetail(reply, `user ${name}: ${changes.join("; ")}`);
+  return { ...ok({ ...changed.value, keptIn: "database" }), detail: `user ${name}: ${changes.join("; ")}` };
 }
 
 /** Returns the refusal of a caller's wrong password. Undefined if it is right. Wrong ones count as failed log-ins. */

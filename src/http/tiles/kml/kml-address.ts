@@ -6,14 +6,14 @@ import type { Layer } from "../../../layer/layer.ts";
 import { writeZip } from "../../../lib/file/zip.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 import { splitExtension } from "../address.ts";
 import {
   findFormatOfExtension,
   findLayer,
   notFound,
   offeredTile,
-  type ParsedAddress,
+  type Parser,
   type RequestedDocument,
   type WholeDocument,
 } from "../tile-parts.ts";
@@ -48,7 +48,7 @@ const kmzDocument = (write: (baseUrl: string) => string): RequestedDocument => (
  * Parses GWC's `/service/kml`: super-overlays of EPSG:4326 with a document per tile that links to the next level, and
  * the tiles. `rest` is the remaining path.
  */
-export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
+export const parseKml: Parser = (catalogue, rest, query) => {
   const [first = "", second] = rest;
   if (rest.length < 1 || rest.length > 2) return notFound(WORDS);
   const last = splitExtension(second ?? first);
@@ -81,7 +81,7 @@ export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Q
       pack: (picture, baseUrl) => overlayArchive(kml, index, picture, baseUrl),
     });
   return ok(kmlDocument((baseUrl) => overlayNode(kml, index, baseUrl)));
-}
+};
 
 /**
  * Returns the grid subset of a layer that has KML: the grid set EPSG:4326, as in GWC, else the first one in this CRS,

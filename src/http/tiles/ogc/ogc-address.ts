@@ -3,9 +3,17 @@ import { parseParameters } from "../../../layer/filter/parameter-filter.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 import { wholeNumber } from "../address.ts";
-import { findLayer, findLevel, findRequestedFormat, notFound, type ParsedAddress, resolveTile } from "../tile-parts.ts";
+import {
+  findLayer,
+  findLevel,
+  findRequestedFormat,
+  notFound,
+  type ParsedAddress,
+  type Parser,
+  resolveTile,
+} from "../tile-parts.ts";
 import {
   allGrids,
   collection,
@@ -41,7 +49,7 @@ const document = (
 /**
  * Parses an address of OGC API - Tiles - Part 1 (OGC 20-057): tiles of collections. `rest` is the path after `/ogc`.
  */
-export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
+export const parseOgc: Parser = (catalogue, rest, query) => {
   const [first, second] = rest;
   switch (first) {
     case undefined:
@@ -66,13 +74,13 @@ export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Q
     default:
       return nothing();
   }
-}
+};
 
 /**
  * Parses `[map/]tiles[/{tileMatrixSet}[/…]]`: tiles of the layer in `collections`, else of the first layer with this
  * kind of tiles and this tile matrix set.
  */
-function parseDataset(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
+const parseDataset: Parser = (catalogue, rest, query) => {
   const kind = rest[0] === "map" ? "map" : "vector";
   const [tiles, tileMatrixSet] = rest.slice(kind === "map" ? 1 : 0);
   if (tiles !== "tiles") return nothing();
@@ -81,7 +89,7 @@ function parseDataset(catalogue: Catalogue, rest: readonly string[], query: Quer
     return document(rest, (base) => datasetTilesets(catalogue, kind, base));
   const layer = named === undefined ? firstWith(catalogue, kind, tileMatrixSet) : findLayer(catalogue, named);
   return layer.ok ? parseCollection(layer.value, ["collections", layer.value.name, ...rest], query) : layer;
-}
+};
 
 function firstWith(catalogue: Catalogue, kind: TilesKind, tileMatrixSet: string | undefined): Result<Layer, Refusal> {
   const layer = layersOf(catalogue, kind).find((one) => namedGrids(one).some(({ id }) => id === tileMatrixSet));

@@ -5,14 +5,13 @@ import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { findSubset, type Layer } from "../../../layer/layer.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
 import { parseRowFile } from "../address.ts";
 import {
   findFormatOfExtension,
   findGrid,
   findLayer,
   notFound,
-  type ParsedAddress,
+  type Parser,
   resolveTile,
   XML_TYPE,
 } from "../tile-parts.ts";
@@ -61,7 +60,7 @@ function tileMapOf(layer: Layer, given: readonly string[]): Result<TileMap, Refu
  * Parses an address below `/service/tms` (TMS 1.0.0) as GWC does (`docs/explanation/geowebcache.md`, Tile services). z
  * is the zoom in the grid set. y counts from the bottom.
  */
-export function parseTms(catalogue: Catalogue, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
+export const parseTms: Parser = (catalogue, rest, query) => {
   const [version, tileMapText, zText, xText, last] = rest;
   if (version === undefined) {
     return ok({ kind: "document", name: "tms", contentType: XML_TYPE, write: tmsRootDocument });
@@ -97,4 +96,4 @@ export function parseTms(catalogue: Catalogue, rest: readonly string[], query: Q
     parseParameters(layer.parameterFilters, query, "ignore"),
     { ...at.value, rows: query.get("FLIPY")?.toLowerCase() === "true" ? "top" : "bottom" },
   );
-}
+};

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { catalogue, startProtocols } from "../../../../test/support/tile-protocols.ts";
-import { parseQuery } from "../../query.ts";
+import { parseQuery } from "../../request/query.ts";
 import { parseWms } from "./wms-address.ts";
 
 const MAP = "/service/wms?SERVICE=WMS&REQUEST=GetMap&LAYERS=full&SRS=EPSG:4326&FORMAT=image/png&STYLES=";

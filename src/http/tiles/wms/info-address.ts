@@ -6,7 +6,7 @@ import { INFO_FORMATS, type Layer } from "../../../layer/layer.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { FeatureInfoRequest } from "../../../source/source.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 
 /** Returns whether a layer supports GetFeatureInfo: its source is a WMS. */
 export const hasFeatureInfo = (layer: Layer): boolean => layer.source.type === "wms";

@@ -1,12 +1,10 @@
-import type { Catalogue } from "../../../layer/catalogue.ts";
 import { stylesFilter } from "../../../layer/filter/parameter-filter.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { rendersLegends } from "../../../layer/source-options.ts";
 import { badField } from "../../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
-import { findLayer, type ParsedAddress, type ProtocolRefusal } from "../tile-parts.ts";
+import { ok, refuse } from "../../../lib/result.ts";
+import { findLayer, type QueryParser } from "../tile-parts.ts";
 import { isDefaultStyle } from "../wmts/wmts-style.ts";
 
 /** Returns whether capabilities offer GetLegendGraphic for a layer. */
@@ -57,7 +55,7 @@ const OPTIONS: ReadonlyMap<string, RegExp> = new Map([
  * Parses GetLegendGraphic of a layer's style. The request is sent to the layer's source. GWC passes it on verbatim
  * (`docs/explanation/geowebcache.md`, Tile services).
  */
-export function parseGetLegendGraphic(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
+export const parseGetLegendGraphic: QueryParser = (catalogue, query) => {
   const name = query.get("LAYER") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return refuse({ ...layer.error, exception: { code: "LayerNotDefined" } });
@@ -83,4 +81,4 @@ export function parseGetLegendGraphic(catalogue: Catalogue, query: Query): Resul
     options[key] = value;
   }
   return ok({ kind: "info", query: { layer: layer.value, request: { kind: "legend", style, format, options } } });
-}
+};

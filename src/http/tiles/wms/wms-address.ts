@@ -26,20 +26,20 @@ import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 import {
   findFormat,
   findLayer,
   offeredTile,
   type ParsedAddress,
   type ProtocolRefusal,
+  type QueryParser,
   XML_TYPE,
 } from "../tile-parts.ts";
 import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
-import { MAX_SIDE } from "./map-limits.ts";
-import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
+import { MAX_SIDE, wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 
 export type WmsVersion = "1.1.1" | "1.3.0";
 
@@ -54,7 +54,7 @@ const as = (refusal: Refusal, code: string): { readonly ok: false; readonly erro
  * Parses a WMS request: the capabilities, GetMap of exactly one tile (WMS-C, `docs/explanation/geowebcache.md`, Tile
  * services), and GetMap of any extent if the layer has `fullWms`.
  */
-export function parseWms(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
+export const parseWms: QueryParser = (catalogue, query) => {
   const request = query.get("REQUEST") ?? "";
   switch (request.toLowerCase()) {
     case "getmap":
@@ -72,7 +72,7 @@ export function parseWms(catalogue: Catalogue, query: Query): Result<ParsedAddre
         "OperationNotSupported",
       );
   }
-}
+};
 
 const capabilities130 = (catalogue: Catalogue): ParsedAddress => ({
   kind: "document",
@@ -91,7 +91,7 @@ function capabilities111(catalogue: Catalogue, query: Query): ParsedAddress {
   };
 }
 
-function parseGetMap(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
+const parseGetMap: QueryParser = (catalogue, query) => {
   const name = query.get("LAYERS") ?? "";
   if (name === "") return refuse(badField("LAYERS", "the name of one layer", name));
   if (!catalogue.layers.has(name) && name.includes(",")) {
@@ -151,10 +151,10 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<ParsedAddress, 
     { layer: layer.value, subset: fit.subset, format: format.value, parameters: parameters.value },
     { z: fit.z, column: fit.x, row: fit.y, rows: "bottom" },
   );
-}
+};
 
 /** Parses GetFeatureInfo of any box and size. The query is sent to the upstream in the CRS of a grid set. */
-function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
+const parseGetFeatureInfo: QueryParser = (catalogue, query) => {
   const name = query.get("QUERY_LAYERS") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return as(layer.error, "LayerNotDefined");
@@ -192,7 +192,7 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<ParsedA
     parameters: allValues(layer.value.parameterFilters, parameters.value.values),
   };
   return ok({ kind: "info", query: { layer: layer.value, request } });
-}
+};
 
 const WHITE: Colour = [255, 255, 255];
 

@@ -13,7 +13,11 @@ import { keywordElements, wmsService } from "../service-elements.ts";
 import { isDefaultStyle, styleNames } from "../wmts/wmts-style.ts";
 import { isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
-import { LAYER_LIMIT, MAX_SIDE } from "./map-limits.ts";
+
+/** The longest side of a map in pixels. No browser shows a larger map. */
+export const MAX_SIDE = 4096;
+/** The most layers of one map. */
+export const LAYER_LIMIT = 1;
 
 /** Returns the formats of maps. The schemas require one, even for a server without layers. */
 function formatsOf(layers: readonly Layer[]): readonly string[] {

@@ -5,7 +5,7 @@ import { coverageAt } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 import { splitExtension, wholeNumber } from "../address.ts";
 import {
   findFormat,
@@ -17,7 +17,9 @@ import {
   offeredRange,
   offeredTile,
   type ParsedAddress,
+  type Parser,
   type ProtocolRefusal,
+  type QueryParser,
   type RequestedDocument,
   resolveTile,
   XML_TYPE,
@@ -39,11 +41,7 @@ const capabilities = (catalogue: Catalogue): RequestedDocument => ({
  * Parses `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, followed by `/{j}/{i}` for
  * GetFeatureInfo (GWC's addresses). `rest` is the path after `/service/wmts/rest`.
  */
-export function parseWmtsRest(
-  catalogue: Catalogue,
-  rest: readonly string[],
-  query: Query,
-): Result<ParsedAddress, ProtocolRefusal> {
+export const parseWmtsRest: Parser = (catalogue, rest, query) => {
   // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}.
   if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson") {
     const requested = new Map(query).set("FORMAT", rest.at(-1) ?? "");
@@ -53,13 +51,9 @@ export function parseWmtsRest(
   return rest.length === 7 || rest.length === 8
     ? parseInfoRest(catalogue, rest, query)
     : parseTileRest(catalogue, rest, query);
-}
+};
 
-function parseInfoRest(
-  catalogue: Catalogue,
-  rest: readonly string[],
-  query: Query,
-): Result<ParsedAddress, ProtocolRefusal> {
+const parseInfoRest: Parser = (catalogue, rest, query) => {
   const [jText = "", iText = ""] = rest.slice(-2);
   const layer = findLayer(catalogue, rest[0] ?? "");
   if (!layer.ok) return layer;
@@ -80,13 +74,9 @@ function parseInfoRest(
   if (j.value >= gridSet.tileHeight) return refuse(badField("j", `0 to ${gridSet.tileHeight - 1}`, jText));
   const at = { i: i.value, j: j.value, infoFormat: infoFormat.value, featureCount: featureCount(query) };
   return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
-}
+};
 
-function parseTileRest(
-  catalogue: Catalogue,
-  rest: readonly string[],
-  query: Query,
-): Result<ParsedAddress, ProtocolRefusal> {
+const parseTileRest: Parser = (catalogue, rest, query) => {
   if (rest.length === 1 && rest[0] === "WMTSCapabilities.xml") return ok(capabilities(catalogue));
   if (rest.length !== 5 && rest.length !== 6) {
     return notFound(
@@ -118,7 +108,7 @@ function parseTileRest(
     parametersWithStyle(layer.value, query, rest.length === 6 ? rest[1] : undefined),
     { z, column: column.value, row: row.value, rows: "top" },
   );
-}
+};
 
 type Failed = { readonly ok: false; readonly error: ProtocolRefusal };
 
@@ -138,7 +128,7 @@ const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusa
  * Parses WMTS by key and value. Makes GWC's checks in GWC's order, with its codes (`docs/explanation/geowebcache.md`,
  * Tile services). First refuses another SERVICE or VERSION, which GWC ignores.
  */
-export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
+export const parseWmtsKvp: QueryParser = (catalogue, query) => {
   const service = query.get("SERVICE") ?? "";
   const request = query.get("REQUEST") ?? "";
   // QGIS appends SERVICE=WMS&REQUEST=GetCapabilities to an address that does not name WMTS.
@@ -168,7 +158,7 @@ export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<ParsedA
         badField("request", "GetCapabilities, GetTile, GetFeatureInfo or GetTileJSON", request),
       );
   }
-}
+};
 
 /** Returns the refusal of a request that the conformance tests require, in the order of GeoWebCache's checks. */
 function lackOfCite(request: string, query: Query): Failed | undefined {
@@ -185,7 +175,7 @@ function lackOfCite(request: string, query: Query): Failed | undefined {
  * Parses GetTileJSON, GWC's addition to the protocol: LAYER, and the fields of a tile request that differ from the
  * defaults.
  */
-function parseGetTileJson(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
+const parseGetTileJson: QueryParser = (catalogue, query) => {
   const name = query.get("LAYER") ?? "";
   if (name === "") return missing("LAYER");
   const layer = findLayer(catalogue, name);
@@ -195,13 +185,13 @@ function parseGetTileJson(catalogue: Catalogue, query: Query): Result<ParsedAddr
   if (subset?.ok === false) return invalid("TILEMATRIXSET", subset.error);
   const requested = new Map(query).set("STYLES", query.get("STYLE") ?? query.get("STYLES") ?? "");
   return parseTileJson(catalogue, gridSet === "" ? [name] : [name, gridSet], requested);
-}
+};
 
 /**
  * Parses GetFeatureInfo: the fields of GetTile, with INFOFORMAT instead of FORMAT, then the pixel
  * (`docs/explanation/geowebcache.md`, Tile services).
  */
-function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<ParsedAddress, ProtocolRefusal> {
+const parseGetFeatureInfo: QueryParser = (catalogue, query) => {
   const tile = parseGetTile(catalogue, query, "INFOFORMAT");
   if (!tile.ok || tile.value.kind !== "tile") return tile;
   const { tileWidth, tileHeight } = tile.value.request.subset.gridSet;
@@ -218,7 +208,7 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<ParsedA
   const infoFormat = query.get("INFOFORMAT") ?? "";
   const at = { i: i.value, j: j.value, infoFormat, featureCount: featureCount(query) };
   return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
-}
+};
 
 /** Returns a query without dimensions whose value is the word for the default (OGC 07-057r7, 7.1.1.2). */
 function withDefaults({ parameterFilters }: Layer, query: Query): Query {

@@ -9,7 +9,7 @@ import {
 import type { Layer } from "../../../layer/layer.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import type { Query } from "../../request/query.ts";
 
 /** The name of a layer's default style in WMTS, unless another style of the layer has this name. */
 const DEFAULT_STYLE = "default";

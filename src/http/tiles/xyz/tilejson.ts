@@ -1,22 +1,23 @@
 import { WORLD } from "../../../grid/extent.ts";
-import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { Parameters } from "../../../layer/filter/parameter-filter.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { type Layer, WEB_GRID, webSubset } from "../../../layer/layer.ts";
-import type { Refusal } from "../../../lib/refusal.ts";
-import { ok, type Result } from "../../../lib/result.ts";
-import type { Query } from "../../query.ts";
+import { ok } from "../../../lib/result.ts";
 import { geographicBox, geographicBoxOf } from "../geographic-box.ts";
-import { findGrid, findLayer, findRequestedFormat, notFound, type ParsedAddress, queryOf } from "../tile-parts.ts";
+import {
+  findGrid,
+  findLayer,
+  findRequestedFormat,
+  notFound,
+  type ParsedAddress,
+  type Parser,
+  queryOf,
+} from "../tile-parts.ts";
 import { parametersWithStyle } from "../wmts/wmts-style.ts";
 
 /** Parses `{layer}[/{gridSet}]`. The default is the grid set of most web maps. `rest` is the path after `/tilejson`. */
-export function parseTileJson(
-  catalogue: Catalogue,
-  rest: readonly string[],
-  query: Query,
-): Result<ParsedAddress, Refusal> {
+export const parseTileJson: Parser = (catalogue, rest, query) => {
   const [name, gridSet] = rest;
   if (name === undefined || rest.length > 2) return notFound("A TileJSON address is /tilejson/{layer}[/{gridSet}]");
   const layer = findLayer(catalogue, name);
@@ -27,7 +28,7 @@ export function parseTileJson(
   if (!format.ok) return format;
   const parameters = parametersWithStyle(layer.value, query, query.get("STYLES"));
   return parameters.ok ? ok(tileJson(layer.value, subset.value, format.value, parameters.value)) : parameters;
-}
+};
 
 /** Describes a layer in a grid set (TileJSON 3.0.0, section 3). y counts from the top. */
 const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, parameters: Parameters): ParsedAddress => ({
