@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { inDirectory } from "../../test/support/in-directory.ts";
 import { unconditionally } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileSet } from "../layer/tile-set.ts";
@@ -25,7 +26,7 @@ const rounded = (bytes: number, blockBytes: number): number => Math.ceil(bytes /
 function open(blockBytes: number) {
   const db = openTestDatabase(join(directory, "state.db"));
   db.createTables([ledgerTables, adoptionTables]);
-  const files = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  const files = createFileStore(inDirectory(join(directory, "tiles")));
   const store = { ...files, allocated: (bytes: number) => rounded(bytes, blockBytes) };
   const logged: string[] = [];
   const log = { info: (text: string) => void logged.push(text), warn: () => undefined, error: () => undefined };

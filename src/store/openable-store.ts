@@ -1,7 +1,8 @@
 import type { GridSetName, Zoom } from "../grid/grid-set.ts";
 import type { LayerName, TileAddress, TileSet } from "../layer/tile-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Disk } from "../lib/file/disk.ts";
+import type { Machine } from "../lib/machine.ts";
 import { statOf } from "./internal/directories.ts";
 import { type FileProbe, REPLACED } from "./internal/file-probe.ts";
 import { identityOf } from "./internal/store-root.ts";
@@ -23,6 +24,7 @@ interface Opened {
 }
 
 export interface OpenableParts {
+  readonly machine: Pick<Machine, "clock" | "disk">;
   /** The name of the store in messages, such as `the store "two"`. */
   readonly name: string;
   readonly root: string;
@@ -61,18 +63,19 @@ export class OpenableStore implements Store {
   }
 
   #open(): Opened {
-    if (this.#fault !== undefined && machineClock.monotonicNow() < this.#fault.untilMs) throw this.#fault.error;
-    const { open, root, back } = this.#parts;
+    if (this.#fault !== undefined && this.#parts.machine.clock.monotonicNow() < this.#fault.untilMs)
+      throw this.#fault.error;
+    const { open, root, back, machine } = this.#parts;
     try {
       const store = open();
-      this.#opened = { store, device: deviceOf(root), identity: identityOf(root) };
+      this.#opened = { store, device: deviceOf(machine.disk, root), identity: identityOf(machine.disk, root) };
       const wasAway = this.#fault !== undefined;
       this.#fault = undefined;
       if (wasAway) back();
       return this.#opened;
     } catch (cause) {
       const error = this.#away(errorMessage(cause), cause);
-      this.#fault = { error, untilMs: machineClock.monotonicNow() + AGAIN_MS };
+      this.#fault = { error, untilMs: this.#parts.machine.clock.monotonicNow() + AGAIN_MS };
       throw error;
     }
   }
@@ -114,12 +117,13 @@ export class OpenableStore implements Store {
    * @throws StoreError when a different directory has taken its place
    */
   #openAgainIfMoved(): void {
-    const { root, probe } = this.#parts;
+    const { root, probe, machine } = this.#parts;
+    const { disk } = machine;
     const opened = this.#opened;
     if (opened === undefined || this.#hanging !== undefined) return;
-    const device = deviceOf(root);
+    const device = deviceOf(disk, root);
     if (device === undefined || device === opened.device) return;
-    if (opened.identity === undefined || identityOf(root) !== opened.identity)
+    if (opened.identity === undefined || identityOf(disk, root) !== opened.identity)
       throw new StoreError("unavailable", `${probe.lost}: ${REPLACED}`, undefined);
     this.#opened = undefined;
     // Not awaited, and without a report: the store is not used any more, and each put has ended on the disk.
@@ -294,4 +298,5 @@ export class OpenableStore implements Store {
   }
 }
 
-const deviceOf = (root: string): number | undefined => statOf(root, "the directory of the store cannot be read")?.dev;
+const deviceOf = (disk: Disk, root: string): number | undefined =>
+  statOf(disk, root, "the directory of the store cannot be read")?.dev;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleRenders } from "../../test/support/idle-renders.ts";
+import { inDirectory } from "../../test/support/in-directory.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { unconditionally } from "../../test/support/memory-store.ts";
@@ -39,7 +40,7 @@ function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WI
   const db = openTestDatabase(join(root, "state.db"));
   open.push(db);
   db.createTables([ledgerTables, truncationTables, massTruncationTables]);
-  const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
+  const store = createFileStore(inDirectory(join(root, "tiles")));
   const ledger = new Ledger({ db, store, boot: "boot", clock });
   const expired: (readonly [string, number])[] = [];
   const renders: RenderControl = {

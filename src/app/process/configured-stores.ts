@@ -1,6 +1,7 @@
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import { thisMachine } from "../../lib/this-machine.ts";
 import { type OpenedStores, openStores, rootsFileIn, type StoreKinds } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
@@ -20,7 +21,10 @@ export const openConfiguredStores = (
 ): OpenedStores => {
   const isOwner = by === "coordinator";
   const rootsFile = isOwner ? rootsFileIn(dataDir) : undefined;
-  return openStores({ stores, layers, fsync, instance, isOwner, writes: isOwner, rootsFile, found }, kinds);
+  return openStores(
+    { machine: thisMachine, stores, layers, fsync, instance, isOwner, writes: isOwner, rootsFile, found },
+    kinds,
+  );
 };
 
 /** Returns whether users of a layer get 503 while its store is unavailable. */

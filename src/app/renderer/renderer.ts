@@ -6,6 +6,7 @@ import type { SourceOptions } from "../../layer/source-options.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { withTrace } from "../../lib/http/trace-context.ts";
 import { onceEach } from "../../lib/once-each.ts";
+import { thisMachine } from "../../lib/this-machine.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import { Allowance, type Leave } from "../../render/admission.ts";
@@ -220,7 +221,8 @@ export class Renderer implements RendererMethods {
     const kinds = loadStoreKinds(stores);
     const open = async (): Promise<OpenedStores> => {
       const found = (news: StoreNews): void => this.#server.storeNews(news);
-      const stores = openStores({ ...owner, layers, isOwner: false, writes: true, found }, await kinds);
+      const options = { ...owner, machine: thisMachine, layers, isOwner: false, writes: true, found };
+      const stores = openStores(options, await kinds);
       for (const news of owner.storesAway) stores.tell(news);
       return stores;
     };

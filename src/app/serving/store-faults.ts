@@ -6,6 +6,7 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import { makeDirectory } from "../../lib/file/make-directory.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { machineRandom } from "../../lib/random/machine-random.ts";
+import { thisMachine } from "../../lib/this-machine.ts";
 import { prepareStore, rootsFileIn } from "../../store/open-store.ts";
 import { directoryOf, type S3StoreConfiguration, type StoreOptions } from "../../store/store-options.ts";
 import { StoreError } from "../../store/tile-store.ts";
@@ -35,7 +36,7 @@ export function prepareEach({ dataDir, stores }: Pick<Configuration, "dataDir" |
 /** Makes the directory of a store, if it has one. Returns why this has failed. Undefined if it succeeded. */
 export function preparationFault(store: StoreOptions, dataDir: string): string | undefined {
   try {
-    prepareStore(store, rootsFileIn(dataDir));
+    prepareStore(thisMachine, store, rootsFileIn(dataDir));
     return undefined;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -46,7 +47,7 @@ export function preparationFault(store: StoreOptions, dataDir: string): string |
 /** Returns why a bucket cannot be used. Undefined if it can. */
 export async function bucketFault(store: S3StoreConfiguration): Promise<string | undefined> {
   const { createS3Store } = await import("../../store/s3/s3-store.ts");
-  const opened = createS3Store({ ...store, isOwner: false });
+  const opened = createS3Store({ ...store, isOwner: false }, thisMachine);
   try {
     const trouble = await opened.trouble();
     return trouble && `bucket: ${trouble.message}`;

@@ -5,6 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { idleRenders } from "../../../test/support/idle-renders.ts";
+import { inDirectory } from "../../../test/support/in-directory.ts";
 import { createMemoryStore, unconditionally } from "../../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../../test/support/test-database.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
@@ -120,7 +121,7 @@ describe.each(["local", "remote"] as const)("a %s target", (kind) => {
   test("has the tiles of the source in the end, whatever is written, removed and truncated meanwhile", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.array(step, { maxLength: 40 }), async (before, during) => {
-        const from = createFileStore({ root: join(directory, `tiles-${made++}`), fsync: false, instance: "test" });
+        const from = createFileStore(inDirectory(join(directory, `tiles-${made++}`)));
         const memory = createMemoryStore(1);
         const to = kind === "local" ? memory : slow(memory);
         const { copy, put, remove, truncate } = open(from, to);
