@@ -37,8 +37,8 @@ const processes = ["process", "renderer", "coordinator", "serving", "server", "c
 
 /** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
 const given = [
-  ...["account", "activity", "cache", "coordinator", "feed", "jobs", "ledger", "plan", "quota", "schedule"],
-  ...["render/dispatch", "render/upstream", "truncation", "webhook", "app/cluster"],
+  ...["account", "activity", "cache", "coordinator", "feed", "image", "jobs", "ledger", "plan", "quota", "render"],
+  ...["schedule", "source", "store", "truncation", "webhook", "app/cluster"],
 ];
 
 /** The folders `internal/` of src/. Only files in the folder above one, or below that folder, import from it. */
@@ -63,9 +63,9 @@ module.exports = {
       severity: "error",
       from: {
         path: `^src/(${given.join("|")})/`,
-        pathNot: "\\.test\\.ts$|/(password|lead-process|lead-child|node|connections)\\.ts$",
+        pathNot: "\\.(test|conformance)\\.ts$|/(password|lead-process|lead-child|node|connections|bridge-thread)\\.ts$",
       },
-      to: { path: "^src/lib/(time|random|file)/machine-" },
+      to: { path: "^src/lib/((time|random|file)/machine-|this-machine)" },
     },
     {
       name: "migrate-apart",

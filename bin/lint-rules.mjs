@@ -77,7 +77,6 @@ const SEAMS = [
       "src/lib/file/",
       "src/lib/process/data-file.ts",
       "src/state/",
-      "src/store/",
       "src/source/",
       "src/render/renderer/render-mask.ts",
       "src/grid/epsg-definitions.ts",

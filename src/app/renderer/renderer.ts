@@ -153,7 +153,7 @@ export class Renderer implements RendererMethods {
     const beganMs = machineClock.monotonicNow();
     const query = async () =>
       question.kind === "mask"
-        ? await renderMask(question, () => this.#sourceFor(layer.source), signal)
+        ? await renderMask(machineClock, question, () => this.#sourceFor(layer.source), signal)
         : await (await this.#sourceFor(layer.source)).query?.(question, signal);
     try {
       const info = await withTrace(question.trace, query);
@@ -186,7 +186,10 @@ export class Renderer implements RendererMethods {
     if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
     try {
       const source = await this.#sourceFor(layer.source);
-      return { kind: "tested", ...(await testTile({ layer, subset, format, source }, order, signal)) };
+      return {
+        kind: "tested",
+        ...(await testTile({ clock: machineClock, layer, subset, format, source }, order, signal)),
+      };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       throw error;
@@ -197,7 +200,9 @@ export class Renderer implements RendererMethods {
     await (await this.#stores)?.store.sweep(signal);
   }
 
-  readonly compose = composePicture;
+  compose(...call: Parameters<RendererMethods["compose"]>): ReturnType<RendererMethods["compose"]> {
+    return composePicture(machineClock, ...call);
+  }
 
   alive(): void {}
 
@@ -289,6 +294,7 @@ export class Renderer implements RendererMethods {
       const result = await tryMetatile(
         order,
         {
+          clock: machineClock,
           layer,
           subset,
           format,
@@ -316,7 +322,8 @@ export class Renderer implements RendererMethods {
     const key = keyOf(options);
     const known = this.#sources.get(key);
     if (known !== undefined) return known;
-    const source = createSource(options, (origin, isUp) => this.#server.serverHealth(origin, isUp));
+    const report = (origin: string, isUp: boolean): void => this.#server.serverHealth(origin, isUp);
+    const source = createSource(options, { clock: machineClock, report });
     this.#sources.set(key, source);
     return source;
   }

@@ -2,6 +2,7 @@ import { middleOf, type TileRect } from "../../grid/grid-set.ts";
 import { metatileOf } from "../../grid/metatile.ts";
 import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { asDecoded, frameOf, type PictureParts, pictureRequest } from "../../render/renderer/metatile-picture.ts";
 import { createSource } from "../../source/create-source.ts";
 import { type FailureClass, type RenderWatch, SourceError } from "../../source/source.ts";
@@ -101,7 +102,7 @@ async function renderFault(
   const { source } = set.layer;
   const timed = "timeoutMs" in source ? { ...source, timeoutMs: Math.min(source.timeoutMs, requestMs) } : source;
   try {
-    await using created = await createSource(timed, () => undefined);
+    await using created = await createSource(timed, { clock: machineClock, report: () => undefined });
     let answered = 0;
     const watch: RenderWatch = {
       requested() {},

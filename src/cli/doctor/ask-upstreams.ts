@@ -131,7 +131,7 @@ async function capabilitiesIn(
   { requestMs, signal }: Bounds,
 ): Promise<WmsCatalogue> {
   const options = { ...source, timeoutMs: Math.min(source.timeoutMs, requestMs) };
-  await using http = createHttpFetch(options, serversOf(source));
+  await using http = createHttpFetch(machineClock, options, serversOf(source));
   const url = withQuery(addressesOf(source)[0] ?? "", {
     SERVICE: "WMS",
     VERSION: version,

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isMap } from "../../lib/is-map.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { SqliteReadError, SqliteReader } from "../../source/archive/sqlite-reader.ts";
 import { blobOf } from "./blob.ts";
 import { inPath } from "./mbtiles-file.ts";
@@ -88,7 +89,7 @@ async function parametersOf(
   const file = join(root, METADATA);
   if (!existsSync(file)) return undefined;
   try {
-    await using reader = await SqliteReader.open(file, PARAMETERS);
+    await using reader = await SqliteReader.open(machineClock, file, PARAMETERS);
     const row = await reader.first(PARAMETERS, [layer, `parameters.${id}`]);
     const value = isMap(row) ? blobOf(row["value"]) : undefined;
     if (value === undefined) return undefined;

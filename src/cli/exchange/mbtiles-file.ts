@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { asTileX, asZoom, type TileX, type Zoom } from "../../grid/grid-set.ts";
 import { isMap } from "../../lib/is-map.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { SqliteReadError, SqliteReader, TOO_LONG } from "../../source/archive/sqlite-reader.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { blobOf } from "./blob.ts";
@@ -58,7 +59,7 @@ export async function openMbtilesFile(path: string, limitMs: number = LIMIT_MS):
     work.catch((error: unknown) => {
       throw fault(error);
     });
-  const reader = await guarded(SqliteReader.open(path, TILES, limitMs));
+  const reader = await guarded(SqliteReader.open(machineClock, path, TILES, limitMs));
   const first = async (sql: string): Promise<Readonly<Record<string, unknown>> | undefined> => {
     const row = await guarded(reader.first(sql));
     return isMap(row) ? row : undefined;

@@ -19,5 +19,6 @@ export const buildFeeds = (
     counter,
     options: context.jobOptions,
     persist: (also) => context.state.write(also),
-    fetch: async (url, source, signal) => (await import("../../feed/fetch-feed.ts")).fetchFeed(url, source, signal),
+    fetch: async (url, source, signal) =>
+      (await import("../../feed/fetch-feed.ts")).fetchFeed(context.clock, url, source, signal),
   });
