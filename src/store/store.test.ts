@@ -39,6 +39,7 @@ const onFaultyDisk = (at: string) => ({ ...inDirectory(at), machine: faulty.mach
 /** Returns the layer's directory in the store that was created last. */
 const layerOfLast = (): string => join(directory, String(made - 1), "ws_a");
 const trouble: StoreTrouble = {
+  failNth: (n, code) => faulty.failNth(n, code),
   fail: (what, code) => faulty.fail([what === "read" ? "readSync" : "writeSync"], code),
   away() {
     const [there, elsewhere] = [layerOfLast(), join(directory, `volume-${made}`)];

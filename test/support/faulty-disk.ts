@@ -51,6 +51,29 @@ export class FaultyDisk {
       },
     };
   }
+
+  /**
+   * Lets one operation fail with an error code of the system, until `end`: the operation after `n` others.
+   * `existsSync` has no errors. A file is closed even if the system reports an error of closing it.
+   */
+  failNth(n: number, code: string): { end(): void } {
+    let left = n;
+    const failLast = (): void => {
+      if (left-- === 0) throw diskError(code);
+    };
+    this.before = (name) => {
+      if (name !== "existsSync" && name !== "closeSync") failLast();
+    };
+    this.after = (name) => {
+      if (name === "closeSync") failLast();
+    };
+    return {
+      end: () => {
+        this.before = () => {};
+        this.after = () => {};
+      },
+    };
+  }
 }
 
 /** Returns an error as Node throws it for an operation that the system refuses. */

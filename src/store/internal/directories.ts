@@ -28,6 +28,15 @@ export function statOf(disk: Disk, path: string, what: string): Stats | undefine
   }
 }
 
+/** Returns the status of a path, and for a link the status of the link itself. Undefined if nothing exists there. @throws StoreError */
+export function entryAt(disk: Disk, path: string, what: string): Stats | undefined {
+  try {
+    return disk.lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw storeError(error, what);
+  }
+}
+
 /** The number of names read between two turns of the event loop. */
 const READ_AHEAD = 256;
 
@@ -71,8 +80,9 @@ export async function settledMs(
  * @throws StoreError when something else has the directory's name
  */
 export function expectPresent(disk: Disk, root: string, directory: string): void {
-  if (statOf(disk, directory, "a directory of the store cannot be read")?.isDirectory() === true) return;
-  if (disk.lstatSync(directory, { throwIfNoEntry: false }) !== undefined)
+  const what = "a directory of the store cannot be read";
+  if (statOf(disk, directory, what)?.isDirectory() === true) return;
+  if (entryAt(disk, directory, what) !== undefined)
     throw new StoreError("unavailable", `${relative(root, directory)} is away from the store`, undefined);
 }
 

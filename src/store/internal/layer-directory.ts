@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
 import type { Disk } from "../../lib/file/disk.ts";
-import { statOf } from "./directories.ts";
+import { entryAt, statOf } from "./directories.ts";
 import { isAbsent, storeError } from "./faults.ts";
 
 /** The part of an entry in a layer's directory that the store owns: all of it, or the listed names in it. */
@@ -20,11 +20,11 @@ export function planLayer(
   ownedOf: (entry: Dirent) => Owned,
 ): readonly string[] {
   const path = join(root, directory);
-  const found = disk.lstatSync(path, { throwIfNoEntry: false });
+  const what = "a directory of the store cannot be read";
+  const found = entryAt(disk, path, what);
   if (found === undefined) return [];
   // A link can be moved even if its volume is not mounted.
-  if (found.isSymbolicLink())
-    return statOf(disk, path, "a directory of the store cannot be read")?.isDirectory() === false ? [] : [directory];
+  if (found.isSymbolicLink()) return statOf(disk, path, what)?.isDirectory() === false ? [] : [directory];
   if (!found.isDirectory()) return [];
   const entries = entriesIn(disk, path).map((entry) => ({
     name: entry.name,

@@ -78,6 +78,18 @@ export function readRegular(disk: Disk, path: string, encoding: "utf8" | "latin1
   }
 }
 
+/** Reads up to `length` bytes from a position. Returns fewer at the end of the file. */
+export function readBytes(disk: Disk, file: number, position: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let read = 0;
+  while (read < length) {
+    const n = disk.readSync(file, bytes, read, length - read, position + read);
+    if (n === 0) break;
+    read += n;
+  }
+  return read === length ? bytes : bytes.subarray(0, read);
+}
+
 /** Returns the target of a link if it is below the directory, which may itself be a link. Undefined otherwise. */
 function targetBelow(disk: Disk, directory: string, link: string): string | undefined {
   try {

@@ -43,7 +43,11 @@ export function renamesIn({
   /** Renames a name under the root into a directory under the root. Appends a number if the new name is taken. */
   function moveAway(name: string, directory: string, as: string): void {
     const to = join(root, directory);
-    disk.mkdirSync(to, { recursive: true });
+    try {
+      disk.mkdirSync(to, { recursive: true });
+    } catch (error) {
+      throw storeError(error, "a directory cannot be made");
+    }
     for (let again = 0; ; again++) {
       try {
         disk.renameSync(join(root, name), join(to, `${as}${again === 0 ? "" : `.${again}`}`));

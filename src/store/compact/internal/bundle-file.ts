@@ -12,14 +12,16 @@ import { ROWS_FILE } from "./compact-paths.ts";
  * @throws StoreError
  */
 export function withBundle<T>(disk: Disk, path: string, work: (file: number) => T): T | undefined {
-  let file: number | undefined;
   try {
-    file = openRegular(disk, path, constants.O_RDONLY)?.file;
-    return file === undefined ? undefined : work(file);
+    const file = openRegular(disk, path, constants.O_RDONLY)?.file;
+    if (file === undefined) return undefined;
+    try {
+      return work(file);
+    } finally {
+      disk.closeSync(file);
+    }
   } catch (error) {
     throw storeError(error, "a bundle cannot be read");
-  } finally {
-    if (file !== undefined) disk.closeSync(file);
   }
 }
 

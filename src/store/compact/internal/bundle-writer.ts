@@ -119,17 +119,19 @@ export class BundleWriter {
 
   #close({ path, file, counts, before }: OpenBundle): void {
     try {
-      if (counts === before) return;
-      writeCounts(this.#disk, file, counts);
-      // Noted again for each further MiB: a truncation removes the note together with the bundle, and an undo may bring
-      // the bundle back.
-      const isMore = Math.floor(counts.unused / 2 ** 20) > Math.floor(before.unused / 2 ** 20);
-      if (isWasteful(counts) && (isMore || !isWasteful(before))) this.wasteful.add(path);
+      try {
+        if (counts === before) return;
+        writeCounts(this.#disk, file, counts);
+        // Noted again for each further MiB: a truncation removes the note together with the bundle, and an undo may
+        // bring the bundle back.
+        const isMore = Math.floor(counts.unused / 2 ** 20) > Math.floor(before.unused / 2 ** 20);
+        if (isWasteful(counts) && (isMore || !isWasteful(before))) this.wasteful.add(path);
+      } finally {
+        this.#disk.closeSync(file);
+      }
     } catch {
       // The counts only decide when a bundle is rewritten, so a failure is ignored. The next writer counts all bytes
-      // after the last known ones as unused.
-    } finally {
-      this.#disk.closeSync(file);
+      // after the last known ones as unused. An error here would leave the store locked.
     }
   }
 }

@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Disk } from "../../../lib/file/disk.ts";
+import { readBytes } from "../../internal/regular-file.ts";
 
 /*
  * A bundle of ESRI's Compact Cache V2
@@ -104,18 +105,6 @@ function decodeEntry(bytes: Buffer, at: number): Entry | undefined {
   if (bytes.length < at + ENTRY_BYTES) return undefined;
   const size = bytes.readUIntLE(at + 5, 3);
   return size === 0 ? undefined : { offset: bytes.readUIntLE(at, 5), size };
-}
-
-/** Reads up to `length` bytes from a position. Returns fewer at the end of the file. */
-export function readBytes(disk: Disk, file: number, position: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  let read = 0;
-  while (read < length) {
-    const n = disk.readSync(file, bytes, read, length - read, position + read);
-    if (n === 0) break;
-    read += n;
-  }
-  return read === length ? bytes : bytes.subarray(0, read);
 }
 
 const oneEntry = Buffer.alloc(ENTRY_BYTES);

@@ -65,16 +65,16 @@ export class StoreLock {
   tryAcquire(): (() => void) | undefined {
     try {
       this.#opened ??= this.#open();
-      const opened = this.#opened;
-      opened.begin.run();
-      if (this.#machine.disk.statSync(this.#file, { throwIfNoEntry: false })?.ino === opened.inode)
-        return () => void opened.end.run();
-      opened.end.run();
-      opened.db.close();
-      this.#opened = undefined;
+      const { begin, end, inode } = this.#opened;
+      begin.run();
+      if (this.#machine.disk.statSync(this.#file, { throwIfNoEntry: false })?.ino === inode)
+        return () => void end.run();
+      this.#closeFile();
     } catch (error) {
-      if (!/^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error)))
-        throw storeError(error, "the store cannot be locked for writing");
+      if (/^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error))) return undefined;
+      // Otherwise the transaction would stay open, and no process could write any more.
+      this.#closeFile();
+      throw storeError(error, "the store cannot be locked for writing");
     }
     return undefined;
   }
@@ -97,6 +97,12 @@ export class StoreLock {
   /** Releases the lock, and closes its file. */
   close(): void {
     this.#release?.();
+    this.#closeFile();
+  }
+
+  #closeFile(): void {
+    // A database that is closed within a transaction keeps its lock.
+    if (this.#opened?.db.inTransaction === true) this.#opened.end.run();
     this.#opened?.db.close();
     this.#opened = undefined;
   }

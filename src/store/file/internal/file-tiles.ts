@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import type { Disk } from "../../../lib/file/disk.ts";
+import { entryAt } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
-import { openRegular, regularAt } from "../../internal/regular-file.ts";
+import { openRegular, readBytes, regularAt } from "../../internal/regular-file.ts";
 import type { LocalStore } from "../../store.ts";
 import { deleteEach, type StoredTile } from "../../tile-store.ts";
 import type { FilePaths } from "./file-paths.ts";
@@ -44,7 +45,7 @@ function writesOf(paths: FilePaths): Writes {
   return {
     delete(at) {
       const path = paths.tile(at);
-      const found = entryAt(disk, path);
+      const found = entryAt(disk, path, "a tile cannot be removed");
       if (found === undefined) {
         paths.expectLevelPresent(at.tileSet.layer, paths.zoomPath(at.tileSet, at.z));
         return undefined;
@@ -131,41 +132,24 @@ function statTile(disk: Disk, path: string, directory: string): Stats | undefine
 }
 
 /**
- * Returns the status of a path, and for a link the status of the link itself. Undefined if nothing exists there.
- * @throws StoreError
- */
-function entryAt(disk: Disk, path: string): Stats | undefined {
-  try {
-    return disk.lstatSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw storeError(error, "a tile cannot be removed");
-  }
-}
-
-/**
  * Returns the tile in a file. Undefined if there is no tile.
  * @param directory the layer's directory
  * @throws StoreError
  */
 function readTile(disk: Disk, path: string, directory: string): StoredTile | undefined {
-  let file: number | undefined;
   try {
     const opened = openRegular(disk, path, constants.O_RDONLY, directory);
-    file = opened?.file;
-    if (file === undefined || opened === undefined || opened.status.size === 0) return undefined;
-    const { size, mtimeMs } = opened.status;
-    const bytes = Buffer.allocUnsafeSlow(size);
-    let read = 0;
-    while (read < size) {
-      const n = disk.readSync(file, bytes, read, size - read, read);
-      if (n === 0) break;
-      read += n;
+    if (opened === undefined) return undefined;
+    const { file, status } = opened;
+    try {
+      return status.size === 0
+        ? undefined
+        : { bytes: readBytes(disk, file, 0, status.size), modifiedMs: status.mtimeMs };
+    } finally {
+      disk.closeSync(file);
     }
-    return { bytes: read === size ? bytes : bytes.subarray(0, read), modifiedMs: mtimeMs };
   } catch (error) {
     throw storeError(error, "a tile cannot be read");
-  } finally {
-    if (file !== undefined) disk.closeSync(file);
   }
 }
 
@@ -201,14 +185,17 @@ function write(
   const { disk, fsync } = paths;
   const file = openNew(temporary, paths, onMade);
   try {
-    let written = 0;
-    while (written < bytes.byteLength) written += disk.writeSync(file, bytes, written);
-    if (fsync) disk.fsyncSync(file);
+    try {
+      let written = 0;
+      while (written < bytes.byteLength) written += disk.writeSync(file, bytes, written);
+      if (fsync) disk.fsyncSync(file);
+    } finally {
+      // On a network file system the last bytes may fail only here.
+      disk.closeSync(file);
+    }
   } catch (error) {
     disk.rmSync(temporary, { force: true });
     throw error;
-  } finally {
-    disk.closeSync(file);
   }
 }
 
