@@ -38,7 +38,7 @@ const processes = ["process", "renderer", "coordinator", "serving", "server", "c
 /** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
 const given = [
   ...["account", "activity", "cache", "coordinator", "feed", "image", "jobs", "ledger", "plan", "quota", "render"],
-  ...["schedule", "source", "store", "truncation", "webhook", "app/cluster"],
+  ...["schedule", "source", "state", "store", "truncation", "webhook", "app/cluster"],
 ];
 
 /** The folders `internal/` of src/. Only files in the folder above one, or below that folder, import from it. */
@@ -63,7 +63,8 @@ module.exports = {
       severity: "error",
       from: {
         path: `^src/(${given.join("|")})/`,
-        pathNot: "\\.(test|conformance)\\.ts$|/(password|lead-process|lead-child|node|connections|bridge-thread)\\.ts$",
+        pathNot:
+          "\\.(test|conformance)\\.ts$|/(password|lead-process|lead-child|node|connections|postgres-thread|bridge-thread)\\.ts$",
       },
       to: { path: "^src/lib/((time|random|file)/machine-|this-machine)" },
     },

@@ -2,7 +2,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { hasPostgres } from "./test/support/postgres.ts";
+import { hasPostgres } from "./test/support/postgres/postgres.ts";
 
 // The gate gives the same result twice: its properties and the order of its tests have one seed.
 const gate = process.env["NUTHATCH_GATE"] === "1";
@@ -20,13 +20,12 @@ const ON_POSTGRES = [
   "activity/activity-service",
   "jobs/job-runner",
   "jobs/record/job-store",
-  "ledger/adoption",
-  "ledger/block-table",
-  "ledger/eviction-order",
+  "ledger/counting/adoption",
+  "ledger/blocks/block-table",
+  "ledger/cells/eviction-order",
   "ledger/ledger",
-  "ledger/marks",
-  "ledger/used-cells",
-  "quota/access-log",
+  "ledger/cells/marks",
+  "ledger/cells/used-cells",
   "quota/enforcer",
   "quota/eviction",
   "quota/usage-trend",
@@ -48,13 +47,13 @@ const onPostgres = {
 
 /** The small files that take longest. They begin first, so that the end of a run does not wait for them. */
 const LONGEST = [
-  "engine/cluster-kills",
-  "engine/cluster-failures",
-  "engine/runs",
+  "engine/cluster/kills",
+  "engine/cluster/failures",
+  "engine/jobs/runs",
   "docs/shell-blocks",
-  "engine/cluster-stores",
-  "engine/s3",
-  "engine/reseed",
+  "engine/cluster/stores",
+  "engine/s3/s3",
+  "engine/jobs/reseed",
 ].map((name) => `test/${name}.test.ts`);
 
 /** Sorts by size, and in later runs by time, but for the longest files. */

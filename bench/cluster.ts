@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { newCluster, nodesOf, type TestCluster } from "../test/support/cluster.ts";
-import { hasPostgres, type Postgres, removePostgres, startPostgres } from "../test/support/postgres.ts";
-import { childrenOf } from "../test/support/processes.ts";
-import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server.ts";
+import { newCluster, nodesOf, type TestCluster } from "../test/support/cluster/cluster.ts";
+import { hasPostgres, type Postgres, removePostgres, startPostgres } from "../test/support/postgres/postgres.ts";
+import { childrenOf } from "../test/support/server/processes.ts";
+import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { isReady, until } from "../test/support/until.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { type BenchLength, cpuSeconds, median, ownCpuSeconds, pause } from "./figures.ts";
 import { load } from "./load.ts";
 import { upstreamProcess } from "./peers.ts";

@@ -1,5 +1,5 @@
-import { startServer } from "../test/support/server.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { startServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { type BenchLength, median, pause, quantile } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";
 

@@ -1,6 +1,6 @@
 import { launchChromium } from "../test/clients/chromium.ts";
-import { ended, seed, startServer, type TestServer } from "../test/support/server.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { ended, seed, startServer, type TestServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { median, pause, quantile } from "./figures.ts";
 import { FixedRateReader } from "./fixed-rate-reader.ts";
 import { upstreamProcess } from "./peers.ts";

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BLOCK_SIDE } from "../src/layer/tile-set.ts";
-import { startServer, type TestServer, usage } from "../test/support/server.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { startServer, type TestServer, usage } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { cpuSeconds, quantile } from "./figures.ts";
 import { FULL_COLUMNS, FULL_ZOOM, fillLedger, LAYER, SCATTERED_ZOOM, WRITTEN_WITHIN_MS } from "./large-ledger.ts";
 

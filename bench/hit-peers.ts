@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
-import { startServer, type TestServer } from "../test/support/server.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { startServer, type TestServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { cpuSeconds, median } from "./figures.ts";
 import { load } from "./load.ts";
 import { MapCache } from "./mapcache.ts";

@@ -1,7 +1,7 @@
 import { UseRecorder } from "../src/cache/use-recorder.ts";
-import { putQuota, startServer } from "../test/support/server.ts";
-import { startUpstream } from "../test/support/upstream.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { putQuota, startServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
+import { startUpstream } from "../test/support/upstream/upstream.ts";
 import { type BenchLength, cpuSeconds, median } from "./figures.ts";
 import { load } from "./load.ts";
 import { bareServer, nginx } from "./peers.ts";

@@ -1,8 +1,9 @@
 import { join } from "node:path";
+import { machineDisk } from "../src/lib/file/machine-disk.ts";
 import { openDatabase } from "../src/state/embedded-database.ts";
-import { ended, rows, seed, startServer, type TestServer } from "../test/support/server.ts";
-import { startUpstream } from "../test/support/upstream.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { ended, rows, seed, startServer, type TestServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
+import { startUpstream } from "../test/support/upstream/upstream.ts";
 import { median, memoryMiB } from "./figures.ts";
 
 const JOBS = 1_000_000;
@@ -10,7 +11,7 @@ const RARE = "rare";
 
 /** Writes a history of many small jobs, all copies of the job that the server has just done. */
 function multiply(dataDir: string): void {
-  const db = openDatabase(join(dataDir, "state.db"));
+  const db = openDatabase(join(dataDir, "state.db"), machineDisk);
   db.exec("BEGIN");
   db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${JOBS})
     INSERT INTO job (layer, type, state, request, progress, created_ms, started_ms, ended_ms, created_by)

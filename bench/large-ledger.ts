@@ -5,14 +5,15 @@ import { fileURLToPath } from "node:url";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../src/layer/tile-set.ts";
 import { Ledger } from "../src/ledger/ledger.ts";
 import { ledgerTables } from "../src/ledger/ledger-tables.ts";
+import { machineDisk } from "../src/lib/file/machine-disk.ts";
 import type { Database } from "../src/state/database.ts";
 import { openDatabase } from "../src/state/embedded-database.ts";
 import { openPostgres } from "../src/state/postgres/postgres-database.ts";
 import { parsePostgresUrl } from "../src/state/postgres/postgres-url.ts";
 import { zoomDirectory } from "../src/store/file/file-layout.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
-import { inDirectory } from "../test/support/in-directory.ts";
 import { ManualClock } from "../test/support/manual-clock.ts";
+import { inDirectory } from "../test/support/stores/in-directory.ts";
 
 export const LAYER = "a";
 const TILES = 20_000_000;
@@ -44,8 +45,8 @@ export function fillLedger(dataDir: string, url = "", fill: "written" | "copied"
 }
 
 function openState(dataDir: string, url: string): Database {
-  if (url === "") return openDatabase(join(dataDir, "state.db"));
-  const target = parsePostgresUrl(url);
+  if (url === "") return openDatabase(join(dataDir, "state.db"), machineDisk);
+  const target = parsePostgresUrl(url, machineDisk);
   if (!target.ok) throw new Error(target.error);
   const thread = new URL("../dist/postgres-thread.cjs", import.meta.url);
   const db = openPostgres(target.value, {

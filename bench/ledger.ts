@@ -1,10 +1,10 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hasPostgres, removePostgres, startPostgres } from "../test/support/postgres.ts";
-import { putQuota, startServer, usage } from "../test/support/server.ts";
+import { hasPostgres, removePostgres, startPostgres } from "../test/support/postgres/postgres.ts";
+import { putQuota, startServer, usage } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { until } from "../test/support/until.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { median, memoryMiB, pause } from "./figures.ts";
 import { fillLedger, LAYER } from "./large-ledger.ts";
 

@@ -1,5 +1,5 @@
-import { ended, job, seed, startServer, type TestServer } from "../test/support/server.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { ended, job, seed, startServer, type TestServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { median, pause, quantile } from "./figures.ts";
 import { FixedRateReader } from "./fixed-rate-reader.ts";
 import { bareServer, upstreamProcess } from "./peers.ts";

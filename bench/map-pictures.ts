@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { png } from "../test/support/upstream.ts";
+import { png } from "../test/support/upstream/upstream.ts";
 
 /** Number of different pictures of one size, so that not all tiles have the same bytes. */
 const VARIANTS = 8;

@@ -1,6 +1,6 @@
-import { ended, job, seed, startServer } from "../test/support/server.ts";
+import { ended, job, seed, startServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { until } from "../test/support/until.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { memoryMiB, pause } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";
 

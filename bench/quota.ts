@@ -1,7 +1,7 @@
-import { CacheSimulation } from "../test/support/cache-simulation.ts";
-import { ended, putQuota, seed, startServer, usage } from "../test/support/server.ts";
+import { ended, putQuota, seed, startServer, usage } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
+import { CacheSimulation } from "../test/support/stores/cache-simulation.ts";
 import { until } from "../test/support/until.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "read";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { TestServer } from "../test/support/server.ts";
+import type { TestServer } from "../test/support/server/server.ts";
 import { pause } from "./figures.ts";
 
 /** Configuration that reclaims truncated tiles at once instead of keeping them for an undo. */

@@ -1,9 +1,9 @@
 import { thisMachine } from "../src/lib/this-machine.ts";
 import { S3Client } from "../src/store/s3/s3-client.ts";
-import { NO_S3, NO_VERSITYGW, type S3Server, startS3 } from "../test/support/s3-server.ts";
-import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server.ts";
-import { renderNoise, startUpstream } from "../test/support/upstream.ts";
-import { smallTiles } from "../test/support/wms-configuration.ts";
+import { NO_S3, NO_VERSITYGW, type S3Server, startS3 } from "../test/support/s3/server.ts";
+import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server/server.ts";
+import { smallTiles } from "../test/support/server/wms-configuration.ts";
+import { renderNoise, startUpstream } from "../test/support/upstream/upstream.ts";
 import { type BenchLength, median } from "./figures.ts";
 
 const LENGTHS = {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { ended, massTruncate, seed, startServer } from "../test/support/server.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { ended, massTruncate, seed, startServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { cpuSeconds, median } from "./figures.ts";
 import { MapCache, type SeededCache } from "./mapcache.ts";
 import { seedByMapProxy } from "./mapproxy.ts";

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodePicture } from "../src/image/decode.ts";
 import { encodePng } from "../src/image/png-encode.ts";
-import { ended, seed, startServer } from "../test/support/server.ts";
-import { picture } from "../test/support/upstream.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { ended, seed, startServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
+import { picture } from "../test/support/upstream/upstream.ts";
 import { type BenchLength, cpuSeconds, median, memoryMiB } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";
 

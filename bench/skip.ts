@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { ended, seed, startServer } from "../test/support/server.ts";
-import { startUpstream } from "../test/support/upstream.ts";
-import { smallTiles } from "../test/support/wms-configuration.ts";
+import { ended, seed, startServer } from "../test/support/server/server.ts";
+import { smallTiles } from "../test/support/server/wms-configuration.ts";
+import { startUpstream } from "../test/support/upstream/upstream.ts";
 import { type BenchLength, median } from "./figures.ts";
 
 const LAYER = "ws:roads";

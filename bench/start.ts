@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { childrenOf } from "../test/support/processes.ts";
-import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { childrenOf } from "../test/support/server/processes.ts";
+import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { type BenchLength, cpuSeconds, median, memoryMiB, pause } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";
 

@@ -7,8 +7,8 @@ import { machineClock } from "../src/lib/time/machine-clock.ts";
 import { createCompactStore } from "../src/store/compact/compact-store.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
 import type { Store } from "../src/store/store.ts";
-import { inDirectory } from "../test/support/in-directory.ts";
-import { unconditionally } from "../test/support/memory-store.ts";
+import { inDirectory } from "../test/support/stores/in-directory.ts";
+import { unconditionally } from "../test/support/stores/memory-store.ts";
 import { type BenchLength, median } from "./figures.ts";
 
 /** Tiles on a side of the square that is written and read. */

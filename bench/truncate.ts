@@ -1,7 +1,14 @@
 import { setPriority } from "node:os";
-import { ended, massTruncate, seed, startServer, type TestServer, truncateLayerXml } from "../test/support/server.ts";
-import { truncations, undo } from "../test/support/truncations.ts";
-import { wmsConfiguration } from "../test/support/wms-configuration.ts";
+import { truncations, undo } from "../test/support/jobs/truncations.ts";
+import {
+  ended,
+  massTruncate,
+  seed,
+  startServer,
+  type TestServer,
+  truncateLayerXml,
+} from "../test/support/server/server.ts";
+import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { type BenchLength, median, pause, quantile } from "./figures.ts";
 import { FixedRateReader, type Latencies } from "./fixed-rate-reader.ts";
 import { bareServer, upstreamProcess } from "./peers.ts";

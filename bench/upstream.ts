@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { picture } from "../test/support/upstream.ts";
+import { picture } from "../test/support/upstream/upstream.ts";
 import { MapPictures } from "./map-pictures.ts";
 
 /*

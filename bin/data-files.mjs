@@ -1,5 +1,5 @@
-// Copies the files that the program reads from packages with data into dist/data, so that these large packages need not
-// be installed.
+// Copies the files that the program reads into dist/data: its own, and files of large packages, which need not be
+// installed.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -12,6 +12,8 @@ const FILES = {
   "countries-110m.json": () => resolve("world-atlas/countries-110m.json"),
   // The package exports nothing but its code, so the file is found beside it.
   epsg: () => join(dirname(resolve("mproj")), "../nad/epsg"),
+  "default-geowebcache.xml": () =>
+    join(import.meta.dirname, "../src/configuration/geowebcache/default-geowebcache.xml"),
 };
 
 /** The packages of these files, whose licences belong to the program's. */

@@ -1,5 +1,5 @@
-// Prints src/grid/epsg-tables.ts: the axis orders and units of the EPSG dataset, from the database of PROJ.
-//   node bin/epsg-tables.mjs [/usr/share/proj/proj.db] > src/grid/epsg-tables.ts
+// Prints src/grid/crs/epsg-tables.ts: the axis orders and units of the EPSG dataset, from the database of PROJ.
+//   node bin/epsg-tables.mjs [/usr/share/proj/proj.db] > src/grid/crs/epsg-tables.ts
 import Sqlite from "libsql";
 
 /** Ranges do not span more codes than this that EPSG has not assigned: later versions of EPSG may assign them. */

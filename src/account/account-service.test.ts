@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { machineRandom } from "../lib/random/machine-random.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { type AccountParts, AccountService, type Accounts, accountTables } from "./account-service.ts";
@@ -31,7 +31,7 @@ function accounts(users: readonly KeptUser[]) {
     sessions: new SessionService({ db, clock: machineClock, random: machineRandom }),
     configuredUsers: () => state.users,
     accountsChanged: (sent) => state.sent.push(sent),
-    fault: () => state.faults++,
+    state: { fault: () => void state.faults++ },
   });
   return { service, state };
 }

@@ -1,9 +1,10 @@
-import type { Random } from "../lib/random/random.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import type { StateWriter } from "../ledger/state-writer.ts";
 import { conflict, type Refusal, unknownToken, unknownUser } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { type Database, int, intOrNull, type Row, text } from "../state/database.ts";
+import { insert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 import type { ApiTokenView } from "./account-documents.ts";
 import { type ApiToken, digestOfToken, newTokenText } from "./api-token.ts";
@@ -30,17 +31,13 @@ export interface Accounts {
 
 export const NO_ACCOUNTS: Accounts = { users: [], tokens: [] };
 
-export interface AccountParts {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface AccountParts extends Pick<ServiceParts, "db" | "clock" | "random"> {
+  readonly state: Pick<StateWriter, "fault">;
   readonly sessions: Pick<SessionService, "endSessionsOf">;
   /** Returns the users that the configuration names. They cannot be changed here. */
   readonly configuredUsers: () => readonly KeptUser[];
   /** Called with the accounts after each change, before the change is answered. */
   readonly accountsChanged: (accounts: Accounts) => void;
-  /** Called if the tokens of deleted users could not be deleted. */
-  readonly fault: (error: unknown) => void;
 }
 
 /** The fields of a token that a client requests. */
@@ -69,7 +66,7 @@ export class AccountService {
    * Sends the accounts to all processes, without the tokens of deleted users. Called at the start and after a reload.
    */
   usersChanged(): void {
-    const { db, accountsChanged, fault } = this.#parts;
+    const { db, accountsChanged, state } = this.#parts;
     const gone = [...new Set(this.#tokens().map(({ user }) => user))].filter((user) => !this.#hasUser(user));
     // An open server has no users, and accepts no token. The tokens stay in the database for the next configuration.
     if (gone.length > 0 && this.#allUsers().length > 0)
@@ -79,7 +76,7 @@ export class AccountService {
         });
       } catch (error) {
         // A full disk does not stop a reload: a token without its user is refused, and the next call deletes it.
-        fault(error);
+        state.fault(error);
       }
     accountsChanged(this.#accounts());
   }
@@ -126,9 +123,7 @@ export class AccountService {
     if (before !== undefined)
       return refuse(conflict(`The user ${JSON.stringify(user.name)} already exists, in ${placeText(before.keptIn)}.`));
     const { name, passwordHash, roles } = user;
-    this.#change(() =>
-      db.prepare('INSERT INTO "user" VALUES (?, ?, ?)').run(name, passwordHash, JSON.stringify(roles)),
-    );
+    this.#change(() => insert(db, "user", { name, password_hash: passwordHash, roles: JSON.stringify(roles) }));
     return ok(null);
   }
 
@@ -214,9 +209,8 @@ export class AccountService {
     const tokenText = newTokenText(random);
     this.#change(() => {
       db.prepare("DELETE FROM api_token WHERE expires_ms < ?").run(nowMs - EXPIRED_LISTED_MS);
-      db.prepare(
-        'INSERT INTO api_token (digest, name, "user", role, made_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?)',
-      ).run(digestOfToken(tokenText), name, user, role, nowMs, expiresMs);
+      const digest = digestOfToken(tokenText);
+      insert(db, "api_token", { digest, name, user, role, made_ms: nowMs, expires_ms: expiresMs });
     });
     const row = db.prepare("SELECT * FROM api_token WHERE digest = ?").get(digestOfToken(tokenText));
     if (row === undefined) throw new Error("a token that was made is not there");

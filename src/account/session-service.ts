@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import type { ServiceParts } from "../ledger/service-parts.ts";
 import type { Random } from "../lib/random/random.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { type Database, type Row, text } from "../state/database.ts";
 import { NO_LIMIT } from "../state/dialect.ts";
+import { insert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 
 export const sessionTables: Tables = `
@@ -41,7 +43,7 @@ export class SessionService {
   readonly #clock: Clock;
   readonly #random: Random;
 
-  constructor({ db, clock, random }: { readonly db: Database; readonly clock: Clock; readonly random: Random }) {
+  constructor({ db, clock, random }: Pick<ServiceParts, "db" | "clock" | "random">) {
     this.#db = db;
     this.#clock = clock;
     this.#random = random;
@@ -67,9 +69,8 @@ export class SessionService {
           `DELETE FROM session WHERE token_digest IN (SELECT token_digest FROM session WHERE "user" = ? ORDER BY used_ms DESC LIMIT ${NO_LIMIT} OFFSET ?)`,
         )
         .run(user, MOST_OF_USER - 1);
-      this.#db
-        .prepare("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?)")
-        .run(digest(token), user, account, csrfToken, now, now);
+      const times = { made_ms: now, used_ms: now };
+      insert(this.#db, "session", { token_digest: digest(token), user, account, csrf_token: csrfToken, ...times });
     });
     return { token, csrfToken };
   }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { inPostgres, openTestDatabase } from "../../test/support/test-database.ts";
+import { inPostgres, openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import type { Database } from "../state/database.ts";
 import { type ActivityFilter, ActivityService, activityTables } from "./activity-service.ts";
 
@@ -39,7 +39,7 @@ test("50,000 entries are kept, none is lost between two writes, and old ones go"
   const service = new ActivityService({
     db,
     clock,
-    fault: (error) => expect(error).toBeUndefined(),
+    state: { fault: (error) => expect(error).toBeUndefined() },
     written: () => {},
   });
   for (let n = 0; n < 50_003; n++) await service.recordActivity(entry(n));
@@ -55,7 +55,7 @@ test.skipIf(inPostgres)("entries stay when the next id is raised, as after a res
   const service = new ActivityService({
     db,
     clock: new ManualClock(0),
-    fault: (error) => expect(error).toBeUndefined(),
+    state: { fault: (error) => expect(error).toBeUndefined() },
     written: () => {},
   });
   await service.recordActivity(entry(1));
@@ -69,7 +69,7 @@ test("a filter finds entries behind many others, page by page", async () => {
   const service = new ActivityService({
     db,
     clock: new ManualClock(0),
-    fault: (error) => expect(error).toBeUndefined(),
+    state: { fault: (error) => expect(error).toBeUndefined() },
     written: () => {},
   });
   const rare = { user: "Anna", path: "/rest/seed/WS:roads.json", reason: "no such level", detail: "seed of roads" };

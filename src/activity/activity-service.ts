@@ -1,8 +1,11 @@
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import type { StateWriter } from "../ledger/state-writer.ts";
 import { pagesOf } from "../lib/pages.ts";
 import { Slices } from "../lib/process/slices.ts";
-import type { Clock, Timer } from "../lib/time/clock.ts";
-import { type Database, int, type Row, type SqlValue, text } from "../state/database.ts";
+import type { Timer } from "../lib/time/clock.ts";
+import { int, intOrNull, type Row, type SqlValue, text, textOrNull } from "../state/database.ts";
 import type { Dialect } from "../state/dialect.ts";
+import { insertWithIds } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 
 export const activityTables: Tables = `
@@ -54,33 +57,27 @@ export interface ActivityFilter {
 /** The number of entries that a list reads before it yields to other work. */
 const SLICE = 2_000;
 
+export interface ActivityParts extends Pick<ServiceParts, "db" | "clock"> {
+  readonly state: Pick<StateWriter, "fault">;
+  /** Called with each entry after its write. */
+  readonly written: (entry: ActivityRow) => void;
+}
+
 /** Records changes and refused requests, each with its account. */
 export class ActivityService {
-  readonly #db: Database;
-  readonly #clock: Clock;
-  readonly #fault: (error: unknown) => void;
-  readonly #written: (entry: ActivityRow) => void;
+  readonly #parts: ActivityParts;
   #waiting: ActivityEntry[] = [];
   #timer: Timer | undefined;
 
-  /** @param parts `fault` is called if entries could not be written, `written` with each entry after its write */
-  constructor(parts: {
-    readonly db: Database;
-    readonly clock: Clock;
-    readonly fault: (error: unknown) => void;
-    readonly written: (entry: ActivityRow) => void;
-  }) {
-    this.#db = parts.db;
-    this.#clock = parts.clock;
-    this.#fault = parts.fault;
-    this.#written = parts.written;
+  constructor(parts: ActivityParts) {
+    this.#parts = parts;
   }
 
   /** Adds an entry. A moment later one statement writes all waiting entries. */
   async recordActivity(entry: ActivityEntry): Promise<void> {
     this.#waiting.push(entry);
     if (this.#waiting.length >= MOST_WAITING) this.flush();
-    else this.#timer ??= this.#clock.after(WRITE_MS, () => this.flush());
+    else this.#timer ??= this.#parts.clock.after(WRITE_MS, () => this.flush());
   }
 
   /** Returns entries, the newest first. `after` is the id of the last entry of the previous page. */
@@ -89,11 +86,11 @@ export class ActivityService {
     filter: ActivityFilter,
   ): Promise<readonly ActivityRow[]> {
     this.flush();
-    const slices = new Slices(this.#clock);
+    const slices = new Slices(this.#parts.clock);
     const found: ActivityRow[] = [];
     let before = after ?? Number.MAX_SAFE_INTEGER;
     while (found.length < limit) {
-      const last = this.#db
+      const last = this.#parts.db
         .prepare(
           `SELECT min(id) AS id FROM (SELECT id FROM activity WHERE id < ? ORDER BY id DESC LIMIT ${SLICE}) AS slice`,
         )
@@ -107,10 +104,10 @@ export class ActivityService {
   }
 
   #slice(from: number, before: number, limit: number, filter: ActivityFilter): readonly ActivityRow[] {
-    const conditions = conditionsOf(filter, this.#db.dialect);
+    const conditions = conditionsOf(filter, this.#parts.db.dialect);
     const sql = ["id >= ?", "id < ?", ...conditions.map(([condition]) => condition)].join(" AND ");
     const values = conditions.flatMap(([, ...one]) => one);
-    return this.#db
+    return this.#parts.db
       .prepare(`SELECT * FROM activity WHERE ${sql} ORDER BY id DESC LIMIT ?`)
       .all(from, before, ...values, limit)
       .map(entryOf);
@@ -124,46 +121,35 @@ export class ActivityService {
     if (entries.length === 0) return;
     this.#waiting = [];
     try {
-      for (const row of this.#db.transaction(() => this.#write(entries))) this.#written(row);
+      for (const row of this.#parts.db.transaction(() => this.#write(entries))) this.#parts.written(row);
     } catch (error) {
-      this.#fault(error);
+      this.#parts.state.fault(error);
     }
   }
 
   #write(entries: readonly ActivityEntry[]): readonly ActivityRow[] {
     const rows: ActivityRow[] = [];
-    for (const some of pagesOf(entries, INSERTED_AT_ONCE)) rows.push(...this.#insert(some));
+    for (const some of pagesOf(entries, INSERTED_AT_ONCE)) {
+      const ids = insertWithIds(this.#parts.db, "activity", some.map(rowOf));
+      rows.push(...some.map((entry, n) => ({ ...entry, id: ids[n] ?? 0 })));
+    }
     // Trims by the number of rows, not by ids: after a restore of the database the next id is far above the last one.
-    this.#db
+    this.#parts.db
       .prepare(
         `DELETE FROM activity WHERE time_ms < ?
            OR id <= (SELECT id FROM activity ORDER BY id DESC LIMIT 1 OFFSET ${MOST_ENTRIES})`,
       )
-      .run(this.#clock.now() - LONGEST_MS);
+      .run(this.#parts.clock.now() - LONGEST_MS);
     return rows;
-  }
-
-  /** Inserts entries with one statement, as a database on another machine takes a round trip for each. */
-  #insert(entries: readonly ActivityEntry[]): readonly ActivityRow[] {
-    const row = `(${COLUMNS.split(",")
-      .map(() => "?")
-      .join(", ")})`;
-    const ids = this.#db
-      .prepare(`INSERT INTO activity (${COLUMNS}) VALUES ${entries.map(() => row).join(", ")} RETURNING id`)
-      .all(...entries.flatMap(valuesOf))
-      .map((added) => int(added, "id"))
-      .sort((a, b) => a - b);
-    return entries.map((entry, n) => ({ ...entry, id: ids[n] ?? 0 }));
   }
 }
 
-/** The columns of an entry, in the order of the values that `valuesOf` returns. */
-const COLUMNS = 'time_ms, "user", address, method, path, status, reason, job_id, detail, request_id';
-
-const valuesOf = (entry: ActivityEntry): SqlValue[] => {
-  const { timeMs, user, address, method, path, status, reason, jobId, detail, requestId } = entry;
-  return [timeMs, user, address, method, path, status, reason, jobId, detail, requestId];
-};
+const rowOf = ({ timeMs, jobId, requestId, ...entry }: ActivityEntry): Row => ({
+  ...entry,
+  time_ms: timeMs,
+  job_id: jobId,
+  request_id: requestId,
+});
 
 /** Returns the SQL conditions of a filter, each with its values. */
 function conditionsOf(
@@ -182,18 +168,16 @@ function conditionsOf(
 /** Returns a text in lower case as the database's `lower` does: only ASCII letters change. */
 const lowerAscii = (part: string): string => part.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-const textOrNull = (value: SqlValue | undefined): string | null => (typeof value === "string" ? value : null);
-
 const entryOf = (row: Row): ActivityRow => ({
-  id: Number(row["id"]),
-  timeMs: Number(row["time_ms"]),
-  user: textOrNull(row["user"]),
+  id: int(row, "id"),
+  timeMs: int(row, "time_ms"),
+  user: textOrNull(row, "user"),
   address: text(row, "address"),
   method: text(row, "method"),
   path: text(row, "path"),
-  status: Number(row["status"]),
-  reason: textOrNull(row["reason"]),
-  jobId: row["job_id"] === null ? null : Number(row["job_id"]),
-  detail: textOrNull(row["detail"]),
+  status: int(row, "status"),
+  reason: textOrNull(row, "reason"),
+  jobId: intOrNull(row, "job_id"),
+  detail: textOrNull(row, "detail"),
   requestId: text(row, "request_id"),
 });

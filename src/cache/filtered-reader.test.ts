@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatNamed, layerNamed } from "../../test/support/layer.ts";
+import type { RequestFilter, WmsFilter } from "../layer/filter/request-filter.ts";
 import type { Layer } from "../layer/layer.ts";
-import type { RequestFilter, WmsFilter } from "../layer/request-filter.ts";
 import type { UserAnswer } from "../render/user-renders.ts";
 import type { Question } from "../source/source.ts";
 import { FilteredReader } from "./filtered-reader.ts";

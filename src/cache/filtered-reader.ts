@@ -1,5 +1,5 @@
-import { decidingPixels, hasData, isInCircle } from "../layer/filter-mask.ts";
-import type { RasterFilter, RequestFilter } from "../layer/request-filter.ts";
+import { decidingPixels, hasData, isInCircle } from "../layer/filter/filter-mask.ts";
+import type { RasterFilter, RequestFilter } from "../layer/filter/request-filter.ts";
 import { type Masks, maskRect } from "./masks.ts";
 import type { RequesterOf, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
 

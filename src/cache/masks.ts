@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import { asZoom, type GridSetName, rectExtent, type TileRect, type Zoom } from "../grid/grid-set.ts";
-import { type Mask, MOST_MASK_PIXELS, maskSize } from "../layer/filter-mask.ts";
+import { type Mask, MOST_MASK_PIXELS, maskSize } from "../layer/filter/filter-mask.ts";
+import type { RasterFilter } from "../layer/filter/request-filter.ts";
 import type { GridSubset } from "../layer/grid-subset.ts";
 import { findSubset, type Layer } from "../layer/layer.ts";
-import type { RasterFilter } from "../layer/request-filter.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { UserRenders } from "../render/user-renders.ts";

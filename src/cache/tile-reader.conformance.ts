@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatNamed, layerNamed } from "../../test/support/layer.ts";
-import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/stores/memory-store.ts";
 import { atEveryZoom } from "../layer/by-zoom.ts";
 import type { RenderOutcome } from "../render/render-order.ts";
 import type { RenderedForUser } from "../render/user-renders.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { runProgram } from "../../test/support/run-program.ts";
+import { runProgram } from "../../test/support/server/run-program.ts";
 import { isPasswordHash, verifyPassword } from "../account/password.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-cli-"));

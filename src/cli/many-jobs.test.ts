@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { clientOf } from "../../test/support/run-program.ts";
-import { startServer, type TestServer, usage } from "../../test/support/server.ts";
-import { startUpstream, type Upstream } from "../../test/support/upstream.ts";
-import { smallTiles } from "../../test/support/wms-configuration.ts";
+import { clientOf } from "../../test/support/server/run-program.ts";
+import { startServer, type TestServer, usage } from "../../test/support/server/server.ts";
+import { smallTiles } from "../../test/support/server/wms-configuration.ts";
+import { startUpstream, type Upstream } from "../../test/support/upstream/upstream.ts";
 
 let upstream: Upstream;
 let server: TestServer;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jobView } from "../../test/support/job-view.ts";
+import { jobView } from "../../test/support/jobs/job-view.ts";
 import { jsonText } from "../lib/text/json-text.ts";
 import type { Received } from "./client/answer.ts";
 import { terminalText } from "./output/progress-line.ts";

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startOrigin } from "../../test/support/origin.ts";
-import { runProgram } from "../../test/support/run-program.ts";
-import { startServer, type TestServer } from "../../test/support/server.ts";
+import { runProgram } from "../../test/support/server/run-program.ts";
+import { startServer, type TestServer } from "../../test/support/server/server.ts";
+import { startOrigin } from "../../test/support/upstream/origin.ts";
 import { fileFault } from "../lib/file/file-fault.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-start-"));
@@ -97,9 +97,12 @@ test("files that cannot be used are told by name, and never in the words of Node
   }
 });
 
-test.each(["EACCES", "EPERM", "EROFS", "ENOSPC", "EEXIST", "ENOTDIR"])("%s is a sentence", (code) => {
-  expect(fileFault(Object.assign(new Error(code), { code }))).toMatch(/^(?!E[A-Z]+)[\w -]+/);
-});
+test.each(["EACCES", "EPERM", "EROFS", "ENOSPC", "EEXIST", "ENOTDIR"])(
+  "the fault of a file with the code %s is told in words, without the code",
+  (code) => {
+    expect(fileFault(Object.assign(new Error(code), { code }))).toMatch(/^(?!E[A-Z]+)[\w -]+/);
+  },
+);
 
 describe("the commands that a start prints", () => {
   /** Starts a server, and runs the commands that it prints in a shell. Returns the statuses of the responses. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasTerminals, inTerminal } from "../../test/support/in-terminal.ts";
-import { PROGRAM } from "../../test/support/program.ts";
-import { clientOf } from "../../test/support/run-program.ts";
-import { startServer, type TestServer } from "../../test/support/server.ts";
+import { hasTerminals, inTerminal } from "../../test/support/server/in-terminal.ts";
+import { PROGRAM } from "../../test/support/server/program.ts";
+import { clientOf } from "../../test/support/server/run-program.ts";
+import { startServer, type TestServer } from "../../test/support/server/server.ts";
 
 describe.skipIf(!hasTerminals)("on a terminal (skipped without python3)", () => {
   let server: TestServer;

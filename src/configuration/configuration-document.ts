@@ -1,9 +1,11 @@
 import { builtInGridSet } from "../grid/built-in.ts";
-import { corners, gridSetDocument } from "../grid/grid-set-document.ts";
+import { corners } from "../grid/extent.ts";
+import { gridSetDocument } from "../grid/grid-set-document.ts";
 import { type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
+import type { Content } from "../lib/is-map.ts";
 import { MASKED } from "../lib/text/masked.ts";
-import type { EvictionOptions } from "../quota/eviction-options.ts";
+import type { EvictionOptions } from "../quota/configuration/eviction-options.ts";
 import { storeConfiguration } from "../store/store-configuration.ts";
 import { DEFAULT_STORE } from "../store/store-options.ts";
 import { type ClusterOptions, hostPortText } from "./cluster-options.ts";
@@ -14,7 +16,7 @@ import { layerConfiguration } from "./layer-configuration.ts";
 const LAYER_KEYS = Object.keys(LayerSchema.shape);
 
 /** Returns a layer with its keys in the order of the schema, so that equal layers have equal documents. */
-function sortedLayer(layer: Layer): Readonly<Record<string, unknown>> {
+function sortedLayer(layer: Layer): Content {
   const entries = Object.entries(layerConfiguration(layer));
   const rank = (key: string): number => LAYER_KEYS.indexOf(key);
   return Object.fromEntries(entries.sort(([a], [b]) => rank(a) - rank(b)));
@@ -58,7 +60,7 @@ const stateDocument = (state: Configuration["state"]) =>
  * Returns a configuration in the shape of its file, for display: with defaults, and with secrets masked. YAML and JSON
  * leave out undefined keys.
  */
-export function configurationDocument(configuration: Configuration): Readonly<Record<string, unknown>> {
+export function configurationDocument(configuration: Configuration): Content {
   const { server, users, layers } = configuration;
   const used = new Map(layers.flatMap((l) => l.gridSubsets).map(({ gridSet }) => [gridSet.id, gridSet]));
   return {

@@ -4,15 +4,15 @@ import type { Webhook } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { ServiceInformation } from "../layer/service-information.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
-import type { EvictionOptions } from "../quota/eviction-options.ts";
-import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { EvictionOptions } from "../quota/configuration/eviction-options.ts";
+import type { QuotaConfiguration } from "../quota/configuration/quota-configuration.ts";
 import type { StateOptions } from "../state/state-options.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
+import type { CompatOptions, ServerOptions } from "./fields/server-schema.ts";
 import type { ReadXmlFile } from "./geowebcache/directory.ts";
 import type { ConfiguredObject } from "./gwc/configured-object.ts";
 import type { Origin } from "./problem.ts";
-import type { CompatOptions, ServerOptions } from "./server-options.ts";
 
 export interface GeoWebCacheOptions {
   /** Absolute paths of the directory and of its `geowebcache.xml`. */

@@ -1,8 +1,9 @@
 import type * as z from "zod";
-import { corners } from "../grid/grid-set-document.ts";
+import { corners } from "../grid/extent.ts";
 import type { ByZoom } from "../layer/by-zoom.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { SourceOptions } from "../layer/source-options.ts";
+import { contentEtag } from "../lib/http/etag.ts";
 import type { ReadonlyDeep } from "../lib/readonly-deep.ts";
 import { masked } from "../lib/text/masked.ts";
 import type { LayerSchema } from "./fields/layer-schema.ts";
@@ -12,6 +13,12 @@ export type LayerKeys = ReadonlyDeep<z.input<typeof LayerSchema>>;
 
 /** Returns a layer in the form of the configuration file, with defaults and masked secrets. */
 export const layerConfiguration = (layer: Layer): LayerKeys => masked(layerConfigurationWithSecrets(layer));
+
+/**
+ * Returns the entity tag of a layer's configuration. Secrets do not change the tag, because a reader could compare
+ * guesses of a secret with it.
+ */
+export const layerTag = (layer: Layer): string => contentEtag(JSON.stringify(layerConfiguration(layer)));
 
 /**
  * Returns a layer in the form of the configuration file, with defaults and secrets. The result must not be in an answer

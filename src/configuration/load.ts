@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { isMap } from "../lib/is-map.ts";
+import { type Content, isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
 import type { ConfigurationInput } from "./configuration-input.ts";
@@ -57,10 +57,7 @@ export async function loadConfiguration(
 const GEOWEBCACHE_QUOTA = { quotaRoot: "org.geowebcache.diskquota.DiskQuotaConfig", quotaForm: "bytes" };
 
 /** Adds values of a directory of GeoWebCache that the configuration lacks. */
-function withDefaultsOf(
-  { quota }: GeoWebCacheDirectory,
-  content: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
+function withDefaultsOf({ quota }: GeoWebCacheDirectory, content: Content): Content {
   const { compat = {}, diskQuota = quota } = content;
   return {
     ...content,

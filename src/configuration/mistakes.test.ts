@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { runProgram } from "../../test/support/run-program.ts";
+import { runProgram } from "../../test/support/server/run-program.ts";
 import { loadConfiguration } from "./load.ts";
 import { problemText } from "./problem.ts";
 

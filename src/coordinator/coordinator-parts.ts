@@ -2,36 +2,27 @@ import type { Accounts } from "../account/account-service.ts";
 import type { KeptUser } from "../account/user.ts";
 import type { QuotaFile } from "../configuration/keep/geowebcache-quota-file.ts";
 import type { Webhook } from "../jobs/job-event.ts";
-import type { Catalogue } from "../layer/catalogue.ts";
-import type { Adoption } from "../ledger/adoption.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Adoption } from "../ledger/counting/adoption.ts";
 import type { LostWrites } from "../ledger/lost-writes.ts";
-import type { Logger } from "../lib/process/logger.ts";
-import type { Random } from "../lib/random/random.ts";
-import type { Clock } from "../lib/time/clock.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
-
-import type { EvictionOptions } from "../quota/eviction-options.ts";
-import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { EvictionOptions } from "../quota/configuration/eviction-options.ts";
+import type { QuotaConfiguration } from "../quota/configuration/quota-configuration.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { ClockRecord } from "../state/clock-record.ts";
-import type { Database } from "../state/database.ts";
 import type { StateLoss } from "../state/running-mark.ts";
 import type { OpenedStores } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import type { LayerStoresParts } from "../truncation/layer-stores.ts";
 import type { ServerEvent } from "./server-event.ts";
-import type { StateWriter } from "./state-writer.ts";
 
 /** The parts from which a coordinator is built. */
-export interface CoordinatorParts {
-  readonly db: Database;
+export interface CoordinatorParts extends Pick<ServiceParts, "db" | "catalogue" | "clock" | "random" | "log"> {
   readonly store: Store;
   /** The stores of the configuration. Absent if there is only the default store. */
   readonly stores?: OpenedStores["several"];
   readonly renders: RenderControl;
-  readonly catalogue: () => Catalogue;
   readonly jobOptions: () => JobOptions;
   /** Returns the quota of the configuration file. */
   readonly initialQuota: () => QuotaConfiguration;
@@ -57,8 +48,6 @@ export interface CoordinatorParts {
   readonly lostWrites?: LostWrites | undefined;
   /** The parts of the last server's state that are missing, if any. */
   readonly stateLoss?: StateLoss | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly webhooks: () => readonly Webhook[];
   /** Called with each event after it has been persisted. */
   readonly publish: (event: ServerEvent) => void;
@@ -66,17 +55,12 @@ export interface CoordinatorParts {
   readonly configuredUsers: () => readonly KeptUser[];
   /** Called with the accounts of the database after each change, before the change is answered. */
   readonly accountsChanged: (accounts: Accounts) => void;
-  readonly log: Logger;
 }
 
 /** The parts that all builders of the coordinator use. */
-export interface BuildContext extends CoordinatorParts {
-  readonly ledger: Ledger;
+export interface BuildContext extends CoordinatorParts, ServiceParts {
   readonly adoption: Adoption;
   readonly clockRecord: ClockRecord;
-  readonly state: StateWriter;
-  /** Aborted when the server shuts down. */
-  readonly closing: AbortSignal;
 }
 
 /** The parts of a service that answers from the counts of the ledger. */

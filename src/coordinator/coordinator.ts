@@ -1,23 +1,22 @@
 import type { Feeds } from "../feed/feeds.ts";
 import { type Catalogue, type LayerGridSet, layerNames } from "../layer/catalogue.ts";
-import { Adoption } from "../ledger/adoption.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
+import { Adoption } from "../ledger/counting/adoption.ts";
+import { StateWriter } from "../ledger/state-writer.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Timer } from "../lib/time/clock.ts";
 import { ClockRecord } from "../state/clock-record.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { unique } from "../truncation/grid-set-places.ts";
-import { buildJobs } from "./build/build-jobs.ts";
+import { buildJobs, buildWebhooks } from "./build/build-jobs.ts";
 import { adoptedLayers, buildLedger } from "./build/build-ledger.ts";
 import { buildQuota, buildUserWrites } from "./build/build-quota.ts";
 import type { ScheduleParts } from "./build/build-schedules.ts";
 import { buildServices, type ServiceContext } from "./build/build-services.ts";
 import { buildTruncations } from "./build/build-truncations.ts";
-import { buildWebhooks } from "./build/build-webhooks.ts";
 import type { BuildContext, CoordinatorParts } from "./coordinator-parts.ts";
 import type { Services } from "./operations.ts";
 import { PeriodicWork } from "./periodic-work.ts";
-import { StateWriter } from "./state-writer.ts";
 import type { UserWrites } from "./user-writes.ts";
 
 const RECOUNT_AGAIN_MS = 1_000;
@@ -91,7 +90,7 @@ export class Coordinator {
   #recountInSlices(): void {
     const { clock, ledger, closing, state } = this.#parts;
     try {
-      if (ledger.recountSome(16) && !closing.aborted) clock.soon(() => this.#recountInSlices());
+      if (ledger.doubted.countSome(16) && !closing.aborted) clock.soon(() => this.#recountInSlices());
     } catch (error) {
       // A database on another machine may be unavailable for a while. An operation that needs the counts also counts
       // the cells.

@@ -1,5 +1,5 @@
+import type { JobMetrics } from "../jobs/active/job-totals.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
-import type { JobMetrics } from "../jobs/job-totals.ts";
 import type { HistoryTrimmer } from "../jobs/record/history-trimmer.ts";
 import type { StateLoss } from "../state/running-mark.ts";
 import type { Webhooks } from "../webhook/webhooks.ts";

@@ -1,40 +1,8 @@
-import type { AccountService } from "../account/account-service.ts";
-import type { SessionService } from "../account/session-service.ts";
-import type { ActivityService } from "../activity/activity-service.ts";
 import type { Sending, Sendings } from "../lib/process/channel.ts";
-import type { ScheduleService } from "../schedule/schedule-service.ts";
-import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
-import type { ExportService } from "./copy/export-service.ts";
-import type { ImportService } from "./copy/import-service.ts";
-import type { StoreCopies } from "./copy/store-copies.ts";
-import type { CoverageService } from "./coverage-service.ts";
-import type { EstimateService } from "./estimate-service.ts";
-import type { JobLists } from "./job-lists.ts";
-import type { JobService } from "./job-service.ts";
-import type { MetricsService } from "./metrics-service.ts";
-import type { QuotaService } from "./quota-service.ts";
-import type { TileChanges } from "./tile-changes.ts";
-import type { UsageService } from "./usage-service.ts";
+import type { buildServices } from "./build/build-services.ts";
 
 /** The services of the coordinator. */
-export interface Services {
-  readonly jobs: JobService;
-  readonly jobLists: JobLists;
-  readonly estimates: EstimateService;
-  readonly schedules: ScheduleService;
-  readonly truncations: MassTruncationService;
-  readonly usage: UsageService;
-  readonly quota: QuotaService;
-  readonly metrics: MetricsService;
-  readonly coverage: CoverageService;
-  readonly tiles: TileChanges;
-  readonly exports: ExportService;
-  readonly imports: ImportService;
-  readonly copies: StoreCopies;
-  readonly sessions: SessionService;
-  readonly accounts: AccountService;
-  readonly activity: ActivityService;
-}
+export type Services = ReturnType<typeof buildServices>["services"];
 
 interface OperationRow {
   readonly sending: Sending;
@@ -132,26 +100,11 @@ export const OPERATIONS = {
   };
 };
 
-type Offered<S extends keyof Services> = Pick<Services[S], keyof (typeof OPERATIONS)[S] & keyof Services[S]>;
+type Offered = { [S in keyof Services]: Pick<Services[S], keyof (typeof OPERATIONS)[S] & keyof Services[S]> };
+type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
 
 /** The operations of all services, by their names in the table. */
-export interface Operations
-  extends Offered<"jobs">,
-    Offered<"jobLists">,
-    Offered<"estimates">,
-    Offered<"schedules">,
-    Offered<"truncations">,
-    Offered<"usage">,
-    Offered<"quota">,
-    Offered<"metrics">,
-    Offered<"coverage">,
-    Offered<"tiles">,
-    Offered<"exports">,
-    Offered<"imports">,
-    Offered<"copies">,
-    Offered<"activity">,
-    Offered<"sessions">,
-    Offered<"accounts"> {}
+export interface Operations extends Intersection<Offered[keyof Services]> {}
 
 type Row = OperationRow & { readonly service: keyof Services };
 

@@ -1,6 +1,6 @@
 import type { Timer } from "../lib/time/clock.ts";
 import { turn } from "../lib/time/sleep.ts";
-import { DiskFullLog } from "../quota/nearly-full.ts";
+import { DiskFullLog } from "../quota/disk/nearly-full.ts";
 import { FreeSpace } from "../state/free-space.ts";
 import type { ServiceContext } from "./build/build-services.ts";
 
@@ -59,11 +59,11 @@ export class PeriodicWork {
     clockRecord.note();
     if (state.hasChanges) {
       void this.#noteAlive();
-      ledger.recountSome(16);
+      ledger.doubted.countSome(16);
       void this.#once("changes", () => state.writeInSlices());
     }
     if (ledger.useIsDue) void this.#writeUse(() => ledger.useIsDue);
-    if (ledger.truncated.emptied > 0) void this.#once("emptied", () => this.#removeEmptied());
+    if (ledger.truncated.emptied.noted > 0) void this.#once("emptied", () => this.#removeEmptied());
     jobs.runner.records.report();
     deliveries.tick();
     const nowMs = this.#parts.clock.now();
@@ -73,7 +73,7 @@ export class PeriodicWork {
     const isDue = steadyMs - this.#lastTrimMs >= MINUTE_MS;
     if (isDue) {
       this.#lastTrimMs = steadyMs;
-      state.write(() => trend.sample(ledger.total, ledger.byLayer, nowMs));
+      state.write(() => trend.sample(ledger.sums.total, ledger.sums.byLayer, nowMs));
       truncations.reclaim.sweepWaste();
       void this.#once("disk", async () => this.#diskFull.look(await quota.disks.all.last()));
     }
@@ -141,8 +141,8 @@ export class PeriodicWork {
   /** Examines each pyramid that may have lost its last tile. Pyramids that are being written wait for a later tick. */
   async #removeEmptied(): Promise<void> {
     const { ledger, closing } = this.#parts;
-    for (let left = ledger.truncated.emptied; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
-      ledger.truncated.removeEmptied(EMPTIED_AT_ONCE);
+    for (let left = ledger.truncated.emptied.noted; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
+      ledger.truncated.emptied.removeSome(EMPTIED_AT_ONCE);
       await turn(this.#parts.clock);
     }
   }

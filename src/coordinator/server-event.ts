@@ -1,6 +1,6 @@
 import type { ActivityRow } from "../activity/activity-service.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
-import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { QuotaConfiguration } from "../quota/configuration/quota-configuration.ts";
 import type { UpstreamView } from "../render/upstream/upstream-documents.ts";
 import type { MassTruncationView } from "../truncation/truncation-documents.ts";
 

@@ -2,27 +2,25 @@ import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import type { OpenCells } from "../ledger/cells/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { StateWriter } from "../ledger/state-writer.ts";
+import type { Disks } from "../quota/disk/disks.ts";
+import type { Enforcer } from "../quota/enforcer.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
 import { type Admission, type Leave, NO_SIZE, type StoredSize } from "../render/admission.ts";
 import type { LedgerAccess } from "../render/dispatch/render-reports.ts";
 import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/render-order.ts";
+import type { TileStore } from "../store/tile-store.ts";
 
 export interface UserWritesParts {
   readonly ledger: Pick<Ledger, "writers" | "missed">;
   readonly reservations: Reservations;
   /** Adds to a reservation, after evicting tiles that exceed the quota. */
   readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
-  /** Adds to a reservation if there is ample space. Returns whether it did. */
-  readonly reserveAhead: (reservation: Reservation, size: StoredSize) => boolean;
-  /** Returns the bytes that the disk takes for a tile of this size. */
-  readonly allocated: (bytes: number, layer: LayerName) => number;
-  /** Called after tiles were stored. */
-  readonly stored: (layer: LayerName, size: StoredSize) => void;
-  readonly marksCommitted: (layer: LayerName) => Promise<void>;
-  /** Called if a tile that was rendered for a user cannot be stored. */
-  readonly notStored: () => void;
+  readonly enforcer: Pick<Enforcer, "reserveAhead" | "notStored">;
+  readonly store: Pick<TileStore, "allocated">;
+  readonly disks: Pick<Disks, "wrote">;
+  readonly state: Pick<StateWriter, "marksCommitted" | "fault">;
   readonly storeFault: (layer: LayerName, reason: string) => void;
-  readonly fault: (error: unknown) => void;
 }
 
 interface OpenedWrite {
@@ -58,55 +56,55 @@ export class UserWrites implements LedgerAccess {
    * must not be stored
    */
   async open(order: FilledMetatile, missed: TileIndex): Promise<Leave | undefined> {
-    const { ledger, reservations, admit, marksCommitted, notStored, fault } = this.#parts;
+    const { ledger, reservations, admit, state, enforcer } = this.#parts;
     const cells: OpenCells[] = [];
     const reservation = reservations.begin(order.tileSet.layer, "user");
     const giveUp = (): undefined => {
       for (const open of cells) ledger.writers.close(open);
       reservation.release();
-      notStored();
+      enforcer.notStored++;
     };
     try {
       ledger.missed(order.tileSet, missed);
       if ((await admit(reservation, NO_SIZE)).kind !== "store") return giveUp();
       cells.push(...ledger.writers.openAll(tileSetsOf(order).map((tileSet) => ({ tileSet, rect: order.rect }))));
-      if (cells.some(({ mustCommit }) => mustCommit)) await marksCommitted(order.tileSet.layer);
+      if (cells.some(({ mustCommit }) => mustCommit)) await state.marksCommitted(order.tileSet.layer);
     } catch (error) {
       // A fault of the database must not fail the render: the user gets the tile, and it is not stored.
-      fault(error);
+      state.fault(error);
       return giveUp();
     }
     this.#opened.set(reservation.id, { cells, reservation });
-    return { id: reservation.id, ...(this.#parts.reserveAhead(reservation, MISSED_TILE) ? MISSED_TILE : NO_SIZE) };
+    return { id: reservation.id, ...(enforcer.reserveAhead(reservation, MISSED_TILE) ? MISSED_TILE : NO_SIZE) };
   }
 
   /** Records that the store could not store a rendered metatile. */
   notStored(layer: LayerName, reason: string, who: "user" | "job"): void {
-    if (who === "user") this.#parts.notStored();
+    if (who === "user") this.#parts.enforcer.notStored++;
     this.#parts.storeFault(layer, reason);
   }
 
   /** Adds to the reservation of a user's or a job's write. Returns false if the tiles must not be stored. */
   async reserve(id: number, more: StoredSize): Promise<boolean> {
-    const { reservations, admit, notStored } = this.#parts;
+    const { reservations, admit, enforcer } = this.#parts;
     const reservation = reservations.find(id);
     if (reservation === undefined) return false;
     const isStored = (await admit(reservation, more)).kind === "store";
-    if (!isStored && reservation.writer === "user") notStored();
+    if (!isStored && reservation.writer === "user") enforcer.notStored++;
     return isStored;
   }
 
   /** Counts written tiles. `id` is the reservation under which they were written. */
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[], id: number | undefined): void {
-    const { ledger, reservations, stored, allocated } = this.#parts;
+    const { ledger, reservations, store, disks } = this.#parts;
     const size = { bytes: 0, allocated: 0, files: 0 };
     for (const tile of tiles) {
       ledger.writers.wrote(tileSet, tile);
       size.bytes += tile.bytes - (tile.replaced ?? 0);
-      size.allocated += allocated(tile.bytes, tileSet.layer) - allocated(tile.replaced ?? 0, tileSet.layer);
+      size.allocated += store.allocated(tile.bytes, tileSet.layer) - store.allocated(tile.replaced ?? 0, tileSet.layer);
       if (tile.replaced === undefined) size.files++;
     }
-    stored(tileSet.layer, size);
+    disks.wrote(tileSet.layer, size);
     if (id !== undefined) reservations.find(id)?.count(size);
   }
 

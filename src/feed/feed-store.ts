@@ -1,6 +1,6 @@
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { type Database, int, text } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
+import { upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 
 export const feedTables: Tables = `
@@ -39,12 +39,7 @@ export class FeedStore {
   }
 
   put({ layer, url, polledMs, lastUpdate }: FeedRecord): void {
-    this.#db
-      .prepare(
-        `INSERT INTO feed (layer, url, polled_ms, last_update) VALUES (?, ?, ?, ?)
-         ${replacing(["layer", "url"], ["polled_ms", "last_update"])}`,
-      )
-      .run(layer, url, polledMs, lastUpdate);
+    upsert(this.#db, "feed", ["layer", "url"], { layer, url, polled_ms: polledMs, last_update: lastUpdate });
   }
 
   delete({ layer, url }: Pick<FeedRecord, "layer" | "url">): void {

@@ -1,10 +1,10 @@
 import type { Polygon } from "../grid/area-parts.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
-import type { Catalogue } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { UpdateSource } from "../layer/update-source.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import type { StateWriter } from "../ledger/state-writer.ts";
 import { errorMessage } from "../lib/error-code.ts";
-import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import type { Clock, Timer } from "../lib/time/clock.ts";
@@ -16,19 +16,15 @@ import type { RunWindows } from "../schedule/run-windows.ts";
 import type { FeedRecord, FeedStore } from "./feed-store.ts";
 import { type FeedEntry, GeoRssReader } from "./georss-reader.ts";
 
-export interface FeedsParts {
+export interface FeedsParts extends Pick<ServiceParts, "catalogue" | "clock" | "log"> {
+  readonly state: Pick<StateWriter, "write">;
   readonly store: FeedStore;
-  readonly catalogue: () => Catalogue;
   readonly runner: Pick<JobRunner, "submitAll">;
   readonly windows: Pick<RunWindows, "begun">;
   readonly counter: Pick<JobCounter, "count">;
   readonly options: () => JobOptions;
-  /** Writes everything that changed, in one transaction. */
-  readonly persist: (also: () => void) => void;
   /** Returns the text of a feed. @throws Error without the address and the credentials in its message */
   readonly fetch: (url: string, source: UpdateSource, signal: AbortSignal) => Promise<string>;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** A configured feed of a layer. */
@@ -114,7 +110,7 @@ export class Feeds {
 
   /** Never rejects: a feed that cannot be read is polled again at its next time. */
   async #pollOne({ layer, source }: Polled): Promise<void> {
-    const { store, persist, log, clock } = this.#parts;
+    const { store, state, log, clock } = this.#parts;
     const before = this.#recordOf({ layer, source });
     const polled = { layer: layer.name, url: source.url, polledMs: clock.now(), lastUpdate: before?.lastUpdate ?? "" };
     const fields = { layer: layer.name, feed: withoutSecrets(source.url) };
@@ -132,21 +128,21 @@ export class Feeds {
       if (this.#closing.signal.aborted) return;
       log.warn("a feed cannot be read", { ...fields, error: errorMessage(error) });
       try {
-        persist(() => store.put(polled));
+        state.write(() => store.put(polled));
       } catch {
-        // The database is unavailable, which `persist` has reported. The time of the poll stays in memory.
+        // The database is unavailable, which the state writer has reported. The time of the poll stays in memory.
       }
     }
   }
 
   /** Makes the jobs of an area; `also` writes in their transaction. Returns no ids for an empty area. */
   async #submit({ layer, source }: Polled, polygons: readonly Polygon[], also: () => void): Promise<readonly number[]> {
-    const { options, counter, runner, windows, persist } = this.#parts;
+    const { options, counter, runner, windows, state } = this.#parts;
     const planned = polygons.length === 0 ? undefined : planUpdate(polygons, source, layer, options());
     if (planned?.ok === false) throw new Error(refusalMessage(planned.error));
     const requests = planned?.value ?? [];
     if (requests.length === 0) {
-      persist(also);
+      state.write(also);
       return [];
     }
     const counted = await countPlanned({ requests, empty: "left out" }, counter);
@@ -159,17 +155,17 @@ export class Feeds {
 
   /** Deletes the records of feeds that are no longer configured. */
   #deleteUnconfigured(): void {
-    const { store, persist } = this.#parts;
+    const { store, state } = this.#parts;
     const known = new Set(this.#feeds().map(keyOf));
     const gone = [...this.#recordsByKey()].filter(([key]) => !known.has(key));
     if (gone.length === 0) return;
     try {
-      persist(() => {
+      state.write(() => {
         for (const [, record] of gone) store.delete(record);
       });
       for (const [key] of gone) this.#recordsByKey().delete(key);
     } catch {
-      // The database is unavailable, which `persist` has reported. The next poll tries again.
+      // The database is unavailable, which the state writer has reported. The next poll tries again.
     }
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startOrigin } from "../../test/support/origin.ts";
+import { startOrigin } from "../../test/support/upstream/origin.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { fetchFeed } from "./fetch-feed.ts";
 

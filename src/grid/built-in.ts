@@ -1,4 +1,5 @@
 import { createGridSet, type GridSetOptions } from "./create-grid-set.ts";
+import { WORLD } from "./extent.ts";
 import { asGridSetName, type Extent, type GridSet, type GridSetName } from "./grid-set.ts";
 
 /*
@@ -6,7 +7,6 @@ import { asGridSetName, type Extent, type GridSet, type GridSetName } from "./gr
  * caches and clients fit. The well-known scale sets stem from OGC 07-057r7 annex E and OGC 17-083r2.
  */
 
-const WORLD_4326: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
 // GWC's rounding. The scales of the WebMercatorQuad levels are computed with ...3427892 instead.
 const WORLD_3857: Extent = { minX: -20037508.34, minY: -20037508.34, maxX: 20037508.34, maxY: 20037508.34 };
 
@@ -57,7 +57,7 @@ function twinned(id: string): Plan | undefined {
     case "WebMercatorQuad":
       return quad("Web Mercator, as the mass market has it", 3857, WORLD_3857, 559082264.028717, 25);
     case "WorldCRS84Quad":
-      return quad("CRS84 for the world", 4326, WORLD_4326, 279541132.0143589, 18);
+      return quad("CRS84 for the world", 4326, WORLD, 279541132.0143589, 18);
     case "WorldMercatorWGS84Quad":
       return quad(
         "Mercator on the ellipsoid for the world",
@@ -108,8 +108,8 @@ function twinned(id: string): Plan | undefined {
 }
 
 function optionsOf(id: string): GridSetOptions | undefined {
-  const crs84 = { srs: 4326, extent: WORLD_4326, alignTopLeft: true, yCoordinateFirst: true };
-  const geodetic = { id, srs: 4326, extent: WORLD_4326, yCoordinateFirst: true, scale: { levels: 22 } };
+  const crs84 = { srs: 4326, extent: WORLD, alignTopLeft: true, yCoordinateFirst: true };
+  const geodetic = { id, srs: 4326, extent: WORLD, yCoordinateFirst: true, scale: { levels: 22 } };
   const large = { tileWidth: 512, tileHeight: 512 };
   switch (id) {
     case "EPSG:4326":

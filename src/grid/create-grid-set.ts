@@ -1,7 +1,7 @@
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { isNorthFirst } from "./axis-order.ts";
+import { isNorthFirst } from "./crs/axis-order.ts";
+import { unitOf } from "./crs/units.ts";
 import { asGridSetName, type Extent, type GridSet, type TileMatrix } from "./grid-set.ts";
-import { unitOf } from "./units.ts";
 
 /** The levels of a grid set, coarsest first, in one of three notations. */
 export type Levels =

@@ -1,6 +1,8 @@
+import { contentEtag } from "../lib/http/etag.ts";
 import type { Result } from "../lib/result.ts";
 import { createGridSet } from "./create-grid-set.ts";
-import type { Extent, GridSet } from "./grid-set.ts";
+import { type Corners, corners, extentOf } from "./extent.ts";
+import type { GridSet } from "./grid-set.ts";
 
 /** A grid set in the keys of the configuration, with its exact numbers. */
 export interface GridSetDocument {
@@ -8,7 +10,7 @@ export interface GridSetDocument {
   readonly title?: string;
   /** EPSG code. */
   readonly srs: number;
-  readonly extent: readonly [minX: number, minY: number, maxX: number, maxY: number];
+  readonly extent: Corners;
   readonly resolutions: readonly number[];
   readonly scaleNames: readonly string[];
   readonly metersPerUnit: number;
@@ -16,8 +18,6 @@ export interface GridSetDocument {
   readonly alignTopLeft: boolean;
   readonly yCoordinateFirst: boolean;
 }
-
-export const corners = ({ minX, minY, maxX, maxY }: Extent): GridSetDocument["extent"] => [minX, minY, maxX, maxY];
 
 export const gridSetDocument = (g: GridSet): GridSetDocument => ({
   id: g.id,
@@ -32,6 +32,9 @@ export const gridSetDocument = (g: GridSet): GridSetDocument => ({
   yCoordinateFirst: g.yCoordinateFirst,
 });
 
+/** Returns the entity tag of a grid set's configuration. */
+export const gridSetTag = (gridSet: GridSet): string => contentEtag(JSON.stringify(gridSetDocument(gridSet)));
+
 /** Returns the grid set that a document describes. Refuses numbers that cannot form a pyramid, with the reason. */
 export function gridSetOfDocument({
   extent,
@@ -39,7 +42,6 @@ export function gridSetOfDocument({
   tileSize,
   ...plain
 }: GridSetDocument): Result<GridSet, string> {
-  const [minX, minY, maxX, maxY] = extent;
   const [tileWidth, tileHeight] = tileSize;
-  return createGridSet({ ...plain, extent: { minX, minY, maxX, maxY }, scale: { resolutions }, tileWidth, tileHeight });
+  return createGridSet({ ...plain, extent: extentOf(extent), scale: { resolutions }, tileWidth, tileHeight });
 }

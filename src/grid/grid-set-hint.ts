@@ -1,5 +1,5 @@
 import { didYouMean } from "../lib/text/nearest.ts";
-import { isKnownSystem } from "./coordinate-systems.ts";
+import { isKnownSystem } from "./crs/coordinate-systems.ts";
 import { asGridSetName, canonicalSrs, type GridSetName, sameSrs } from "./grid-set.ts";
 
 /** The built-in grid set of web mercator, under GWC's name. */

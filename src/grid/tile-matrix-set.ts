@@ -1,9 +1,9 @@
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { isNorthFirst } from "./axis-order.ts";
 import { createGridSet, OGC_PIXEL_METERS, SLACK } from "./create-grid-set.ts";
+import { isNorthFirst } from "./crs/axis-order.ts";
+import { unitOf } from "./crs/units.ts";
 import type { Extent, GridSet } from "./grid-set.ts";
-import { unitOf } from "./units.ts";
 
 /*
  * OGC Two Dimensional Tile Matrix Set 2.0 (OGC 17-083r4), JSON encoding. Clauses named below are clauses of this

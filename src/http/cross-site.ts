@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ServerOptions } from "../configuration/server-options.ts";
+import type { ServerOptions } from "../configuration/fields/server-schema.ts";
 import { type Refusal, shown } from "../lib/refusal.ts";
 
 type CrossSiteOptions = Pick<ServerOptions, "allowedOrigins" | "trustProxy">;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
-import type { ServerOptions } from "../configuration/server-options.ts";
+import type { ServerOptions } from "../configuration/fields/server-schema.ts";
 import { onceEach } from "../lib/once-each.ts";
 
 /** The facts of a request that a trusted proxy reports. An invalid value counts as not reported. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { inCharset } from "../body/charset.ts";
-import type { ServerOptions } from "../configuration/server-options.ts";
+import type { ServerOptions } from "../configuration/fields/server-schema.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";

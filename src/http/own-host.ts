@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import type { ServerOptions } from "../configuration/server-options.ts";
+import type { ServerOptions } from "../configuration/fields/server-schema.ts";
 
 /**
  * Returns whether a Host header names this server: a loopback name, the host that the server listens on, or the host of

@@ -1,9 +1,13 @@
 import type { Operations } from "../coordinator/operations.ts";
-import type { QuotaPreview } from "../coordinator/quota-service.ts";
+import type { QuotaPreview } from "../coordinator/usage/quota-service.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
-import { checkQuotaConfiguration } from "../quota/quota-validation.ts";
+import {
+  applyQuotaChange,
+  type QuotaChange,
+  type QuotaConfiguration,
+} from "../quota/configuration/quota-configuration.ts";
+import { checkQuotaConfiguration } from "../quota/configuration/quota-validation.ts";
 import { differences } from "./activity-detail.ts";
 
 /** Returns the disk quota after a change that is not applied, and the evictions that the change would cause. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { ServerOptions } from "../configuration/server-options.ts";
+import type { ServerOptions } from "../configuration/fields/server-schema.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { forwardedBy } from "./forwarded.ts";

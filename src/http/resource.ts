@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KeptUser } from "../account/user.ts";
 import type { MaskRenewal } from "../cache/masks.ts";
+import type { CompatOptions } from "../configuration/fields/server-schema.ts";
 import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../configuration/gwc/configured-object.ts";
-import type { CompatOptions } from "../configuration/server-options.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";

@@ -2,14 +2,14 @@ import type { LayerName } from "../layer/tile-set.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { KilledTask, KillScope } from "../plan/job/job-request.ts";
 import { isSuperseded } from "../plan/supersede.ts";
-import type { ActiveJob } from "./active-job.ts";
-import type { ActiveJobs } from "./active-jobs.ts";
-import type { FairQueue } from "./fair-queue.ts";
+import type { ActiveJob } from "./active/active-job.ts";
+import type { ActiveJobs } from "./active/active-jobs.ts";
+import type { JobTotals } from "./active/job-totals.ts";
+import type { Task } from "./active/task.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
-import type { JobTotals } from "./job-totals.ts";
+import type { FairQueue } from "./queue/fair-queue.ts";
 import type { JobSaver } from "./record/job-saver.ts";
 import type { StoredJob } from "./record/stored-job.ts";
-import type { Task } from "./task.ts";
 import { JobAborted, LAYER_REMOVED } from "./work.ts";
 
 interface JobEndingsParts extends Pick<JobRunnerParts, "catalogue" | "beforeAbort" | "clock" | "log"> {

@@ -1,26 +1,23 @@
-import type { Catalogue } from "../layer/catalogue.ts";
 import type { LayerName } from "../layer/tile-set.ts";
-import type { Logger } from "../lib/process/logger.ts";
-import type { Clock } from "../lib/time/clock.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import type { StateWriter } from "../ledger/state-writer.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
-import type { StoredMetatilesOf } from "../plan/job/job-walk.ts";
+import type { StoredMetatilesOf } from "../plan/order/job-walk.ts";
+import type { Database } from "../state/database.ts";
 import type { JobMoment } from "./job-event.ts";
 import type { JobStore } from "./record/job-store.ts";
 import type { Work } from "./work.ts";
 
 /** The parts of the coordinator that the job runner and its parts use. */
-export interface JobRunnerParts {
+export interface JobRunnerParts extends Pick<ServiceParts, "catalogue" | "clock" | "log"> {
+  readonly state: Pick<StateWriter, "write">;
+  readonly db: Pick<Database, "onRollback">;
   readonly jobs: JobStore;
   readonly seeding: Work;
   readonly truncation: Work;
-  readonly catalogue: () => Catalogue;
   readonly storedMetatiles: StoredMetatilesOf;
   readonly options: () => JobOptions;
-  /** Writes all changes in one transaction. */
-  readonly persist: (also?: () => void) => void;
-  /** Registers `undo`, which runs if the current transaction is rolled back. */
-  readonly onRollback: (undo: () => void) => void;
   /** Announces an event of a job. Called inside the transaction that writes the event. */
   readonly announce: (moment: JobMoment, layer: LayerName, view: () => JobView) => void;
   /** Reports a job in its saved state, with the reason why it waits; null: the job does not wait. */
@@ -32,6 +29,4 @@ export interface JobRunnerParts {
    * under the quota.
    */
   readonly beforeAbort: () => Promise<void>;
-  readonly clock: Clock;
-  readonly log: Logger;
 }

@@ -1,12 +1,12 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { FEW_TASKS } from "../../test/support/job-options.ts";
-import { jobRequest } from "../../test/support/job-request.ts";
+import { FEW_TASKS } from "../../test/support/jobs/job-options.ts";
+import { jobRequest } from "../../test/support/jobs/job-request.ts";
+import { nothingStored } from "../../test/support/jobs/nothing-kept.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock, withMachineTimers } from "../../test/support/manual-clock.ts";
-import { nothingStored } from "../../test/support/nothing-kept.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
-import { JobLists } from "../coordinator/job-lists.ts";
-import { JobService } from "../coordinator/job-service.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
+import { JobLists } from "../coordinator/jobs/job-lists.ts";
+import { JobService } from "../coordinator/jobs/job-service.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { countRanges } from "../plan/count-tiles.ts";
@@ -15,7 +15,7 @@ import type { JobPage, JobRequest } from "../plan/job/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import { RunWindows } from "../schedule/run-windows.ts";
 import { StateError } from "../state/data-directory.ts";
-import { ActiveJob } from "./active-job.ts";
+import { ActiveJob } from "./active/active-job.ts";
 import { JobRunner } from "./job-runner.ts";
 import { JobStore } from "./record/job-store.ts";
 import { jobTables } from "./record/job-tables.ts";
@@ -45,8 +45,8 @@ function live(work: Work, maxRunningTasks = 4, clock = machineClock) {
     catalogue: () => catalogue,
     storedMetatiles: nothingStored.storedMetatiles,
     options: () => ({ ...FEW_TASKS, maxRunningTasks }),
-    persist,
-    onRollback: (undo) => db.onRollback(undo),
+    state: { write: persist },
+    db,
     beforeAbort: async () => undefined,
     report: () => undefined,
     takenUp: () => undefined,

@@ -2,17 +2,17 @@ import type { Timer } from "../lib/time/clock.ts";
 import { sleep } from "../lib/time/sleep.ts";
 import type { SubmittedJob } from "../plan/job/job-request.ts";
 import type { JobTerms } from "../plan/job/job-terms.ts";
-import { ActiveJob } from "./active-job.ts";
-import { ActiveJobs } from "./active-jobs.ts";
-import { FairQueue } from "./fair-queue.ts";
+import { ActiveJob } from "./active/active-job.ts";
+import { ActiveJobs } from "./active/active-jobs.ts";
+import type { Undo } from "./active/job-life.ts";
+import { type JobMetrics, JobTotals } from "./active/job-totals.ts";
+import type { Task } from "./active/task.ts";
 import { JobEndings } from "./job-endings.ts";
-import type { Undo } from "./job-life.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
 import { LONGEST_TIMER_MS } from "./job-stop.ts";
-import { type JobMetrics, JobTotals } from "./job-totals.ts";
+import { FairQueue } from "./queue/fair-queue.ts";
 import { JobSaver } from "./record/job-saver.ts";
 import type { NewJob, StoredJob, StoredTask } from "./record/stored-job.ts";
-import type { Task } from "./task.ts";
 import { viewOf } from "./view/job-view.ts";
 import { JobAborted, JobPaused, LAYER_REMOVED } from "./work.ts";
 
@@ -73,10 +73,10 @@ export class JobRunner {
    * @param also runs in the same transaction
    */
   submitAll(newJobs: readonly NewJob[], also?: (jobIds: readonly number[]) => void): SubmittedJob {
-    const { jobs, announce, clock, persist } = this.#parts;
+    const { jobs, announce, clock, state } = this.#parts;
     let inserted: readonly StoredJob[] = [];
     const nowMs = clock.now();
-    persist(() => {
+    state.write(() => {
       inserted = jobs.insertAll(newJobs, nowMs);
       for (const job of inserted) announce("pending", job.request.layer, () => viewOf(job));
       if (inserted.length > 0) also?.(inserted.map(({ id }) => id));
@@ -107,10 +107,10 @@ export class JobRunner {
    */
   async setThreadCount(job: ActiveJob, requested: number): Promise<void> {
     if (job.life.isEnding) return;
-    const { jobs, options, persist } = this.#parts;
+    const { jobs, options, state } = this.#parts;
     const count = Math.min(requested, options().maxThreadCount);
     let added: readonly StoredTask[] = [];
-    persist(() => {
+    state.write(() => {
       added = jobs.setThreadCount(job.id, count, Math.max(0, count - job.tasks.length));
     });
     job.setThreadCount(count, added);
@@ -160,7 +160,7 @@ export class JobRunner {
 
   #persistOrUndo(job: ActiveJob, undo: Undo): void {
     try {
-      this.#parts.persist(() => this.records.saveChanges([job]));
+      this.#parts.state.write(() => this.records.saveChanges([job]));
     } catch (error) {
       undo();
       throw error;
@@ -277,6 +277,6 @@ export class JobRunner {
     await Promise.all(running.map((task) => task.stopped));
     timer.cancel();
     for (const job of this.active.all()) job.touch();
-    this.#parts.persist(() => this.records.saveChanges());
+    this.#parts.state.write(() => this.records.saveChanges());
   }
 }

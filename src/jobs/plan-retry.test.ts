@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { combinations, jobRequest } from "../../test/support/job-request.ts";
+import { combinations, jobRequest } from "../../test/support/jobs/job-request.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { countTiles } from "../plan/count-tiles.ts";
 import { type Counts, JobCounts } from "../plan/job/job-counts.ts";
 import { emptyProgress, type JobProgress } from "../plan/job/job-progress.ts";
 import { planRetry } from "./plan-retry.ts";
-import type { FailedTile } from "./record/failed-tile.ts";
+import type { FailedTile } from "./record/failed-tile-store.ts";
 
 /** Levels 0 and 1 of a grid of 8 x 8 and 16 x 16 tiles: 4 and 16 metatiles of 4 x 4. */
 const request = jobRequest({

@@ -6,9 +6,9 @@ import type { TileSet } from "../layer/tile-set.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import { JobCounts } from "../plan/job/job-counts.ts";
 import { emptyProgress, type JobProgress } from "../plan/job/job-progress.ts";
-import { type JobWalk, walksOf } from "../plan/job/job-walk.ts";
-import { numbersOf } from "../plan/metatile-numbers.ts";
-import type { FailedTile } from "./record/failed-tile.ts";
+import { type JobWalk, walksOf } from "../plan/order/job-walk.ts";
+import { numbersOf } from "../plan/order/metatile-numbers.ts";
+import type { FailedTile } from "./record/failed-tile-store.ts";
 import type { StoredJob } from "./record/stored-job.ts";
 
 /**

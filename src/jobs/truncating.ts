@@ -1,39 +1,34 @@
 import type { TileRect, Zoom } from "../grid/grid-set.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
-import type { Catalogue } from "../layer/catalogue.ts";
 import type { FormatName, LayerName, ParametersId } from "../layer/tile-set.ts";
 import type { OpenCells } from "../ledger/cells/cell-writers.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import type { StateWriter } from "../ledger/state-writer.ts";
 import { Slices } from "../lib/process/slices.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import { sleep, turn } from "../lib/time/sleep.ts";
-import { combinationsOf } from "../plan/combination.ts";
-import { coversLevel, selectsStored } from "../plan/truncate-scope.ts";
+import { combinationsOf } from "../plan/parameters/combination.ts";
+import { coversLevel, selectsStored } from "../plan/parameters/truncate-scope.ts";
+import type { RenderControl } from "../render/render-control.ts";
+import type { Database } from "../state/database.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
+import type { Reclaim } from "../truncation/reclaim.ts";
 import type { TruncationTarget } from "../truncation/recorded-truncation.ts";
 import type { LedgerTruncations } from "../truncation/truncations.ts";
-import type { ActiveJob } from "./active-job.ts";
-import type { Task } from "./task.ts";
+import type { ActiveJob } from "./active/active-job.ts";
+import type { Task } from "./active/task.ts";
 import type { Work } from "./work.ts";
 
-export interface TruncatingParts {
-  readonly ledger: Ledger;
-  readonly clock: Clock;
-  /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: (layer: LayerName) => Promise<void>;
+export interface TruncatingParts extends Pick<ServiceParts, "ledger" | "clock" | "catalogue"> {
+  readonly state: Pick<StateWriter, "marksCommitted" | "saveJobs">;
+  readonly db: Pick<Database, "onRollback">;
   readonly store: Pick<TruncationStore, "deleteRange"> &
     Pick<InventoryStore, "pyramids" | "levels"> &
     Pick<TileStore, "parametersOf">;
   readonly ledgerTruncations: LedgerTruncations;
-  readonly catalogue: () => Catalogue;
-  /** Empties the memory tier of a layer. */
-  readonly clearLayer: (layer: LayerName) => Promise<void>;
-  /** Writes the counts of jobs. Runs inside a transaction. `undo` is called if the transaction is rolled back. */
-  readonly saveCounts: (undo: () => void) => void;
-  /** Starts to reclaim the space of truncated tiles. */
-  readonly sweep: () => void;
+  readonly renders: Pick<RenderControl, "clearLayer">;
+  readonly reclaim: Pick<Reclaim, "sweep">;
 }
 
 /** A level of a pyramid that a truncate works on. */
@@ -63,7 +58,7 @@ export class Truncating implements Work {
   }
 
   async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
-    const { ledger, ledgerTruncations, sweep, marksCommitted } = this.#parts;
+    const { ledger, ledgerTruncations, reclaim, state } = this.#parts;
     const { layer, format } = job.request;
     const { selection } = job;
     if (job.wasInterrupted) await this.#recounted(signal);
@@ -76,9 +71,9 @@ export class Truncating implements Work {
     const levels = await slices.run(this.#levels(job));
     this.#book(job, task, levels, counted);
     const byListing = await this.#renamed(job, task, levels, slices);
-    sweep();
+    reclaim.sweep();
     if (byListing.length > 0) await this.#lateWritesEnded(layer, signal);
-    const watch = ledger.writers.watch(layer);
+    const watch = ledger.writers.watch.begin(layer);
     let open: OpenCells | undefined;
     try {
       for (const { pyramid, rect } of byListing) {
@@ -94,7 +89,7 @@ export class Truncating implements Work {
             willDelete: async (tiles) => {
               if (open !== undefined) ledger.writers.close(open);
               open = ledger.writers.openTiles(pyramid, tiles);
-              if (open.mustCommit) await marksCommitted(layer);
+              if (open.mustCommit) await state.marksCommitted(layer);
             },
             onDeleted: (tile) => {
               ledger.writers.removed({ ...pyramid, format: tile.format }, tile);
@@ -110,7 +105,7 @@ export class Truncating implements Work {
         watch.end();
       } finally {
         // Clears the memory tiers even if the database is unavailable and the cells cannot be counted.
-        if (byListing.length > 0) await this.#parts.clearLayer(layer);
+        if (byListing.length > 0) await this.#parts.renders.clearLayer(layer);
       }
     }
     job.tally.coverDeleted();
@@ -124,7 +119,7 @@ export class Truncating implements Work {
    * Returns the levels whose tiles must be listed.
    */
   async #renamed(job: ActiveJob, task: Task, levels: readonly Level[], slices: Slices): Promise<readonly Level[]> {
-    const { ledgerTruncations, saveCounts } = this.#parts;
+    const { ledgerTruncations, state, db } = this.#parts;
     const { layer, format } = job.request;
     const whole = levels.filter(({ whole }) => whole);
     const byListing = levels.filter(({ whole }) => !whole);
@@ -142,9 +137,10 @@ export class Truncating implements Work {
       await ledgerTruncations.truncate(layer, plan, () => {
         for (const { z, tiles } of counts) job.bookDeleted(task, z, tiles);
         // The step is repeated when the database is available again.
-        saveCounts(() => {
+        db.onRollback(() => {
           for (const { z, tiles } of counts) job.bookDeleted(task, z, -tiles);
         });
+        state.saveJobs();
         return undefined;
       });
       await slices.next();
@@ -157,13 +153,13 @@ export class Truncating implements Work {
    * deletion. Renames need no such wait, because the tile gets the old name.
    */
   async #lateWritesEnded(layer: LayerName, signal: AbortSignal): Promise<void> {
-    const ms = this.#parts.ledger.writers.lateMsIn(layer);
+    const ms = this.#parts.ledger.doubted.lateMsIn(layer);
     if (ms > 0) await sleep(this.#parts.clock, ms, signal);
   }
 
   /** Recounts the cells that a kill left marked, so that the ledger contains exactly the stored tiles. */
   async #recounted(signal: AbortSignal): Promise<void> {
-    while (this.#parts.ledger.recountSome(16)) {
+    while (this.#parts.ledger.doubted.countSome(16)) {
       signal.throwIfAborted();
       await turn(this.#parts.clock);
     }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StateError } from "../state/data-directory.ts";
-import type { ActiveJob } from "./active-job.ts";
+import type { ActiveJob } from "./active/active-job.ts";
 import type { Work } from "./work.ts";
 
 /** A job with one task, and the work that carries it out. */

@@ -1,14 +1,14 @@
 import { describe, expect } from "vitest";
-import { activeJob } from "../../test/support/active-job.ts";
-import { idleRenders } from "../../test/support/idle-renders.ts";
-import { InstantStop } from "../../test/support/instant-stop.ts";
-import { JOB_OPTIONS } from "../../test/support/job-options.ts";
+import { activeJob } from "../../test/support/jobs/active-job.ts";
+import { idleRenders } from "../../test/support/jobs/idle-renders.ts";
+import { InstantStop } from "../../test/support/jobs/instant-stop.ts";
+import { JOB_OPTIONS } from "../../test/support/jobs/job-options.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { evenRandom } from "../../test/support/random.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/stores/memory-store.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Ledger } from "../ledger/ledger.ts";
@@ -122,7 +122,7 @@ async function seeding(around: (work: Work) => Work = (work) => work): Promise<W
     jobs: { failures: { add: () => {} } },
     catalogue,
     options: () => JOB_OPTIONS,
-    persist: (also) => also(),
+    state: { writeAll: (also) => also?.(), marksCommitted },
     reservations: {
       allocated: (bytes) => bytes,
       begin: (layer) => reservations.begin(layer, "seed"),
@@ -130,7 +130,6 @@ async function seeding(around: (work: Work) => Work = (work) => work): Promise<W
       reserve: async () => ({ kind: "store" }),
     },
     failedTiles: () => {},
-    marksCommitted,
     expiredBeforeMs: () => 0,
     sharedStore: () => false,
     latestMs: Date.now,
@@ -140,7 +139,7 @@ async function seeding(around: (work: Work) => Work = (work) => work): Promise<W
   });
   const expectDone = (): void => {
     expect(stored(WEST)).toBe(Number(TILES));
-    expect(ledger.sumOf("a").tiles).toBe(TILES);
+    expect(ledger.sums.of("a").tiles).toBe(TILES);
   };
   return { work: around(work), job: activeJob({ type: "seed", ...request }), tiles: TILES, expectDone, ...scene };
 }
@@ -158,16 +157,16 @@ async function truncating(around: (work: Work) => Work = (work) => work): Promis
     ledger,
     clock: machineClock,
     store,
-    marksCommitted,
+    state: { marksCommitted, saveJobs: () => {} },
     ledgerTruncations: new LedgerTruncations(db, store, ledger, idleRenders, silentLog),
     catalogue,
-    clearLayer: async () => {},
-    saveCounts: (undo) => db.onRollback(undo),
-    sweep: () => {},
+    renders: idleRenders,
+    db,
+    reclaim: { sweep: () => {} },
   });
   const expectDone = (): void => {
     expect([stored(WEST), stored(level)]).toEqual([0, Number(TILES)]);
-    expect(ledger.sumOf("a").tiles).toBe(TILES);
+    expect(ledger.sums.of("a").tiles).toBe(TILES);
   };
   const job = activeJob({ type: "truncate", format: null, ...request });
   return { work: around(work), job, tiles: TILES, expectDone, ...scene };

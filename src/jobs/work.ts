@@ -1,5 +1,5 @@
-import type { ActiveJob } from "./active-job.ts";
-import type { Task } from "./task.ts";
+import type { ActiveJob } from "./active/active-job.ts";
+import type { Task } from "./active/task.ts";
 
 /** The work of one kind of job, done in steps. Every implementation passes `work.conformance.ts`. */
 export interface Work {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runProgram } from "../../test/support/run-program.ts";
+import { runProgram } from "../../test/support/server/run-program.ts";
 
 function temporary(): string {
   const folder = mkdtempSync(join(tmpdir(), "nuthatch-code-cache-"));

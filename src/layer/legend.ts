@@ -1,4 +1,4 @@
-import { legalValue, type ParameterFilter } from "./parameter-filter.ts";
+import { legalValue, type ParameterFilter } from "./filter/parameter-filter.ts";
 
 /** The picture that explains a style of a layer, for the capabilities (WMTS 1.0.0, table 7, LegendURL). */
 export interface Legend {

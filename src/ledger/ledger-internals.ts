@@ -4,14 +4,15 @@ import type { Clock } from "../lib/time/clock.ts";
 import type { Database } from "../state/database.ts";
 import type { InventoryStore } from "../store/inventory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
-import { type Block, type BlockAddress, blockRect } from "./block.ts";
-import { BLOCKS_IN_MEMORY, BlockTable } from "./block-table.ts";
+import { type Block, type BlockAddress, blockRect } from "./blocks/block.ts";
+import { BLOCKS_IN_MEMORY, BlockTable } from "./blocks/block-table.ts";
 import { Cells } from "./cells/cells.ts";
 import { DoubtedCells } from "./cells/doubted-cells.ts";
+import { Marks } from "./cells/marks.ts";
 import type { LostWrites } from "./lost-writes.ts";
-import { Marks } from "./marks.ts";
-import { emptySum } from "./tile-set-record.ts";
-import { TileSetTable } from "./tile-set-table.ts";
+import { emptySum } from "./tile-sets/tile-set-record.ts";
+import { TileSetTable } from "./tile-sets/tile-set-table.ts";
+import { TruncatedTileSets } from "./tile-sets/truncated-tile-sets.ts";
 
 /** The members of the store that the ledger uses. */
 export type LedgerStore = InventoryStore & Pick<TileStore, "allocated" | "deleteAll">;
@@ -39,6 +40,7 @@ export interface LedgerInternals {
   readonly store: LedgerStore;
   readonly clock: Clock;
   readonly tileSets: TileSetTable;
+  readonly truncatedTileSets: TruncatedTileSets;
   readonly blocks: BlockTable;
   readonly marks: Marks;
   readonly cells: Cells;
@@ -68,7 +70,7 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
     corruptBlocks++;
     const { tiles, bytes, allocated } = blocks.sumOf(tileSetId, z);
     const had = record.sums.get(z) ?? emptySum();
-    tileSets.add(record, z, {
+    tileSets.sums.add(record, z, {
       tiles: tiles - Number(had.tiles),
       bytes: bytes - Number(had.bytes),
       allocated: allocated - Number(had.allocated),
@@ -78,7 +80,19 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
     parts.corrupt?.(record.tileSet, blockRect(block.at), reason);
   };
   const marks = new Marks(db, blocks, clock);
-  return { db, store, clock, tileSets, blocks, marks, cells, doubted, corruptBlocks: () => corruptBlocks };
+  const truncatedTileSets = new TruncatedTileSets(db, tileSets);
+  return {
+    db,
+    store,
+    clock,
+    tileSets,
+    truncatedTileSets,
+    blocks,
+    marks,
+    cells,
+    doubted,
+    corruptBlocks: () => corruptBlocks,
+  };
 }
 
 /**

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import sharp from "sharp";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { inDirectory } from "../../test/support/in-directory.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { unconditionally } from "../../test/support/memory-store.ts";
-import { countingChanges, openTestDatabase, removeTestDatabase } from "../../test/support/test-database.ts";
+import { countingChanges, openTestDatabase, removeTestDatabase } from "../../test/support/postgres/test-database.ts";
+import { inDirectory } from "../../test/support/stores/in-directory.ts";
+import { unconditionally } from "../../test/support/stores/memory-store.ts";
 import { rectHolds } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/process/slices.ts";
@@ -93,10 +93,10 @@ const Z = 9;
 function compare(ledger: Ledger, model: ReadonlyMap<string, number>): void {
   const bytes = [...model.values()].reduce((a, b) => a + b, 0);
   expect(total(ledger)).toEqual({ tiles: BigInt(model.size), bytes: BigInt(bytes) });
-  expect({ tiles: ledger.total.tiles, bytes: ledger.total.bytes }).toEqual(total(ledger));
-  expect(ledger.sumOf("a").bytes).toBe(ledger.total.bytes);
+  expect({ tiles: ledger.sums.total.tiles, bytes: ledger.sums.total.bytes }).toEqual(total(ledger));
+  expect(ledger.sums.of("a").bytes).toBe(ledger.sums.total.bytes);
   const allocated = [...model.values()].reduce((sum, size) => sum + Math.ceil(size / 4096) * 4096, 0);
-  expect(Number(ledger.total.allocated)).toBe(allocated);
+  expect(Number(ledger.sums.total.allocated)).toBe(allocated);
 }
 
 test("whatever is written, removed, evicted, truncated and killed, the sums equal what the store holds", async () => {
@@ -110,7 +110,7 @@ test("whatever is written, removed, evicted, truncated and killed, the sums equa
       const killed = (): void => {
         at.db.close();
         at = open(root, "state.db");
-        while (at.ledger.recountSome(1000));
+        while (at.ledger.doubted.countSome(1000));
       };
       const adopt = async (): Promise<void> => {
         for (const one of at.ledger.caches.unknownPyramids("a", ["EPSG:900913"])) {
@@ -254,7 +254,7 @@ test("after a reboot, cells written in the last two minutes are counted again, a
     const db = openTestDatabase(join(directory, "state.db"));
     db.createTables([ledgerTables]);
     const ledger = new Ledger({ db, store: at.store, boot, clock });
-    while (ledger.recountSome(1000));
+    while (ledger.doubted.countSome(1000));
     const { tiles } = total(ledger);
     db.close();
     return tiles;
@@ -332,7 +332,7 @@ test("levels are truncated under open cells: they stay marked, are not evicted, 
   expect(atOnce(at.ledger.eviction.coldest(walk).next())).toBe(undefined);
   at.db.close();
   const next = open(directory, "state.db");
-  while (next.ledger.recountSome(1000));
+  while (next.ledger.doubted.countSome(1000));
   expect(total(next.ledger)).toEqual({ tiles: 1n, bytes: 10n });
   next.ledger.writers.close(cells);
   expect(atOnce(next.ledger.eviction.coldest(walk).next())).toMatchObject({ cell: 0, bytes: 10 });
@@ -354,7 +354,7 @@ test("a kill right after the commit of a truncation of levels loses no tile of a
   at.db.close();
   await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), ...unconditionally);
   const next = open(directory, "state.db");
-  while (next.ledger.recountSome(1000));
+  while (next.ledger.doubted.countSome(1000));
   expect(total(next.ledger)).toEqual({ tiles: 1n, bytes: 10n });
   next.db.close();
 });
@@ -369,8 +369,8 @@ test("cells of a process before are counted again when its last writes must have
   const lostWrites = new LostWrites(clock.now);
   lostWrites.mayComeFor(1_000);
   const next = open(directory, "state.db", lostWrites);
-  expect(next.ledger.recountSome(1000)).toBe(false);
-  expect([next.ledger.writers.lateMsIn("a"), next.ledger.writers.lateMsIn("b")]).toEqual([1_000, 0]);
+  expect(next.ledger.doubted.countSome(1000)).toBe(false);
+  expect([next.ledger.doubted.lateMsIn("a"), next.ledger.doubted.lateMsIn("b")]).toEqual([1_000, 0]);
   // A job reads the presence and a writer stores a tile; the doubt outlives both.
   expect(next.ledger.presence(tileSet, rect).has(0, 0)).toBe(true);
   const cells = next.ledger.writers.open(tileSet, rect);
@@ -380,10 +380,10 @@ test("cells of a process before are counted again when its last writes must have
   expect(total(next.ledger)).toEqual({ tiles: 2n, bytes: 15n });
   next.db.transaction(() => next.ledger.writeAll());
   await next.store.put({ tileSet, x: 2, y: 0, z: Z }, new Uint8Array(7), ...unconditionally);
-  expect(next.ledger.writers.lateMsIn("a")).toBe(1_000);
+  expect(next.ledger.doubted.lateMsIn("a")).toBe(1_000);
   clock.pass(1_001);
-  while (next.ledger.recountSome(1000));
-  expect(next.ledger.writers.lateMsIn("a")).toBe(0);
+  while (next.ledger.doubted.countSome(1000));
+  expect(next.ledger.doubted.lateMsIn("a")).toBe(0);
   expect(total(next.ledger)).toEqual({ tiles: 3n, bytes: 22n });
   next.db.close();
 });
@@ -395,9 +395,9 @@ test("a cell that one writer has lost while another has it open is counted when 
   await store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), ...unconditionally);
   ledger.writers.lost(lost);
   ledger.writers.close(lost);
-  expect(ledger.recountSome(1000), "nothing that could be counted now is left").toBe(false);
+  expect(ledger.doubted.countSome(1000), "nothing that could be counted now is left").toBe(false);
   ledger.writers.close(other);
-  while (ledger.recountSome(1000));
+  while (ledger.doubted.countSome(1000));
   expect(total(ledger)).toEqual({ tiles: 1n, bytes: 10n });
   db.close();
 });
@@ -447,7 +447,7 @@ test("a hundred values of a parameter leave no records, rows or files when their
     if (cell === undefined) break;
     ledger.eviction.evict([cell]);
   }
-  while (ledger.truncated.emptied > 0) ledger.truncated.removeEmptied(64);
+  while (ledger.truncated.emptied.noted > 0) ledger.truncated.emptied.removeSome(64);
   ledger.flush();
   expect([...ledger.tileSets()]).toHaveLength(10);
   for (const table of ["tile_set", "pyramid", "zoom_sum", "block"])
@@ -455,7 +455,7 @@ test("a hundred values of a parameter leave no records, rows or files when their
   const names = readdirSync(join(directory, "tiles", "a"));
   expect(names.filter((name) => name.startsWith("parameters-"))).toHaveLength(10);
   expect(names).toHaveLength(20);
-  expect(ledger.total.tiles).toBe(10n);
+  expect(ledger.sums.total.tiles).toBe(10n);
   db.close();
 });
 

@@ -2,22 +2,25 @@ import type { TileIndex, TileRect, TileX, TileY, Zoom } from "../grid/grid-set.t
 import type { MetatileWalk } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
-import type { LayerName, TileSet } from "../layer/tile-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { int, text } from "../state/database.ts";
+import { insert } from "../state/statements.ts";
 import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
-import { cellOf } from "./block.ts";
-import type { ZoomAddress } from "./block-rows.ts";
-import { CacheCounts } from "./cache-counts.ts";
+import { cellOf } from "./blocks/block.ts";
+import type { ZoomAddress } from "./blocks/block-rows.ts";
+import { countStored, StoredMetatiles } from "./blocks/stored-tiles.ts";
 import { CellEviction } from "./cells/cell-eviction.ts";
 import { CellWriters } from "./cells/cell-writers.ts";
+import type { DoubtedCells } from "./cells/doubted-cells.ts";
+import { Marks } from "./cells/marks.ts";
 import { type StoredCell, storedCells, storedCellsFrom, type TilePosition } from "./cells/stored-cells.ts";
 import { type UsedTiles, usedCells } from "./cells/used-cells.ts";
+import { CacheCounts } from "./counting/cache-counts.ts";
 import { buildLedgerInternals, type LedgerInternals, type LedgerParts } from "./ledger-internals.ts";
-import { Marks } from "./marks.ts";
-import { countStored, StoredMetatiles } from "./stored-tiles.ts";
-import { addTo, blocksId, emptySum, type Sum, type TileSetScope } from "./tile-set-record.ts";
-import { TruncatedRecords } from "./truncated-records.ts";
+import { addTo, blocksId, emptySum, type Sum, type TileSetScope } from "./tile-sets/tile-set-record.ts";
+import type { TileSetSums } from "./tile-sets/tile-set-sums.ts";
+import { TruncatedRecords } from "./tile-sets/truncated-records.ts";
 
 /** A tile set with a record in the ledger, and its sums by zoom. */
 export interface KnownTileSet {
@@ -43,6 +46,10 @@ export class Ledger {
   readonly caches: CacheCounts;
   /** Use and eviction of cells. */
   readonly eviction: CellEviction;
+  /** The cells whose numbers may be wrong. */
+  readonly doubted: Pick<DoubtedCells, "countSome" | "countOf" | "lateMsIn">;
+  /** The sums of stored tiles by layer, and over all layers, configured or not. */
+  readonly sums: Pick<TileSetSums, "of" | "byLayer" | "total">;
   readonly #in: LedgerInternals;
   /** The size of the blocks of the store's disk, in bytes. */
   readonly #blockBytes: number;
@@ -52,6 +59,8 @@ export class Ledger {
 
   constructor(parts: LedgerParts, internals: LedgerInternals = buildLedgerInternals(parts)) {
     this.#in = internals;
+    this.doubted = internals.doubted;
+    this.sums = internals.tileSets.sums;
     this.writers = new CellWriters(internals);
     this.truncated = new TruncatedRecords(internals, () => this.writeAll());
     this.caches = new CacheCounts(internals, this.truncated);
@@ -64,7 +73,7 @@ export class Ledger {
     this.#hasOtherBlocks = counted !== this.#blockBytes;
     db.transaction(() => {
       db.exec("DELETE FROM ledger_boot");
-      db.prepare("INSERT INTO ledger_boot (boot, block_bytes) VALUES (?, ?)").run(boot ?? "", counted);
+      insert(db, "ledger_boot", { boot: boot ?? "", block_bytes: counted });
     });
   }
 
@@ -140,16 +149,6 @@ export class Ledger {
     if (block.has(at.x, at.y) && block.writers[cell] === 0) this.#in.doubted.countAgain(record, block, cell);
   }
 
-  /** Counts up to `limit` cells in doubt. Returns whether cells in doubt remain. */
-  recountSome(limit: number): boolean {
-    return this.#in.doubted.countSome(limit);
-  }
-
-  /** Counts the cells in doubt of a layer. Yields after each cell. */
-  countDoubted(layer: LayerName): Generator<undefined> {
-    return this.#in.doubted.countOf(layer);
-  }
-
   /** Counts the cells of a rectangle again. A cell that a writer has open is counted after it is closed. */
   repair(tileSet: TileSet, rect: TileRect): void {
     this.#in.doubted.countIn(this.#in.tileSets.record(tileSet), rect);
@@ -184,19 +183,6 @@ export class Ledger {
   /** Returns the tile sets of one pyramid, one per format. */
   tileSetsOf(pyramid: StoredPyramid): readonly KnownTileSet[] {
     return this.#in.tileSets.of(pyramid);
-  }
-
-  /** The sums over all layers, including layers that are no longer configured. */
-  get total(): Readonly<Sum> {
-    return this.#in.tileSets.total;
-  }
-
-  get byLayer(): ReadonlyMap<LayerName, Readonly<Sum>> {
-    return this.#in.tileSets.byLayer;
-  }
-
-  sumOf(layer: LayerName): Readonly<Sum> {
-    return this.#in.tileSets.sumOf(layer);
   }
 
   /** Returns the metatiles of a walk that contain stored tiles. Misses tiles in blocks that are not flushed yet. */
@@ -248,7 +234,7 @@ export class Ledger {
   }
 
   get needsFlush(): boolean {
-    return this.#in.blocks.hasChanges || this.#in.tileSets.dirty || this.#in.marks.any;
+    return this.#in.blocks.hasChanges || this.#in.tileSets.sums.dirty || this.#in.marks.any;
   }
 
   /** Whether the use of blocks must be written now. A kill may lose unwritten use. */
@@ -277,7 +263,7 @@ export class Ledger {
    */
   writeAll(): void {
     this.#in.blocks.write();
-    this.#in.tileSets.write();
+    this.#in.tileSets.sums.write();
     this.#in.marks.endIdle();
   }
 
@@ -293,7 +279,7 @@ export class Ledger {
    */
   writeZoom(zoom: ZoomAddress): void {
     this.#in.blocks.write(zoom);
-    this.#in.tileSets.write(zoom);
+    this.#in.tileSets.sums.write(zoom);
   }
 
   flush(): void {

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/stores/memory-store.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import { text } from "../state/database.ts";
 import type { OpenCells } from "./cells/cell-writers.ts";
+import { blocksIn } from "./counting/region-blocks.ts";
 import { Ledger } from "./ledger.ts";
 import { buildLedgerInternals } from "./ledger-internals.ts";
 import { ledgerTables } from "./ledger-tables.ts";
-import { blocksIn } from "./region-blocks.ts";
-import { blocksId } from "./tile-set-record.ts";
+import { blocksId } from "./tile-sets/tile-set-record.ts";
 
 /*
  * Writers hold cells open during everything that can happen to a ledger whose block table holds four blocks. After each
@@ -185,7 +185,7 @@ class Scene {
   /** Begins a watch, or ends it. */
   watch(): void {
     for (const name of this.#openNow()) this.#inDoubt.add(name);
-    if (this.#watch === undefined) this.#watch = this.#at.ledger.writers.watch(LAYER);
+    if (this.#watch === undefined) this.#watch = this.#at.ledger.writers.watch.begin(LAYER);
     else {
       this.#watch.end();
       this.#watch = undefined;
@@ -214,7 +214,7 @@ class Scene {
   }
 
   removeEmptied(limit: number): void {
-    this.#at.ledger.truncated.removeEmptied(limit);
+    this.#at.ledger.truncated.emptied.removeSome(limit);
   }
 
   reclaim(limit: number): void {
@@ -232,12 +232,12 @@ class Scene {
       this.store.discard(String(id));
       db.transaction(() => ledger.truncated.discard(id));
     }
-    while (ledger.recountSome(1_000));
+    while (ledger.doubted.countSome(1_000));
     while (ledger.truncated.reclaimSome(1_000));
     ledger.flush();
     // Called twice: between the two passes, cells of an examined pyramid are counted and found empty.
-    for (let n = 0; n < 2; n++) ledger.truncated.removeEmptied(1_000);
-    expect(ledger.truncated.emptied, "none is left to be looked at").toBe(0);
+    for (let n = 0; n < 2; n++) ledger.truncated.emptied.removeSome(1_000);
+    expect(ledger.truncated.emptied.noted, "none is left to be looked at").toBe(0);
     const isStored = (id: string): boolean => this.store.levels(pyramidOf(id)).length > 0;
     const ids = (table: string): string[] =>
       db
@@ -386,7 +386,7 @@ class Scene {
     const { ledger, countIn } = this.#at;
     this.#lookElsewhere();
     await Promise.resolve();
-    while (ledger.recountSome(1_000));
+    while (ledger.doubted.countSome(1_000));
     const open = this.#openNow();
     if (this.#watch === undefined) for (const name of this.#inDoubt) if (!open.has(name)) this.#inDoubt.delete(name);
     const unreported = new Set(

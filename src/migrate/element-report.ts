@@ -1,30 +1,22 @@
-import type { ReportedElement } from "./foreign/foreign-object.ts";
+import { groupedBy } from "../lib/grouped-by.ts";
 import { placed } from "./foreign/origins.ts";
-import type { ElementReport } from "./geowebcache/honoured.ts";
 
-const KINDS: Readonly<Record<ElementReport["kind"], string>> = {
-  layer: "layer",
-  gridSet: "grid set",
-  store: "store",
-  settings: "settings",
-};
-
-/** Converts the reports on a configuration of GeoWebCache to the common form. */
-export const reportedElements = (reports: readonly ElementReport[]): readonly ReportedElement[] =>
-  reports.map(({ kind, name, ...element }) => ({
-    title: kind === "settings" ? KINDS.settings : `${KINDS[kind]} ${name}`,
-    ...element,
-  }));
+/** How an element of another program's configuration is used. */
+export interface ReportedElement {
+  /** The title of the object with the element, such as `cache roads`. */
+  readonly title: string;
+  /** The path of the element in its object. */
+  readonly path: string;
+  /** `taken over`: used as in the other program. `differently`: used with a difference. `kept`: without any effect. */
+  readonly outcome: "taken over" | "differently" | "kept";
+  readonly how?: string;
+  /** The file and line of the element, as `FILE:LINE`. */
+  readonly origin?: string;
+}
 
 /** Formats the report on each element, by object. */
 export function reportText(reports: readonly ReportedElement[]): string {
-  const objects = new Map<string, ReportedElement[]>();
-  for (const report of reports) {
-    const own = objects.get(report.title);
-    if (own === undefined) objects.set(report.title, [report]);
-    else own.push(report);
-  }
-  const lines = [...objects].flatMap(([title, own]) => {
+  const lines = [...groupedBy(reports, ({ title }) => title)].flatMap(([title, own]) => {
     const paths = (outcome: ReportedElement["outcome"]) =>
       own
         .filter((one) => one.outcome === outcome && one.how === undefined)
@@ -47,4 +39,20 @@ export function reportText(reports: readonly ReportedElement[]): string {
     ];
   });
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
+/**
+ * Returns the comment of an object in a configuration file: its elements that have no effect or a difference. Undefined
+ * without such elements.
+ */
+export function commentOf(
+  reports: readonly ReportedElement[],
+  named: (element: ReportedElement) => string,
+): string | undefined {
+  const kept = reports.filter(({ outcome, how }) => outcome === "kept" && how === undefined).map(named);
+  const lines = [
+    ...(kept.length === 0 ? [] : [` No effect: ${kept.join(", ")}.`]),
+    ...reports.flatMap((one) => (one.how === undefined ? [] : [` ${named(one)}: ${one.how}.`])),
+  ];
+  return lines.length === 0 ? undefined : lines.join("\n");
 }

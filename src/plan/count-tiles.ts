@@ -2,9 +2,9 @@ import { rectCount } from "../grid/grid-set.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import { countSelected } from "../grid/tile-selection.ts";
 import type { Slices } from "../lib/process/slices.ts";
-import { combinationsOf } from "./combination.ts";
 import { JobCounts } from "./job/job-counts.ts";
 import type { JobRequest } from "./job/job-request.ts";
+import { combinationsOf } from "./parameters/combination.ts";
 
 /** Returns the totals of a job over whole ranges. A truncate has no totals before it starts. */
 export function countRanges({ type, ranges, ...request }: Omit<JobRequest, "selection">): JobCounts {

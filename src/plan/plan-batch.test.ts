@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
-import { JOB_OPTIONS } from "../../test/support/job-options.ts";
+import { JOB_OPTIONS } from "../../test/support/jobs/job-options.ts";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
+import type { ParameterFilter } from "../layer/filter/parameter-filter.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
-import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
-import { combinationsOf } from "./combination.ts";
 import { countTiles } from "./count-tiles.ts";
 import type { JobRequest } from "./job/job-request.ts";
+import { combinationsOf } from "./parameters/combination.ts";
+import type { RequestedChoice, RequestedSet } from "./parameters/value-choice.ts";
 import { type BatchRequest, planBatch } from "./plan-batch.ts";
 import type { SeedRequest } from "./seed-request.ts";
 import { parseAge } from "./tile-age.ts";
-import type { RequestedChoice, RequestedSet } from "./value-choice.ts";
 
 const geodetic = gridSetNamed("EPSG:4326");
 const mercator = gridSetNamed("EPSG:900913");

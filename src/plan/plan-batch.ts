@@ -1,9 +1,9 @@
 import { canonicalSrs, sameSrs } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
+import { legalValuesText, listedValues, type ParameterFilter } from "../layer/filter/parameter-filter.ts";
 import type { GridSubset } from "../layer/grid-subset.ts";
 import type { Layer } from "../layer/layer.ts";
-import { legalValuesText, listedValues, type ParameterFilter } from "../layer/parameter-filter.ts";
 import { defined } from "../lib/defined.ts";
 import type { Slices } from "../lib/process/slices.ts";
 import { badField, type Refusal, unknownLayer } from "../lib/refusal.ts";
@@ -11,8 +11,6 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { wildcard } from "../lib/text/wildcard.ts";
 import type { JobOptions } from "./job/job-options.ts";
 import type { JobRequest } from "./job/job-request.ts";
-import { API_RULES, chooseSubsets, inCombinations, inFormat, missingLevel, planSeedInSteps } from "./plan-job.ts";
-import type { SeedRequest } from "./seed-request.ts";
 import {
   type ChosenSet,
   isPlain,
@@ -20,7 +18,9 @@ import {
   resolveSets,
   selectedValues,
   setDocument,
-} from "./value-choice.ts";
+} from "./parameters/value-choice.ts";
+import { API_RULES, chooseSubsets, inCombinations, inFormat, missingLevel, planSeedInSteps } from "./plan-job.ts";
+import type { SeedRequest } from "./seed-request.ts";
 
 type ParameterSet = ReadonlyMap<string, string>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { JOB_OPTIONS } from "../../test/support/job-options.ts";
+import { JOB_OPTIONS } from "../../test/support/jobs/job-options.ts";
 import { formatNamed, layerNamed } from "../../test/support/layer.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import { gridSubset } from "../layer/grid-subset.ts";

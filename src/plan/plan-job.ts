@@ -14,19 +14,24 @@ import {
 } from "../grid/grid-set.ts";
 import { gridSetHint } from "../grid/grid-set-hint.ts";
 import type { Selection } from "../grid/selection.ts";
+import {
+  type Parameters,
+  parametersId,
+  parseParameters,
+  parseTruncatedParameters,
+} from "../layer/filter/parameter-filter.ts";
 import { formatOf } from "../layer/format.ts";
 import { coverageAt, type GridSubset, subsetExtent } from "../layer/grid-subset.ts";
 import { defaultSubset, findSubset, type Layer, metatileFor } from "../layer/layer.ts";
-import { type Parameters, parametersId, parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
 import type { FormatName } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/process/slices.ts";
 import { badField, type FieldRefusal, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { Combination } from "./combination.ts";
 import { planFields } from "./job/job-fields.ts";
 import type { JobOptions } from "./job/job-options.ts";
 import type { JobRequest } from "./job/job-request.ts";
+import type { Combination } from "./parameters/combination.ts";
 import { boxIn, planArea, planTiles } from "./plan-selection.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
 

@@ -1,8 +1,8 @@
 import proj4 from "proj4";
 import { expect, test } from "vitest";
-import { JOB_OPTIONS } from "../../test/support/job-options.ts";
+import { JOB_OPTIONS } from "../../test/support/jobs/job-options.ts";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
-import { ATLAS } from "../grid/coordinate-systems.ts";
+import { ATLAS } from "../grid/crs/coordinate-systems.ts";
 import { type Extent, type GridSet, tileExtent } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
 import { isSelected } from "../grid/tile-selection.ts";

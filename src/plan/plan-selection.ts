@@ -1,6 +1,8 @@
 import { type Area, type AreaLevel, rectAround, stepsOf } from "../grid/area.ts";
 import { extentAround, type Polygon } from "../grid/area-parts.ts";
-import { isGeographic, isKnownSystem, isRolledOut, transformBetween } from "../grid/coordinate-systems.ts";
+import { isGeographic, isKnownSystem, isRolledOut, transformBetween } from "../grid/crs/coordinate-systems.ts";
+import { type Position, reprojectRing } from "../grid/crs/reproject.ts";
+import { unionOf } from "../grid/extent.ts";
 import {
   asTileIndex,
   asTileX,
@@ -19,7 +21,6 @@ import {
   tileExtent,
   type Zoom,
 } from "../grid/grid-set.ts";
-import { type Position, reprojectRing } from "../grid/reproject.ts";
 import type { Selection } from "../grid/selection.ts";
 import { rectsAround, tileList } from "../grid/tile-list.ts";
 import { coverageAt, type GridSubset, subsetExtent } from "../layer/grid-subset.ts";
@@ -224,14 +225,5 @@ export function* planTiles(
   const rects = rectsAround(tiles);
   const [first, ...others] = rects.map((rect) => rectExtent(gridSet, rect));
   if (first === undefined) return refuse(badField("tiles", "at least one tile", []));
-  const bounds = others.reduce(
-    (a, b): Extent => ({
-      minX: Math.min(a.minX, b.minX),
-      minY: Math.min(a.minY, b.minY),
-      maxX: Math.max(a.maxX, b.maxX),
-      maxY: Math.max(a.maxY, b.maxY),
-    }),
-    first,
-  );
-  return ok({ selection: tileList(tiles), bounds, rects });
+  return ok({ selection: tileList(tiles), bounds: others.reduce(unionOf, first), rects });
 }

@@ -1,5 +1,5 @@
+import type { Position } from "../grid/crs/reproject.ts";
 import type { Extent } from "../grid/grid-set.ts";
-import type { Position } from "../grid/reproject.ts";
 import type { DecodedFields } from "./job/job-fields.ts";
 import type { JobTerms } from "./job/job-terms.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { combinations, jobRequest } from "../../test/support/job-request.ts";
-import type { ParameterFilter } from "../layer/parameter-filter.ts";
+import { combinations, jobRequest } from "../../test/support/jobs/job-request.ts";
+import type { ParameterFilter } from "../layer/filter/parameter-filter.ts";
 import type { JobRequest } from "./job/job-request.ts";
 import { isSuperseded } from "./supersede.ts";
 

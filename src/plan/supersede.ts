@@ -1,8 +1,8 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import type { ParameterFilter } from "../layer/parameter-filter.ts";
-import { combinationsOf } from "./combination.ts";
+import type { ParameterFilter } from "../layer/filter/parameter-filter.ts";
 import type { JobRequest } from "./job/job-request.ts";
-import { chooser } from "./value-choice.ts";
+import { combinationsOf } from "./parameters/combination.ts";
+import { chooser } from "./parameters/value-choice.ts";
 
 /** Returns whether a newer job renders again or truncates all tiles that an older seed or reseed renders. */
 export function isSuperseded(older: JobRequest, newer: JobRequest, filters: readonly ParameterFilter[]): boolean {

@@ -3,21 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
-import { inPostgres, openTestDatabase } from "../../test/support/test-database.ts";
+import { inPostgres, openTestDatabase } from "../../test/support/postgres/test-database.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/stores/memory-store.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import type { StoredSize } from "../render/admission.ts";
 import type { Database } from "../state/database.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
-import { DiskSpaceMonitor } from "./disk-space-monitor.ts";
-import { Disks } from "./disks.ts";
+import type { EvictionOptions } from "./configuration/eviction-options.ts";
+import { DEFAULT_QUOTA, type QuotaConfiguration } from "./configuration/quota-configuration.ts";
+import { countedSize, QUOTA_COUNTS } from "./configuration/quota-count.ts";
+import { DiskSpaceMonitor } from "./disk/disk-space-monitor.ts";
+import { Disks } from "./disk/disks.ts";
 import { Enforcer } from "./enforcer.ts";
 import { Eviction } from "./eviction.ts";
-import type { EvictionOptions } from "./eviction-options.ts";
-import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
-import { countedSize, QUOTA_COUNTS } from "./quota-count.ts";
 import { type Reservation, Reservations } from "./reservations.ts";
 
 let directory = "";
@@ -112,7 +112,7 @@ test.each(QUOTA_COUNTS)(
       fc.record({ kind: fc.constantFrom("write" as const, "release" as const), which: fc.nat(50) }),
     );
     const held = ({ ledger, reservations }: Quota): bigint =>
-      countedSize(ledger.total, count) + countedSize(reservations.sumOf(undefined), count);
+      countedSize(ledger.sums.total, count) + countedSize(reservations.sumOf(undefined), count);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const quota = quotaOf(bytes(LIMIT), undefined, { count });
@@ -180,9 +180,9 @@ test("what one write needs is evicted, and no cell more", async () => {
     expect((await quota.enforcer.reserve(user, sized(100, 1))).kind).toBe("store");
     await quota.write(user, n, 100);
   }
-  expect(quota.ledger.total.bytes).toBe(1000n);
+  expect(quota.ledger.sums.total.bytes).toBe(1000n);
   expect((await quota.enforcer.reserve(user, sized(150, 1))).kind).toBe("store");
-  expect([quota.ledger.total.bytes, user.size.bytes]).toEqual([800n, 150]);
+  expect([quota.ledger.sums.total.bytes, user.size.bytes]).toEqual([800n, 150]);
 });
 
 test("a tile that is larger than the quota is refused, and nothing is evicted for it", async () => {
@@ -191,7 +191,7 @@ test("a tile that is larger than the quota is refused, and nothing is evicted fo
   await quota.enforcer.reserve(user, sized(900, 1));
   await quota.write(user, 0, 900);
   expect((await quota.enforcer.reserve(user, sized(1001, 1))).kind).toBe("full");
-  expect(quota.ledger.total.bytes).toBe(900n);
+  expect(quota.ledger.sums.total.bytes).toBe(900n);
 });
 
 test("while the file system does not answer, nothing is stored and no request waits", async () => {
@@ -262,10 +262,10 @@ test("a clean-up brings usage from above the high-water share to the low-water s
   }
   configuration.current = bytes(1000);
   await quota.enforcer.cleanUp();
-  expect(quota.ledger.total.bytes, "900 of 1000 bytes are no more than the high-water share").toBe(900n);
+  expect(quota.ledger.sums.total.bytes, "900 of 1000 bytes are no more than the high-water share").toBe(900n);
   configuration.current = bytes(950);
   await quota.enforcer.cleanUp();
-  expect(quota.ledger.total.bytes).toBe(400n);
+  expect(quota.ledger.sums.total.bytes).toBe(400n);
   expect(quota.enforcer.counts).toMatchObject({ cleanUps: 1, evictedTiles: 5, evictedBytes: 500 });
 });
 
@@ -276,7 +276,7 @@ test("a clean-up gives up truncated tiles first, and ends when the quota is chan
   quota.enforcer.attach({
     seedRanges: () => [],
     giveUpTruncated(isChosen) {
-      given.push([isChosen("a"), isChosen("b"), quota.ledger.total.bytes]);
+      given.push([isChosen("a"), isChosen("b"), quota.ledger.sums.total.bytes]);
       configuration.current = bytes(3000);
     },
     isReclaiming: () => false,
@@ -287,7 +287,7 @@ test("a clean-up gives up truncated tiles first, and ends when the quota is chan
   configuration.current = bytes(100);
   await quota.enforcer.cleanUp();
   expect(given).toEqual([[true, true, 800n]]);
-  expect(quota.ledger.total.bytes).toBe(800n);
+  expect(quota.ledger.sums.total.bytes).toBe(800n);
 });
 
 test("a user's write evicts at most 64 cells, a seed as many as it needs", async () => {
@@ -301,10 +301,10 @@ test("a user's write evicts at most 64 cells, a seed as many as it needs", async
   configuration.current = bytes(1000);
   const user = quota.reservations.begin("a", "user");
   expect((await quota.enforcer.reserve(user, sized(800, 1))).kind).toBe("busy");
-  expect(quota.ledger.total.bytes).toBe(360n);
+  expect(quota.ledger.sums.total.bytes).toBe(360n);
   const seed = quota.reservations.begin("a", "seed");
   expect((await quota.enforcer.reserve(seed, sized(900, 1))).kind).toBe("store");
-  expect(quota.ledger.total.bytes).toBe(100n);
+  expect(quota.ledger.sums.total.bytes).toBe(100n);
 });
 
 test("a layer's own quota refuses its tiles while the global quota has space", async () => {
@@ -337,5 +337,5 @@ test("a full disk refuses only the layers whose tiles are there, and evicts only
   expect(await store("b", 2, 5000)).toBe("store");
   // 200 bytes are free beyond the reserve of 1,000. The tile of `a` is evicted, which frees nothing on this disk.
   expect(await store("a", 2, 201)).not.toBe("store");
-  expect([ledger.sumOf("a").tiles, ledger.sumOf("b").tiles]).toEqual([0n, 2n]);
+  expect([ledger.sums.of("a").tiles, ledger.sums.of("b").tiles]).toEqual([0n, 2n]);
 });

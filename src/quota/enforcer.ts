@@ -1,30 +1,25 @@
 import PQueue from "p-queue";
 import type { LayerName } from "../layer/tile-set.ts";
-import { CELLS_IN_HAND } from "../ledger/eviction-order.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../lib/process/logger.ts";
-import type { Clock } from "../lib/time/clock.ts";
+import { CELLS_IN_HAND } from "../ledger/cells/eviction-order.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
 import { turn } from "../lib/time/sleep.ts";
 import type { Admission, SpaceRefusal, StoredSize } from "../render/admission.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
-import type { Disks } from "./disks.ts";
+import type { EvictionOptions } from "./configuration/eviction-options.ts";
+import { type Limit, limitsOf, waterMarks } from "./configuration/limits.ts";
+import type { CleanUpUnit, QuotaConfiguration } from "./configuration/quota-configuration.ts";
+import { countedSize } from "./configuration/quota-count.ts";
+import type { Disks } from "./disk/disks.ts";
+import { spaceOnDisk } from "./disk/space-on-disk.ts";
 import type { Eviction, SeedRange } from "./eviction.ts";
-import type { EvictionOptions } from "./eviction-options.ts";
-import { type Limit, limitsOf, waterMarks } from "./limits.ts";
-import type { CleanUpUnit, QuotaConfiguration } from "./quota-configuration.ts";
-import { countedSize } from "./quota-count.ts";
 import type { Reservation, Reservations, Writer } from "./reservations.ts";
-import { spaceOnDisk } from "./space-on-disk.ts";
 
-export interface EnforcerParts {
-  readonly ledger: Ledger;
+export interface EnforcerParts extends Pick<ServiceParts, "ledger" | "clock" | "log"> {
   readonly reservations: Reservations;
   readonly eviction: Eviction;
   readonly disks: Pick<Disks, "of" | "sharing">;
   readonly configuration: () => QuotaConfiguration;
   readonly options: () => EvictionOptions;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** The parts that are built after the enforcer, because they reserve space through it. */
@@ -248,7 +243,7 @@ export class Enforcer {
 
   #used({ layer }: Limit): bigint {
     const { ledger } = this.#parts;
-    return this.#counted(layer === undefined ? ledger.total : ledger.sumOf(layer));
+    return this.#counted(layer === undefined ? ledger.sums.total : ledger.sums.of(layer));
   }
 
   /** Returns the limit, or the disk, that a size would exceed now. Undefined if the size fits. */

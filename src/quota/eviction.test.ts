@@ -1,14 +1,14 @@
 import { afterEach, expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { createMemoryStore, unconditionally } from "../../test/support/memory-store.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
+import { createMemoryStore, unconditionally } from "../../test/support/stores/memory-store.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
 import type { Database } from "../state/database.ts";
+import type { EvictionOptions } from "./configuration/eviction-options.ts";
+import { limitsOf } from "./configuration/limits.ts";
+import { DEFAULT_QUOTA, type LayerQuota } from "./configuration/quota-configuration.ts";
 import { Eviction, type SeedRange } from "./eviction.ts";
-import type { EvictionOptions } from "./eviction-options.ts";
-import { limitsOf } from "./limits.ts";
-import { DEFAULT_QUOTA, type LayerQuota } from "./quota-configuration.ts";
 
 const Z = 14;
 const MOST = 8;
@@ -67,8 +67,8 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
     },
     /** Evicts for a writer until `bytes` are free. */
     free: (writer: "user" | "seed", bytes: bigint, most = MOST, limit = limits.global) => {
-      const target = ledger.total.bytes - bytes;
-      return eviction.freeSpace(limit, writer, () => ledger.total.bytes - target, most);
+      const target = ledger.sums.total.bytes - bytes;
+      return eviction.freeSpace(limit, writer, () => ledger.sums.total.bytes - target, most);
     },
   };
 }
@@ -166,12 +166,12 @@ test("two writers at once evict what both need, and no cell more", async () => {
   const at = evictionOf();
   for (let n = 0; n < 10; n++) await at.write("a", n);
   const needed = 450n;
-  const excess = () => needed - (1000n - at.ledger.total.bytes);
+  const excess = () => needed - (1000n - at.ledger.sums.total.bytes);
   const limit = at.limits.global;
   await Promise.all([
     at.eviction.freeSpace(limit, "user", excess, MOST),
     at.eviction.freeSpace(limit, "seed", excess, MOST),
     at.eviction.cleanUp(limit)(excess, MOST),
   ]);
-  expect(at.ledger.total.bytes).toBe(500n);
+  expect(at.ledger.sums.total.bytes).toBe(500n);
 });

@@ -1,13 +1,13 @@
 import PQueue from "p-queue";
 import type { FormatName, ParametersId } from "../layer/tile-set.ts";
-import { decayedFrequency } from "../ledger/access-frequency.ts";
+import { decayedFrequency } from "../ledger/blocks/access-frequency.ts";
 import type { EvictedCell } from "../ledger/cells/cell-eviction.ts";
-import type { ColdCell, EvictionOrder, Keep } from "../ledger/eviction-order.ts";
+import type { ColdCell, EvictionOrder, Keep } from "../ledger/cells/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/process/slices.ts";
-import { covered, type EvictionOptions, type SubsetRects } from "./eviction-options.ts";
-import type { Limit } from "./limits.ts";
-import { countedSize } from "./quota-count.ts";
+import { covered, type EvictionOptions, type SubsetRects } from "./configuration/eviction-options.ts";
+import type { Limit } from "./configuration/limits.ts";
+import { countedSize } from "./configuration/quota-count.ts";
 import type { Writer } from "./reservations.ts";
 
 /** Tiles that running seeds store or count as stored. They are evicted only if no other tiles can be evicted. */
@@ -17,7 +17,7 @@ export interface SeedRange extends SubsetRects {
 }
 
 export interface EvictionParts {
-  readonly ledger: Pick<Ledger, "eviction" | "sumOf" | "total" | "clock">;
+  readonly ledger: Pick<Ledger, "eviction" | "sums" | "clock">;
   readonly options: () => EvictionOptions;
   /** Called when the tiles of a cell have been evicted from the store. */
   readonly evicted: (cell: EvictedCell) => void;
@@ -150,7 +150,8 @@ export class Eviction {
     const minimumOf = new Map(floors.map(({ layer, bytes }) => [layer, bytes]));
     return (tileSet, rect, size) => {
       const minimum = minimumOf.get(tileSet.layer);
-      const counted = (): bigint => countedSize(ledger.sumOf(tileSet.layer), count) - BigInt(countedSize(size, count));
+      const counted = (): bigint =>
+        countedSize(ledger.sums.of(tileSet.layer), count) - BigInt(countedSize(size, count));
       if (minimum !== undefined && counted() < minimum) return "all";
       const pinned = covered(tileSet, rect, pins);
       if (pinned === "all" || choice === "any") return pinned;
@@ -165,10 +166,10 @@ export class Eviction {
 
   #evict(cells: readonly ColdCell[]): void {
     if (cells.length === 0) return;
-    const before = this.#parts.ledger.total;
+    const before = this.#parts.ledger.sums.total;
     const [tiles, bytes] = [before.tiles, before.bytes];
     for (const cell of this.#parts.ledger.eviction.evict(cells)) this.#parts.evicted(cell);
-    const after = this.#parts.ledger.total;
+    const after = this.#parts.ledger.sums.total;
     this.tiles += Number(tiles - after.tiles);
     this.bytes += Number(bytes - after.bytes);
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { UsageTrend, usageTrendTables } from "./usage-trend.ts";
 
 const HOUR = 3_600_000;

@@ -1,8 +1,9 @@
 import type { LayerName } from "../layer/tile-set.ts";
+import type { Sum } from "../ledger/tile-sets/tile-set-record.ts";
 import { bigInt, type Database, int } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
+import { upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
-import { countedSize, type QuotaCount } from "./quota-count.ts";
+import { countedSize, type QuotaCount } from "./configuration/quota-count.ts";
 
 /** `usage_sample.layers` is the number of layers that were sampled with the sample; null if no layers were sampled. */
 export const usageTrendTables: Tables = `
@@ -16,11 +17,7 @@ export const usageTrendTables: Tables = `
   ) WITHOUT ROWID;`;
 
 /** The usage of all layers together, or of one layer. */
-interface Usage {
-  readonly tiles: bigint;
-  readonly bytes: bigint;
-  readonly allocated: bigint;
-}
+type Usage = Readonly<Sum>;
 
 export interface Trend {
   readonly sinceMs: number;
@@ -71,10 +68,7 @@ export class UsageTrend {
     if (nowMs - this.#lastMs < SAMPLE_MS) return;
     this.#lastMs = nowMs;
     const layers = nowMs - this.#lastLayersMs < LAYERS_MS ? null : this.#sampleLayers(byLayer, nowMs);
-    this.#db
-      .prepare(`INSERT INTO usage_sample (at_ms, tiles, bytes, allocated, layers) VALUES (?, ?, ?, ?, ?)
-         ${replacing(["at_ms"], ["tiles", "bytes", "allocated", "layers"])}`)
-      .run(nowMs, tiles, bytes, allocated, layers);
+    upsert(this.#db, "usage_sample", ["at_ms"], { at_ms: nowMs, tiles, bytes, allocated, layers });
     for (const table of ["usage_sample", "usage_layer_sample"])
       this.#db.prepare(`DELETE FROM ${table} WHERE at_ms < ?`).run(nowMs - STORED_MS);
   }
@@ -86,11 +80,8 @@ export class UsageTrend {
       .filter(([, { tiles }]) => tiles > 0n)
       .sort(([, a], [, b]) => Number(b.bytes - a.bytes))
       .slice(0, MOST_LAYERS);
-    const insert = this.#db.prepare(
-      `INSERT INTO usage_layer_sample VALUES (?, ?, ?, ?, ?)
-       ${replacing(["at_ms", "layer"], ["tiles", "bytes", "allocated"])}`,
-    );
-    for (const [layer, { tiles, bytes, allocated }] of largest) insert.run(nowMs, layer, tiles, bytes, allocated);
+    for (const [layer, { tiles, bytes, allocated }] of largest)
+      upsert(this.#db, "usage_layer_sample", ["at_ms", "layer"], { at_ms: nowMs, layer, tiles, bytes, allocated });
     return largest.length;
   }
 

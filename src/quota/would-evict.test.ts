@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
+import { DEFAULT_QUOTA, type QuotaConfiguration } from "./configuration/quota-configuration.ts";
 import { wouldEvict } from "./would-evict.ts";
 
 const OPTIONS = { count: "content", highWaterPercent: 100, lowWaterPercent: 100 } as const;

@@ -1,22 +1,17 @@
 import type { LayerName } from "../layer/tile-set.ts";
-import type { EvictionOptions } from "./eviction-options.ts";
-import { type Limit, limitsOf, waterMarks } from "./limits.ts";
-import type { QuotaConfiguration } from "./quota-configuration.ts";
-import { countedSize } from "./quota-count.ts";
+import { addTo, emptySum, type Sum } from "../ledger/tile-sets/tile-set-record.ts";
+import type { EvictionOptions } from "./configuration/eviction-options.ts";
+import { type Limit, limitsOf, waterMarks } from "./configuration/limits.ts";
+import type { QuotaConfiguration } from "./configuration/quota-configuration.ts";
+import { countedSize } from "./configuration/quota-count.ts";
 
-interface Usage {
-  readonly tiles: bigint;
-  readonly bytes: bigint;
-  readonly allocated: bigint;
-}
+type Usage = Readonly<Sum>;
 
-const NOTHING: Usage = { tiles: 0n, bytes: 0n, allocated: 0n };
-
-const plus = (a: Usage, b: Usage): Usage => ({
-  tiles: a.tiles + b.tiles,
-  bytes: a.bytes + b.bytes,
-  allocated: a.allocated + b.allocated,
-});
+const plus = (a: Usage, b: Usage): Usage => {
+  const sum = { ...a };
+  addTo(sum, b);
+  return sum;
+};
 
 /**
  * Returns the tiles and bytes that a clean-up would evict under a quota. The size that the quota counts is exact to a
@@ -29,7 +24,7 @@ export function wouldEvict(
   options: Pick<EvictionOptions, "count" | "highWaterPercent" | "lowWaterPercent">,
   byLayer: ReadonlyMap<LayerName, Usage>,
 ): Usage {
-  if (!quota.enabled) return NOTHING;
+  if (!quota.enabled) return emptySum();
   const counted = (usage: Usage): bigint => countedSize(usage, options.count);
   /** Returns the part of a usage whose counted size is `size`, at most the whole usage. */
   const part = (usage: Usage, size: bigint): Usage => {
@@ -43,9 +38,9 @@ export function wouldEvict(
     return used > high ? used - low : 0n;
   };
   const { ofLayer, global } = limitsOf(quota);
-  let evicted = NOTHING;
-  let limited = NOTHING;
-  let others = NOTHING;
+  let evicted = emptySum();
+  let limited = emptySum();
+  let others = emptySum();
   for (const [layer, usage] of byLayer) {
     const limit = ofLayer.get(layer);
     if (limit === undefined) others = plus(others, usage);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { createMemoryStore } from "../../test/support/stores/memory-store.ts";
 import type { TileFormat } from "../layer/format.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
 import { type Layer, metatileFor } from "../layer/layer.ts";

@@ -53,7 +53,7 @@ describe("in Europe/Zurich", () => {
     expect(times(at("0 */6 * * *"), "2026-05-01T00:00Z", 2)).toEqual(["2026-05-01T04:00", "2026-05-01T10:00"]);
   });
 
-  test("every hour is every hour", () => {
+  test("@hourly runs in both of the two hours with the same name when the clocks go back", () => {
     const night = ["2026-10-25T00:00", "2026-10-25T01:00", "2026-10-25T02:00"];
     expect(times(at("@hourly"), "2026-10-24T23:30Z", 3)).toEqual(night);
   });

@@ -1,19 +1,16 @@
-import type { ActiveJob } from "../jobs/active-job.ts";
+import type { ActiveJob } from "../jobs/active/active-job.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { NewJob } from "../jobs/record/stored-job.ts";
-import type { Logger } from "../lib/process/logger.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
 import { Slices } from "../lib/process/slices.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import { type JobHours, type JobTerms, STANDARD_TERMS } from "../plan/job/job-terms.ts";
 import { isOpen, windowText } from "../plan/run-window.ts";
 import type { SchedulePlan } from "./schedule.ts";
 
-export interface RunWindowsParts {
+export interface RunWindowsParts extends Pick<ServiceParts, "clock" | "log"> {
   readonly runner: JobRunner;
   /** Returns the times of a schedule. Undefined if the schedule does not exist. */
   readonly hours: (schedule: string) => Pick<SchedulePlan, "time" | "window"> | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** The parts of a job that determine its windows. */

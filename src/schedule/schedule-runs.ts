@@ -1,36 +1,31 @@
 import type { JobRunner } from "../jobs/job-runner.ts";
-import type { Catalogue } from "../layer/catalogue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../lib/process/logger.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import type { StateWriter } from "../ledger/state-writer.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { conflict, type Refusal, refusalMessage, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import { type CountedJobs, countPlanned } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import type { SubmittedJob } from "../plan/job/job-request.ts";
-import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
+import { withMostUsedRanges } from "../plan/order/most-used-ranges.ts";
 import { type BatchRequest, isMany, type PlanContext, type PlannedJobs, planBatch } from "../plan/plan-batch.ts";
 import { nextTime } from "./cron.ts";
 import type { RunWindows } from "./run-windows.ts";
 import type { Schedule, ScheduleRun, StartedRun } from "./schedule.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
 
-export interface ScheduleRunsParts {
+export interface ScheduleRunsParts extends Pick<ServiceParts, "catalogue" | "clock" | "log"> {
+  readonly state: Pick<StateWriter, "write">;
   readonly schedules: ScheduleStore;
   readonly runner: JobRunner;
   readonly windows: RunWindows;
-  readonly catalogue: () => Catalogue;
   readonly counter: Pick<JobCounter, "count">;
   readonly ledger: Pick<Ledger, "usedCells" | "clock">;
   readonly options: () => JobOptions;
-  /** Writes everything that changed, in one transaction. */
-  readonly persist: (also?: () => void) => void;
   /** Called with the name of a schedule after a change, a removal or a run. */
   readonly changed: (name: string) => void;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** A run later than this is missed. A shorter delay is normal: the server may just be restarting. */
@@ -76,7 +71,7 @@ export class ScheduleRuns {
   }
 
   async #runDue(name: string, nowMs: number): Promise<void> {
-    const { schedules, persist, changed, log } = this.#parts;
+    const { schedules, state, changed, log } = this.#parts;
     const schedule = schedules.find(name);
     const dueMs = schedule?.nextMs ?? null;
     if (this.#closing || schedule === undefined || dueMs === null || dueMs > nowMs) return;
@@ -88,7 +83,7 @@ export class ScheduleRuns {
       schedules.setNext(name, thenMs);
     };
     const skip = (result: "skipped" | "refused", reason: string, thenMs = nextMs): void => {
-      persist(() => write({ ...when, result, reason }, thenMs));
+      state.write(() => write({ ...when, result, reason }, thenMs));
       changed(name);
       log.warn("a run of a schedule did not take place", { schedule: name, result, reason });
     };

@@ -16,7 +16,7 @@ import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
 
 export interface ScheduleServiceParts
-  extends Pick<ScheduleRunsParts, "schedules" | "options" | "persist" | "changed" | "clock">,
+  extends Pick<ScheduleRunsParts, "schedules" | "options" | "state" | "changed" | "clock">,
     ScheduleHealthParts {
   readonly schedules: ScheduleStore;
   readonly runs: Pick<ScheduleRuns, "plan" | "count" | "now">;
@@ -102,7 +102,7 @@ export class ScheduleService {
 
   /** Adds or replaces a schedule. A paused schedule stays paused, and keeps the records of its runs. */
   #put(name: string, plan: SchedulePlan, by: string | null): { readonly view: ScheduleView; readonly isNew: boolean } {
-    const { schedules, persist, changed, clock } = this.#parts;
+    const { schedules, state, changed, clock } = this.#parts;
     const before = schedules.find(name);
     const nowMs = clock.now();
     const schedule = {
@@ -114,16 +114,16 @@ export class ScheduleService {
       plan,
       nextMs: before?.nextMs === null ? null : (nextTime(plan.time, nowMs) ?? null),
     };
-    persist(() => schedules.put(schedule));
+    state.write(() => schedules.put(schedule));
     changed(name);
     return { view: this.#view(schedule), isNew: before === undefined };
   }
 
   /** Removes a schedule. Its jobs stay. */
   async removeSchedule(name: string): Promise<Result<null, Refusal>> {
-    const { schedules, persist, changed } = this.#parts;
+    const { schedules, state, changed } = this.#parts;
     if (schedules.hours(name) === undefined) return refuse(unknownSchedule(name));
-    persist(() => schedules.delete(name));
+    state.write(() => schedules.delete(name));
     changed(name);
     return ok(null);
   }
@@ -143,11 +143,11 @@ export class ScheduleService {
   }
 
   #setNext(name: string, nextOf: (schedule: Schedule) => number | null): Result<ScheduleView, Refusal> {
-    const { schedules, persist, changed } = this.#parts;
+    const { schedules, state, changed } = this.#parts;
     const schedule = schedules.find(name);
     if (schedule === undefined) return refuse(unknownSchedule(name));
     const nextMs = nextOf(schedule);
-    persist(() => schedules.setNext(name, nextMs));
+    state.write(() => schedules.setNext(name, nextMs));
     changed(name);
     return ok(this.#view({ ...schedule, nextMs }));
   }

@@ -1,5 +1,5 @@
 import { type Database, int, intOrNull, type Row, text, textOrNull } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
+import { insert, upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 import { MOST_RUNS, type Schedule, type ScheduledJob, type SchedulePlan, type ScheduleRun } from "./schedule.ts";
 import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
@@ -84,13 +84,16 @@ export class ScheduleStore {
   put({ name, plan, createdBy, createdMs, nextMs, lastDueMs }: Schedule): void {
     const { job: scheduledJob, ...timing } = plan;
     const { job, selection } = writeScheduledJob(scheduledJob);
-    this.#db
-      .prepare(
-        `INSERT INTO schedule (name, plan, created_by, created_ms, next_ms, last_due_ms, job, place)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-         ${replacing(["name"], ["plan", "created_by", "created_ms", "next_ms", "last_due_ms", "job", "place"])}`,
-      )
-      .run(name, JSON.stringify(timing), createdBy, createdMs, nextMs, lastDueMs, job, selection);
+    upsert(this.#db, "schedule", ["name"], {
+      name,
+      plan: JSON.stringify(timing),
+      created_by: createdBy,
+      created_ms: createdMs,
+      next_ms: nextMs,
+      last_due_ms: lastDueMs,
+      job,
+      place: selection,
+    });
   }
 
   setNext(name: string, nextMs: number | null): void {
@@ -103,13 +106,9 @@ export class ScheduleStore {
   }
 
   addRun(name: string, run: ScheduleRun): void {
-    const jobs = run.result === "started" ? JSON.stringify(run.jobIds) : null;
-    const reason = run.result === "started" ? null : run.reason;
-    this.#db
-      .prepare(
-        "INSERT INTO schedule_run (schedule, at_ms, due_ms, account, result, jobs, reason) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      )
-      .run(name, run.atMs, run.dueMs, run.by, run.result, jobs, reason);
+    const { atMs, dueMs, by, result } = run;
+    const made = run.result === "started" ? { jobs: JSON.stringify(run.jobIds) } : { reason: run.reason };
+    insert(this.#db, "schedule_run", { schedule: name, at_ms: atMs, due_ms: dueMs, account: by, result, ...made });
     if (run.dueMs !== null) this.#db.prepare("UPDATE schedule SET last_due_ms = ? WHERE name = ?").run(run.dueMs, name);
     this.#db
       .prepare(

@@ -1,6 +1,6 @@
+import type { RequestedChoice } from "../plan/parameters/value-choice.ts";
 import type { BatchRequest } from "../plan/plan-batch.ts";
 import type { SeedRequest } from "../plan/seed-request.ts";
-import type { RequestedChoice } from "../plan/value-choice.ts";
 import type { ScheduledJob } from "./schedule.ts";
 
 /** Entries of a map, because JSON has no maps. */

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { FEW_TASKS } from "../../test/support/job-options.ts";
-import { jobRequest } from "../../test/support/job-request.ts";
+import { FEW_TASKS } from "../../test/support/jobs/job-options.ts";
+import { jobRequest } from "../../test/support/jobs/job-request.ts";
+import { nothingStored } from "../../test/support/jobs/nothing-kept.ts";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { nothingStored } from "../../test/support/nothing-kept.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
-import { JobService } from "../coordinator/job-service.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
+import { JobService } from "../coordinator/jobs/job-service.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
 import { JobStore } from "../jobs/record/job-store.ts";
 import { jobTables } from "../jobs/record/job-tables.ts";
@@ -73,7 +73,7 @@ function live() {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const options = () => ({ ...FEW_TASKS, ...moreOptions });
   const jobs = new JobStore(db);
-  const persist = (also?: () => void): void => db.transaction(() => also?.());
+  const state = { write: (also?: () => void): void => db.transaction(() => also?.()) };
   const runner = new JobRunner({
     jobs,
     seeding: endless,
@@ -81,8 +81,8 @@ function live() {
     catalogue: () => catalogue,
     storedMetatiles: nothingStored.storedMetatiles,
     options,
-    persist,
-    onRollback: (undo) => db.onRollback(undo),
+    state,
+    db,
     beforeAbort: async () => undefined,
     report: () => undefined,
     takenUp: () => undefined,
@@ -103,17 +103,17 @@ function live() {
     counter: { count: (request) => counting(() => counter.count(request)) },
     ledger,
     options,
-    persist,
+    state,
     changed,
     clock,
     log,
   });
-  const scheduler = new Scheduler({ schedules, runs, windows, persist, changed, clock, log });
+  const scheduler = new Scheduler({ schedules, runs, windows, state, changed, clock, log });
   const service = new ScheduleService({
     schedules,
     runs,
     options,
-    persist,
+    state,
     changed,
     clock,
     endings: (ids) => jobs.endings(ids),
@@ -125,7 +125,7 @@ function live() {
     catalogue: () => catalogue,
     counter,
     ledger,
-    state: { write: persist, readSaved: async (read) => read() },
+    state: { ...state, readSaved: async (read) => read() },
     deleted: () => undefined,
     clock,
   });

@@ -4,7 +4,7 @@ import { nextTime } from "./cron.ts";
 import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 
 export interface SchedulerParts
-  extends Pick<ScheduleRunsParts, "schedules" | "windows" | "persist" | "changed" | "clock" | "log"> {
+  extends Pick<ScheduleRunsParts, "schedules" | "windows" | "state" | "changed" | "clock" | "log"> {
   readonly runs: Pick<ScheduleRuns, "due" | "close">;
 }
 
@@ -79,7 +79,7 @@ export class Scheduler {
    * times that were run before are not repeated.
    */
   async #bringForward(nowMs: number): Promise<void> {
-    const { schedules, persist, changed } = this.#parts;
+    const { schedules, state, changed } = this.#parts;
     const slices = new Slices(this.#parts.clock);
     for (const { name, time, nextMs, lastDueMs } of schedules.times()) {
       if (slices.isOver) await slices.next();
@@ -88,7 +88,7 @@ export class Scheduler {
       if (nextMs === null || next === undefined || next >= nextMs) continue;
       // An operator may have paused, replaced or removed the schedule since the list was read.
       if (schedules.nextMs(name) !== nextMs) continue;
-      persist(() => schedules.setNext(name, next));
+      state.write(() => schedules.setNext(name, next));
       changed(name);
     }
   }

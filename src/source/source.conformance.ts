@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { formatNamed, gridSetNamed } from "../../test/support/layer.ts";
-import { startOrigin } from "../../test/support/origin.ts";
+import { startOrigin } from "../../test/support/upstream/origin.ts";
 import { tileExtent } from "../grid/grid-set.ts";
 import { decodePicture } from "../image/decode.ts";
 import { encodePng } from "../image/png-encode.ts";

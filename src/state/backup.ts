@@ -1,9 +1,8 @@
-import { existsSync, statSync } from "node:fs";
-import { mkdtemp, open, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import Sqlite from "libsql";
 import { codeOf } from "../lib/error-code.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Disk } from "../lib/file/disk.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { sleep } from "../lib/time/sleep.ts";
 import { isStateFile, StateError } from "./data-directory.ts";
 import { isWriteAheadLog, RunningMark } from "./running-mark.ts";
@@ -24,9 +23,11 @@ export interface BackupOptions {
   readonly progress: (copied: number, total: number) => void;
   /** Ends the backup before the target file appears. */
   readonly signal: AbortSignal;
+  readonly disk: Disk;
+  readonly clock: Clock;
 }
 
-type Copying = Pick<BackupOptions, "progress" | "signal">;
+type Copying = Omit<BackupOptions, "dataDir" | "target" | "replace">;
 
 /**
  * Writes a consistent copy of the state database to a file that only the owner can read, and returns the size of the
@@ -35,28 +36,29 @@ type Copying = Pick<BackupOptions, "progress" | "signal">;
  * @throws StateError, errors of the file system, and the reason of the signal
  */
 export async function backUp({ dataDir, target, replace, ...copying }: BackupOptions): Promise<number> {
+  const { disk, clock, signal } = copying;
   const source = join(dataDir, "state.db");
-  if ((statSync(source, { throwIfNoEntry: false })?.size ?? 0) === 0)
+  if ((disk.statSync(source, { throwIfNoEntry: false })?.size ?? 0) === 0)
     throw unavailable(
-      `there is no state in ${dataDir}: ${existsSync(dataDir) ? "state.db is missing or empty" : "there is no such directory"}`,
+      `there is no state in ${dataDir}: ${disk.existsSync(dataDir) ? "state.db is missing or empty" : "there is no such directory"}`,
     );
-  if (!(await isSqlite(source)))
+  if (!(await isSqlite(source, disk)))
     throw unavailable(`${source} is not a state database of Nuthatch: it does not begin as a database of SQLite`);
-  const directory = await directoryOf(target);
-  if (directory === (await realpath(dataDir)) && isStateFile(basename(target)))
+  const directory = await directoryOf(target, disk);
+  if (directory === (await disk.realpath(dataDir)) && isStateFile(basename(target)))
     throw unavailable(`${target} is a name of a file of the server's state: choose another name or another directory`);
-  refuseExisting(target, replace);
-  const work = await mkdtemp(join(directory, ".nuthatch-backup-"));
+  refuseExisting(target, replace, disk);
+  const work = await disk.mkdtemp(join(directory, ".nuthatch-backup-"));
   try {
     const copy = join(work, "state.db");
     await copyConsistently(dataDir, copy, copying);
-    complete(copy, source);
-    await sync(copy);
-    copying.signal.throwIfAborted();
-    refuseExisting(target, replace);
-    await rename(copy, target);
-    await sync(directory);
-    return statSync(target).size;
+    complete(copy, source, disk, clock.now());
+    await sync(copy, disk);
+    signal.throwIfAborted();
+    refuseExisting(target, replace, disk);
+    await disk.rename(copy, target);
+    await sync(directory, disk);
+    return disk.statSync(target).size;
   } catch (error) {
     if (codeOf(error) !== "ENOSPC" && codeOf(error) !== "SQLITE_FULL") throw error;
     throw unavailable(
@@ -64,16 +66,16 @@ export async function backUp({ dataDir, target, replace, ...copying }: BackupOpt
       { cause: error },
     );
   } finally {
-    await rm(work, { recursive: true, force: true });
+    await disk.rm(work, { recursive: true, force: true });
   }
 }
 
 const unavailable = (message: string, options: ErrorOptions = {}): StateError =>
   new StateError("unavailable", message, options);
 
-async function directoryOf(target: string): Promise<string> {
+async function directoryOf(target: string, disk: Disk): Promise<string> {
   try {
-    return await realpath(dirname(target));
+    return await disk.realpath(dirname(target));
   } catch (error) {
     throw unavailable(`the directory ${dirname(target)} of the backup cannot be used: ${codeOf(error)}`, {
       cause: error,
@@ -81,8 +83,8 @@ async function directoryOf(target: string): Promise<string> {
   }
 }
 
-function refuseExisting(target: string, replace: boolean): void {
-  const found = statSync(target, { throwIfNoEntry: false });
+function refuseExisting(target: string, replace: boolean, disk: Disk): void {
+  const found = disk.statSync(target, { throwIfNoEntry: false });
   if (found?.isDirectory() === true) throw unavailable(`${target} is a directory: name a file`);
   if (found !== undefined && !replace)
     throw unavailable(`${target} already exists: --force overwrites it, or name another file`);
@@ -94,23 +96,24 @@ function refuseExisting(target: string, replace: boolean): void {
  * SQLite reads these pages from the log. A new generation of the log has a new header: the copy is then repeated.
  */
 async function copyConsistently(dataDir: string, copy: string, copying: Copying): Promise<void> {
+  const { disk, clock, signal } = copying;
   const source = join(dataDir, "state.db");
-  const mark = new RunningMark(dataDir);
+  const mark = new RunningMark(dataDir, disk);
   let reason = "";
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-    if (attempt > 1) await sleep(machineClock, PAUSE_MS, copying.signal);
-    if (copiedAtMs(source) !== undefined)
+    if (attempt > 1) await sleep(clock, PAUSE_MS, signal);
+    if (copiedAtMs(source, disk) !== undefined)
       throw unavailable(
         `${source} is a copy that was put in place, and no server has started on it: start the server before the backup`,
       );
-    const generation = await generationOf(source);
+    const generation = await generationOf(source, disk);
     const loss = mark.loss();
     if (loss === undefined) {
       await copyFile(source, copy, copying);
-      await rm(`${copy}-wal`, { force: true });
+      await disk.rm(`${copy}-wal`, { force: true });
       const quiet = { ...copying, progress: () => undefined };
-      if (existsSync(`${source}-wal`)) await copyFile(`${source}-wal`, `${copy}-wal`, quiet);
-      if ((await generationOf(source)) === generation) return;
+      if (disk.existsSync(`${source}-wal`)) await copyFile(`${source}-wal`, `${copy}-wal`, quiet);
+      if ((await generationOf(source, disk)) === generation) return;
     }
     reason =
       loss === undefined ? "the server changed it faster than it could be copied" : `${loss.file}: ${loss.reason}`;
@@ -122,8 +125,8 @@ async function copyConsistently(dataDir: string, copy: string, copying: Copying)
 
 const MAGIC = "SQLite format 3\0";
 
-async function isSqlite(path: string): Promise<boolean> {
-  const file = await open(path, "r");
+async function isSqlite(path: string, disk: Disk): Promise<boolean> {
+  const file = await disk.open(path, "r");
   try {
     const { buffer } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
     return buffer.toString("latin1") === MAGIC;
@@ -133,11 +136,11 @@ async function isSqlite(path: string): Promise<boolean> {
 }
 
 /** Returns a text that changes when the write-ahead log restarts or, if there is no log, when the database changes. */
-async function generationOf(source: string): Promise<string> {
-  const { ino, size, mtimeNs } = statSync(source, { bigint: true });
+async function generationOf(source: string, disk: Disk): Promise<string> {
+  const { ino, size, mtimeNs } = disk.statSync(source, { bigint: true });
   const log = `${source}-wal`;
-  if (!isWriteAheadLog(log)) return `${ino} ${size} ${mtimeNs}`;
-  const file = await open(log, "r");
+  if (!isWriteAheadLog(log, disk)) return `${ino} ${size} ${mtimeNs}`;
+  const file = await disk.open(log, "r");
   try {
     const { buffer } = await file.read(Buffer.alloc(LOG_HEADER_BYTES), 0, LOG_HEADER_BYTES, 0);
     return `${ino} ${buffer.toString("hex")}`;
@@ -147,10 +150,10 @@ async function generationOf(source: string): Promise<string> {
 }
 
 /** Copies a file to its end. The file may grow or shrink during the copy. */
-async function copyFile(from: string, to: string, { progress, signal }: Copying): Promise<void> {
-  const source = await open(from, "r");
+async function copyFile(from: string, to: string, { progress, signal, disk }: Copying): Promise<void> {
+  const source = await disk.open(from, "r");
   try {
-    const target = await open(to, "w", 0o600);
+    const target = await disk.open(to, "w", 0o600);
     try {
       const { size } = await source.stat();
       const buffer = Buffer.alloc(CHUNK_BYTES);
@@ -175,7 +178,7 @@ async function copyFile(from: string, to: string, { progress, signal }: Copying)
  * Applies the write-ahead log to the copy, checks the copy and stamps it.
  * @throws StateError when the database is damaged or is not a database of Nuthatch
  */
-function complete(copy: string, source: string): void {
+function complete(copy: string, source: string, disk: Disk, nowMs: number): void {
   try {
     const db = new Sqlite(copy);
     try {
@@ -187,7 +190,7 @@ function complete(copy: string, source: string): void {
     } finally {
       db.close();
     }
-    stamp(copy);
+    stamp(copy, nowMs);
   } catch (error) {
     if (error instanceof StateError || codeOf(error) === "SQLITE_FULL") throw error;
     throw unavailable(`${source} is not a state database of Nuthatch, or is damaged: ${String(error)}`, {
@@ -195,11 +198,11 @@ function complete(copy: string, source: string): void {
     });
   }
   // The stamp is readable in the file only if no write-ahead log remains.
-  if (copiedAtMs(copy) === undefined) throw unavailable(`the write-ahead log of ${source} could not be merged`);
+  if (copiedAtMs(copy, disk) === undefined) throw unavailable(`the write-ahead log of ${source} could not be merged`);
 }
 
-async function sync(path: string): Promise<void> {
-  const file = await open(path, "r");
+async function sync(path: string, disk: Disk): Promise<void> {
+  const file = await disk.open(path, "r");
   try {
     await file.sync();
   } finally {

@@ -1,5 +1,5 @@
 import { type Database, int } from "./database.ts";
-import { replacing } from "./dialect.ts";
+import { upsert } from "./statements.ts";
 import type { Tables } from "./tables.ts";
 
 export const clockTables: Tables =
@@ -40,7 +40,7 @@ export class ClockRecord {
       this.#isStored = false;
     } else if (!this.#isStored) {
       this.#latestMs += NOTE_MARGIN_MS;
-      this.#db.prepare(`INSERT INTO clock VALUES (1, ?) ${replacing(["id"], ["latest_ms"])}`).run(this.#latestMs);
+      upsert(this.#db, "clock", ["id"], { id: 1, latest_ms: this.#latestMs });
       this.#isStored = true;
     }
   }

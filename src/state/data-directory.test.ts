@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { machineDisk } from "../lib/file/machine-disk.ts";
 import { lockDataDirectory, secureDataDirectory } from "./data-directory.ts";
 import { openDatabase } from "./embedded-database.ts";
 
@@ -21,8 +22,8 @@ test("files of state are the owner's alone, and so is the directory, whether the
   for (const name of ["state.db-wal", "users.yaml"]) writeFileSync(join(directory, "old", name), "", { mode: 0o644 });
   for (const name of ["old", "new"]) {
     const data = join(directory, name);
-    secureDataDirectory(data);
-    const db = openDatabase(join(data, "state.db"));
+    secureDataDirectory(data, machineDisk);
+    const db = openDatabase(join(data, "state.db"), machineDisk);
     db.exec("CREATE TABLE a (b)");
     expect(modeOf(data)).toBe(0o700);
     for (const file of ["state.db", "state.db-wal", "lock.db"]) expect(modeOf(join(data, file)), file).toBe(0o600);
@@ -32,28 +33,28 @@ test("files of state are the owner's alone, and so is the directory, whether the
 });
 
 test("a second lock is refused while the first is held, and no other fault is reported as that", () => {
-  const first = lockDataDirectory(directory, lockFile());
-  expect(() => lockDataDirectory(directory, lockFile())).toThrow("in use by another Nuthatch");
+  const first = lockDataDirectory(directory, lockFile(), machineDisk);
+  expect(() => lockDataDirectory(directory, lockFile(), machineDisk)).toThrow("in use by another Nuthatch");
   first.release();
-  lockDataDirectory(directory, lockFile()).release();
+  lockDataDirectory(directory, lockFile(), machineDisk).release();
   rmSync(lockFile());
   mkdirSync(lockFile());
-  expect(() => lockDataDirectory(directory, lockFile())).toThrow(/lock file .* cannot be opened/);
+  expect(() => lockDataDirectory(directory, lockFile(), machineDisk)).toThrow(/lock file .* cannot be opened/);
 });
 
 test("a lock file with invalid content is replaced", () => {
   writeFileSync(lockFile(), Buffer.alloc(4096, "garbage"));
-  const lock = lockDataDirectory(directory, lockFile());
-  expect(() => lockDataDirectory(directory, lockFile())).toThrow("in use by another Nuthatch");
+  const lock = lockDataDirectory(directory, lockFile(), machineDisk);
+  expect(() => lockDataDirectory(directory, lockFile(), machineDisk)).toThrow("in use by another Nuthatch");
   lock.release();
   expect(readFileSync(lockFile(), "utf8")).not.toContain("garbage");
 });
 
 test("without the lock file the state database itself keeps a second server out", () => {
-  const first = openDatabase(state(), { access: "exclusive" });
+  const first = openDatabase(state(), machineDisk, { access: "exclusive" });
   rmSync(lockFile(), { force: true });
-  lockDataDirectory(directory, lockFile()).release();
-  expect(() => openDatabase(state(), { access: "exclusive" })).toThrow("in use by another Nuthatch");
+  lockDataDirectory(directory, lockFile(), machineDisk).release();
+  expect(() => openDatabase(state(), machineDisk, { access: "exclusive" })).toThrow("in use by another Nuthatch");
   first.close();
-  openDatabase(state(), { access: "exclusive" }).close();
+  openDatabase(state(), machineDisk, { access: "exclusive" }).close();
 });

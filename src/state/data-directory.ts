@@ -1,7 +1,7 @@
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "libsql";
 import { codeOf } from "../lib/error-code.ts";
+import type { Disk } from "../lib/file/disk.ts";
 
 /** The state cannot be used. The message names a remedy. */
 export class StateError extends Error {
@@ -29,17 +29,17 @@ export const isStateFile = (name: string): boolean => STATE_FILES.test(name);
  * Creates the data directory, and restricts it and its state files to the owner.
  * @param databases the names of the databases in the directory
  */
-export function secureDataDirectory(directory: string, databases = ["state.db", "lock.db"]): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  restrict(directory, 0o700);
-  for (const name of readdirSync(directory)) if (isStateFile(name)) restrict(join(directory, name), 0o600);
+export function secureDataDirectory(directory: string, disk: Disk, databases = ["state.db", "lock.db"]): void {
+  disk.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  restrict(directory, 0o700, disk);
+  for (const name of disk.readdirSync(directory)) if (isStateFile(name)) restrict(join(directory, name), 0o600, disk);
   // SQLite creates -wal and -journal files with the mode of the database.
-  for (const name of databases) closeSync(openSync(join(directory, name), "a", 0o600));
+  for (const name of databases) disk.closeSync(disk.openSync(join(directory, name), "a", 0o600));
 }
 
-function restrict(path: string, mode: number): void {
+function restrict(path: string, mode: number, disk: Disk): void {
   try {
-    chmodSync(path, mode);
+    disk.chmodSync(path, mode);
   } catch (error) {
     // If a directory belongs to another account but this account can write to it, its owner must restrict it.
     if (codeOf(error) !== "EPERM" && codeOf(error) !== "EROFS" && codeOf(error) !== "ENOENT") throw error;
@@ -52,14 +52,14 @@ function restrict(path: string, mode: number): void {
  * damaged while a server ran, the lock of the state database keeps the second server out.
  * @throws StateError
  */
-export function lockDataDirectory(directory: string, lockFile: string): { release(): void } {
+export function lockDataDirectory(directory: string, lockFile: string, disk: Disk): { release(): void } {
   try {
     return lock(lockFile);
   } catch (error) {
     if (isBusy(error)) throw inUse(directory, error);
     if (codeOf(error) !== "SQLITE_NOTADB" && codeOf(error) !== "SQLITE_CORRUPT") throw unusable(lockFile, error);
   }
-  for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(lockFile + suffix, { force: true });
+  for (const suffix of ["", "-journal", "-wal", "-shm"]) disk.rmSync(lockFile + suffix, { force: true });
   try {
     return lock(lockFile);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 
 test("a statement of a closed database throws: to read nothing would look like an empty table", () => {
   const db = openTestDatabase(":memory:");

@@ -43,9 +43,6 @@ export interface Database {
   close(): void;
 }
 
-/** Returns the id of an inserted row, which the statement returns as `id`. */
-export const newId = (row: Row | undefined): number => int(row ?? {}, "id");
-
 /** Returns the value of a column that the schema declares as an integer below 2^53. */
 export function int(row: Row, column: string): number {
   const value = row[column];

@@ -4,13 +4,6 @@
  */
 export const NO_LIMIT = "9223372036854775807";
 
-/**
- * Returns the end of an INSERT that updates the row with the same `key` instead of adding a second row.
- * @param others the columns that get new values
- */
-export const replacing = (key: readonly string[], others: readonly string[]): string =>
-  `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${others.map((column) => `${column} = excluded.${column}`).join(", ")}`;
-
 /** The number of positions that `inPositions` takes. */
 export const POSITIONS_AT_ONCE = 64;
 

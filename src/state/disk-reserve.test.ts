@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { machineDisk } from "../lib/file/machine-disk.ts";
+import { machineRandom } from "../lib/random/machine-random.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { openDatabase } from "./embedded-database.ts";
 
@@ -16,13 +18,14 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const file = (): string => join(directory, "reserve");
 const reserve = (freeBytes: number): DiskReserve => {
   free = freeBytes;
-  return new DiskReserve(file(), () => free);
+  const statfsSync = () => ({ bsize: 1, bavail: free });
+  return new DiskReserve(file(), { ...machineDisk, statfsSync }, machineRandom);
 };
 
 test("the reserve is given up before a transaction that may not fit, and made again when there is space", () => {
   const made = reserve(100 * MIB);
   expect([existsSync(file()), made.shortage]).toEqual([true, undefined]);
-  const db = openDatabase(join(directory, "state.db"), { reserve: made });
+  const db = openDatabase(join(directory, "state.db"), machineDisk, { reserve: made });
   db.transaction(() => db.exec("CREATE TABLE a (b)"));
   expect(existsSync(file())).toBe(true);
   free = 0;

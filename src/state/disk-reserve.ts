@@ -1,6 +1,6 @@
-import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { machineRandom } from "../lib/random/machine-random.ts";
+import type { Disk } from "../lib/file/disk.ts";
+import type { Random } from "../lib/random/random.ts";
 
 const MIB = 2 ** 20;
 /**
@@ -13,6 +13,11 @@ const NEEDED_BYTES = MIB;
 /** The number of calls of `look` that are skipped after a fault. */
 const LOOKS_AFTER_FAULT = 30;
 
+/** The operations of a disk that the reserve uses. */
+interface ReserveDisk extends Pick<Disk, "rmSync" | "statSync" | "writeFileSync"> {
+  statfsSync(directory: string): { readonly bavail: number; readonly bsize: number };
+}
+
 /** Whether the disk has space for the next transaction. `freed`: the reserve was removed since the previous call. */
 export type SpaceForWrite = "enough" | "freed" | "short";
 
@@ -23,17 +28,18 @@ export type SpaceForWrite = "enough" | "freed" | "short";
  */
 export class DiskReserve {
   readonly #file: string;
-  readonly #freeBytes: () => number;
+  readonly #disk: ReserveDisk;
+  readonly #random: Random;
   #isHeld: boolean;
   #wasFreed = false;
   #fault: string | undefined;
   #looksToSkip = 0;
 
-  /** `freeBytes` returns the free bytes on the disk of the file. */
-  constructor(file: string, freeBytes: () => number = () => freeBytesAt(dirname(file))) {
+  constructor(file: string, disk: ReserveDisk, random: Random) {
     this.#file = file;
-    this.#freeBytes = freeBytes;
-    this.#isHeld = statSync(file, { throwIfNoEntry: false })?.size === RESERVE_BYTES;
+    this.#disk = disk;
+    this.#random = random;
+    this.#isHeld = disk.statSync(file, { throwIfNoEntry: false })?.size === RESERVE_BYTES;
     this.#freeIfShort();
     this.look();
   }
@@ -49,6 +55,12 @@ export class DiskReserve {
     return "freed";
   }
 
+  /** Returns the free bytes on the disk of the reserve. */
+  #freeBytes(): number {
+    const { bavail, bsize } = this.#disk.statfsSync(dirname(this.#file));
+    return bavail * bsize;
+  }
+
   /** Returns whether space is short, with or without the reserve. */
   #freeIfShort(): boolean {
     const isShort = this.#freeBytes() < NEEDED_BYTES;
@@ -58,7 +70,7 @@ export class DiskReserve {
 
   /** Removes the reserve, which frees its space. */
   giveUp(): void {
-    rmSync(this.#file, { force: true });
+    this.#disk.rmSync(this.#file, { force: true });
     this.#wasFreed ||= this.#isHeld;
     this.#isHeld = false;
   }
@@ -70,7 +82,7 @@ export class DiskReserve {
     if (this.#freeBytes() < RESERVE_BYTES + 2 * NEEDED_BYTES) return;
     try {
       // Random bytes, because a file system with compression would reserve no space for zeros.
-      writeFileSync(this.#file, machineRandom.bytes(RESERVE_BYTES), { mode: 0o600 });
+      this.#disk.writeFileSync(this.#file, this.#random.bytes(RESERVE_BYTES), { mode: 0o600 });
       this.#isHeld = true;
       this.#wasFreed = false;
       this.#fault = undefined;
@@ -92,9 +104,4 @@ export class DiskReserve {
     const why = this.#fault === undefined ? "" : ` (${this.#fault})`;
     return `the disk of the data directory is full: ${(freeBytes / MIB).toFixed(1)} MiB are free, and the state database needs ${needed} MiB${why}`;
   }
-}
-
-function freeBytesAt(directory: string): number {
-  const { bavail, bsize } = statfsSync(directory);
-  return bavail * bsize;
 }

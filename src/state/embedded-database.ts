@@ -1,7 +1,7 @@
-import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "libsql";
 import { codeOf } from "../lib/error-code.ts";
+import type { Disk } from "../lib/file/disk.ts";
 import { inUse, isBusy } from "./data-directory.ts";
 import type { Database, Row, SqlValue, Statement } from "./database.ts";
 import { sqliteDialect } from "./dialect.ts";
@@ -29,8 +29,12 @@ const CLAIMED_BYTES = 2 * 2 ** 20;
  * even if the lock file was removed.
  * @throws StateError
  */
-export function openDatabase(file: string, { access = "shared", reserve }: OpenOptions = {}): Database {
-  const db = connect(file, access);
+export function openDatabase(
+  file: string,
+  disk: Pick<Disk, "statSync">,
+  { access = "shared", reserve }: OpenOptions = {},
+): Database {
+  const db = connect(file, disk, access);
   const beforeWrite = (): void => makeSpace(db, reserve);
   const prepare = statementCache(db, beforeWrite);
   let undos: (() => void)[] = [];
@@ -101,8 +105,8 @@ function makeSpace(db: Sqlite.Database, reserve: OpenOptions["reserve"]): void {
 }
 
 /** @throws StateError */
-function connect(file: string, access: "shared" | "exclusive"): Sqlite.Database {
-  const isNew = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+function connect(file: string, disk: Pick<Disk, "statSync">, access: "shared" | "exclusive"): Sqlite.Database {
+  const isNew = (disk.statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
   const db = new Sqlite(file);
   try {
     if (access === "exclusive") db.exec("PRAGMA locking_mode = EXCLUSIVE");

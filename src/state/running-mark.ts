@@ -1,5 +1,5 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import type { Disk } from "../lib/file/disk.ts";
 
 /** A part of the state that the last server left is missing. */
 export interface StateLoss {
@@ -20,21 +20,23 @@ const STOPPED = "stopped\n";
 export class RunningMark {
   readonly #file: string;
   readonly #database: string;
+  readonly #disk: Disk;
 
-  constructor(dataDir: string) {
+  constructor(dataDir: string, disk: Disk) {
+    this.#disk = disk;
     this.#file = join(dataDir, "running");
     this.#database = join(dataDir, "state.db");
   }
 
   /** Returns the lost file of the state. Undefined if no file is lost. Must be called before the database is opened. */
   loss(): StateLoss | undefined {
-    if (!existsSync(this.#file)) return undefined;
-    const size = statSync(this.#database, { throwIfNoEntry: false })?.size ?? 0;
+    if (!this.#disk.existsSync(this.#file)) return undefined;
+    const size = this.#disk.statSync(this.#database, { throwIfNoEntry: false })?.size ?? 0;
     if (size === 0)
       return { file: this.#database, reason: "it is missing or empty, though a server has written its state to it" };
-    const wasRunning = readFileSync(this.#file, "utf8") === RUNNING;
+    const wasRunning = this.#disk.readFileSync(this.#file, "utf8") === RUNNING;
     const log = `${this.#database}-wal`;
-    if (!wasRunning || isWriteAheadLog(log)) return undefined;
+    if (!wasRunning || isWriteAheadLog(log, this.#disk)) return undefined;
     return { file: log, reason: "it is missing or damaged, though the last server did not end in order" };
   }
 
@@ -45,17 +47,18 @@ export class RunningMark {
 
   /** Records an orderly end. Called before the write-ahead log is moved into the database. */
   ended(): void {
-    if (existsSync(this.#file)) this.#write(STOPPED);
+    if (this.#disk.existsSync(this.#file)) this.#write(STOPPED);
   }
 
   #write(word: string): void {
-    const file = openSync(this.#file, existsSync(this.#file) ? "r+" : "w", 0o600);
+    const disk = this.#disk;
+    const file = disk.openSync(this.#file, disk.existsSync(this.#file) ? "r+" : "w", 0o600);
     try {
-      writeSync(file, word, 0);
+      disk.writeSync(file, word, 0);
       // "stopped" must be on the disk before the log is removed.
-      fsyncSync(file);
+      disk.fsyncSync(file);
     } finally {
-      closeSync(file);
+      disk.closeSync(file);
     }
   }
 }
@@ -68,14 +71,14 @@ const MAGIC = 0x377f0682;
  * Returns whether a file begins as a write-ahead log of SQLite, with the right checksum (SQLite's file format, section
  * 4.1).
  */
-export function isWriteAheadLog(path: string): boolean {
-  if (!existsSync(path)) return false;
+export function isWriteAheadLog(path: string, disk: Disk): boolean {
+  if (!disk.existsSync(path)) return false;
   const header = new DataView(new ArrayBuffer(HEADER_BYTES));
-  const file = openSync(path, "r");
+  const file = disk.openSync(path, "r");
   try {
-    if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false;
+    if (disk.readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false;
   } finally {
-    closeSync(file);
+    disk.closeSync(file);
   }
   const magic = header.getUint32(0);
   if (magic !== MAGIC && magic !== MAGIC + 1) return false;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { openTestDatabase, removeTestDatabase } from "../../test/support/test-database.ts";
+import { openTestDatabase, removeTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { ownVersion } from "../lib/process/version.ts";
 import type { Database } from "./database.ts";
 import { SCHEMA_VERSION } from "./schema.ts";

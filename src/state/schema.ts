@@ -1,8 +1,8 @@
 import { ownVersion } from "../lib/process/version.ts";
 import { StateError } from "./data-directory.ts";
 import { type Database, int, text } from "./database.ts";
-import { replacing } from "./dialect.ts";
 import { takeOver } from "./last-migration.ts";
+import { replacing } from "./statements.ts";
 import { postgresTables, sqliteTables, type Tables } from "./tables.ts";
 
 /**

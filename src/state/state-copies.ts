@@ -1,14 +1,13 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import Sqlite from "libsql";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Disk } from "../lib/file/disk.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Writes the time of the copy into its `user_version`, in minutes since 1970, because the field has 31 bits. */
-export function stamp(copy: string): void {
+/** Writes a time (ms since 1970) into the `user_version` of a copy, in minutes, because the field has 31 bits. */
+export function stamp(copy: string, nowMs: number): void {
   const db = new Sqlite(copy);
   try {
-    db.exec(`PRAGMA user_version = ${Math.floor(machineClock.now() / MINUTE_MS)}`);
+    db.exec(`PRAGMA user_version = ${Math.floor(nowMs / MINUTE_MS)}`);
   } finally {
     db.close();
   }
@@ -22,14 +21,14 @@ const USER_VERSION = { offset: 60, end: 64 } as const;
  * Returns the time (ms since 1970) at which a state database was copied. Undefined if the file is not a copy. Reads the
  * header without SQLite, which would apply a write-ahead log that belongs to the replaced database.
  */
-export function copiedAtMs(file: string): number | undefined {
+export function copiedAtMs(file: string, disk: Pick<Disk, "openSync" | "readSync" | "closeSync">): number | undefined {
   const { offset, end } = USER_VERSION;
   const header = Buffer.alloc(end);
-  const opened = openSync(file, "r");
+  const opened = disk.openSync(file, "r");
   try {
-    if (readSync(opened, header, 0, end, 0) < end) return undefined;
+    if (disk.readSync(opened, header, 0, end, 0) < end) return undefined;
   } finally {
-    closeSync(opened);
+    disk.closeSync(opened);
   }
   if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return undefined;
   const minutes = header.readUInt32BE(offset);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { unconditionally } from "../../test/support/memory-store.ts";
+import { unconditionally } from "../../test/support/stores/memory-store.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import type { Store } from "./store.ts";

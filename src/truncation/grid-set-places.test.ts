@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
+import { machineDisk } from "../lib/file/machine-disk.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { GridSetPlaces, gridSetPlaceTables } from "./grid-set-places.ts";
 
@@ -19,7 +20,7 @@ const tileSet = (name: string, gridSet: string) => ({
  * @param stored the tile sets of the ledger
  */
 function start(stored: readonly ReturnType<typeof tileSet>[] = []) {
-  const db = openDatabase(":memory:");
+  const db = openDatabase(":memory:", machineDisk);
   db.createTables([gridSetPlaceTables]);
   return { db, make: () => new GridSetPlaces(db, { tileSets: () => stored }) };
 }

@@ -4,7 +4,7 @@ import type { LayerGridSet } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { type Database, text } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
+import { upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 
 export const gridSetPlaceTables: Tables =
@@ -57,10 +57,8 @@ export class GridSetPlaces {
     const changed = [...digestsOf(layers)].filter(([id, digest]) => this.#recorded.get(id) !== digest);
     if (changed.length === 0) return;
     this.#db.transaction(() => {
-      const put = this.#db.prepare(
-        `INSERT INTO grid_set_places (grid_set, places) VALUES (?, ?) ${replacing(["grid_set"], ["places"])}`,
-      );
-      for (const [id, digest] of changed) put.run(id, digest);
+      for (const [id, digest] of changed)
+        upsert(this.#db, "grid_set_places", ["grid_set"], { grid_set: id, places: digest });
     });
     for (const [id, digest] of changed) this.#recorded.set(id, digest);
   }

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { idleRenders } from "../../test/support/idle-renders.ts";
-import { inDirectory } from "../../test/support/in-directory.ts";
-import { unconditionally } from "../../test/support/memory-store.ts";
-import { Adoption, adoptionTables } from "../ledger/adoption.ts";
+import { idleRenders } from "../../test/support/jobs/idle-renders.ts";
+import { inDirectory } from "../../test/support/stores/in-directory.ts";
+import { unconditionally } from "../../test/support/stores/memory-store.ts";
+import { Adoption, adoptionTables } from "../ledger/counting/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
+import { machineDisk } from "../lib/file/machine-disk.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
@@ -30,7 +31,7 @@ const cell = { z: 5, minX: 0, minY: 0, maxX: 15, maxY: 15 };
  * @param first the location of the default store
  */
 function start(location: "default" | "second", first = "default") {
-  const db = openDatabase(join(directory, "state.db"));
+  const db = openDatabase(join(directory, "state.db"), machineDisk);
   db.createTables([ledgerTables, adoptionTables, truncationTables, layerStoreTables]);
   const open = (name: string) => createFileStore(inDirectory(join(directory, name)));
   const store = new StoreRouter(["default", "second"].map((id) => ({ id, store: open(id) })));
@@ -90,7 +91,7 @@ test("a layer that gets another store begins with the tiles there, by a reload o
   expect(await server.move("second")).toEqual(["a"]);
   expect([server.warnings.length, server.given]).toEqual([1, ["a"]]);
   expect(await server.counted()).toEqual([]);
-  expect(server.ledger.total.tiles).toBe(0n);
+  expect(server.ledger.sums.total.tiles).toBe(0n);
   await server.put(2);
   expect(await server.move("second")).toEqual([]);
   await server.end();
@@ -103,7 +104,7 @@ test("a layer that gets another store begins with the tiles there, by a reload o
   server = start("default");
   expect(server.warnings).toHaveLength(1);
   expect(await server.counted()).toEqual([0, 1]);
-  expect(server.ledger.total.tiles).toBe(2n);
+  expect(server.ledger.sums.total.tiles).toBe(2n);
   await server.end();
 });
 

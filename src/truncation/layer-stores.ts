@@ -2,6 +2,7 @@ import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { type Database, text } from "../state/database.ts";
+import { upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 import { DEFAULT_LOCATION } from "../store/store-options.ts";
 import type { LedgerTruncations } from "./truncations.ts";
@@ -117,10 +118,6 @@ export class LayerStores {
   }
 
   #record(layer: LayerName, location: string): void {
-    this.#parts.db
-      .prepare(
-        "INSERT INTO layer_store (layer, location) VALUES (?, ?) ON CONFLICT (layer) DO UPDATE SET location = excluded.location",
-      )
-      .run(layer, location);
+    upsert(this.#parts.db, "layer_store", ["layer"], { layer, location });
   }
 }

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { idleRenders } from "../../test/support/idle-renders.ts";
-import { inDirectory } from "../../test/support/in-directory.ts";
+import { idleRenders } from "../../test/support/jobs/idle-renders.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { unconditionally } from "../../test/support/memory-store.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { inDirectory } from "../../test/support/stores/in-directory.ts";
+import { unconditionally } from "../../test/support/stores/memory-store.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
@@ -57,7 +57,7 @@ function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WI
     ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog),
     renders,
     undoSeconds: () => undoSeconds,
-    sweep: () => undefined,
+    reclaim: { sweep: () => undefined },
     restored: () => undefined,
     changed: () => undefined,
     clock,
@@ -88,14 +88,14 @@ test("an undo brings back the tiles of the truncation and discards those stored 
   await put("a", 1);
   const made = await service.truncate(hard("a"), "ann");
   expect(made).toMatchObject({ state: "kept", tiles: 2n, bytes: 20n, createdBy: "ann", discarded: null });
-  expect([isStored("a", 0), ledger.total.tiles]).toEqual([false, 0n]);
+  expect([isStored("a", 0), ledger.sums.total.tiles]).toEqual([false, 0n]);
   await put("a", 2);
   expect(await service.undoTruncation(made.id, "bob")).toMatchObject({
     ok: true,
     value: { state: "undone", endedBy: "bob", discarded: 1n },
   });
   expect([0, 1, 2].map((x) => isStored("a", x))).toEqual([true, true, false]);
-  expect(ledger.total).toMatchObject({ tiles: 2n, bytes: 20n });
+  expect(ledger.sums.total).toMatchObject({ tiles: 2n, bytes: 20n });
   expect(await service.undoTruncation(made.id, "bob")).toMatchObject({ ok: false, error: { code: "conflict" } });
 });
 
@@ -125,10 +125,10 @@ test("a preview tells what each type would remove, and removes nothing", async (
     parameters: null,
     tiles: 1n,
     bytes: 10n,
-    bytesOnDisk: ledger.total.allocated / 3n,
+    bytesOnDisk: ledger.sums.total.allocated / 3n,
     complete: true,
   });
-  expect(ledger.total.tiles).toBe(3n);
+  expect(ledger.sums.total.tiles).toBe(3n);
   expect(await service.truncate(orphans, null)).toMatchObject({ tiles: 1n, bytes: 10n });
 });
 

@@ -1,17 +1,16 @@
 import type { GridSetName } from "../grid/grid-set.ts";
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
-import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-set-record.ts";
-import type { AsidePyramid } from "../ledger/tile-set-table.ts";
-import type { Logger } from "../lib/process/logger.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-sets/tile-set-record.ts";
+import type { AsidePyramid } from "../ledger/tile-sets/truncated-tile-sets.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import type { RenderControl } from "../render/render-control.ts";
-import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import type { MassTruncationFilter, MassTruncationRequest } from "./mass-truncation.ts";
 import type { MassTruncationStore, RecordedView } from "./mass-truncation-store.ts";
+import type { Reclaim } from "./reclaim.ts";
 import type { TruncationTarget } from "./recorded-truncation.ts";
 import type { MassTruncationPreview, MassTruncationView } from "./truncation-documents.ts";
 import {
@@ -22,26 +21,22 @@ import {
 } from "./truncation-targets.ts";
 import type { LedgerTruncations, UndoPlan } from "./truncations.ts";
 
-export interface MassTruncationParts extends TruncationTargetSources {
+export interface MassTruncationParts
+  extends TruncationTargetSources,
+    Pick<ServiceParts, "db" | "clock" | "log" | "closing"> {
   readonly store: TruncationTargetSources["store"] & Pick<TruncationStore, "asideIds" | "discard" | "isPartlyAway">;
-  readonly db: Database;
   readonly truncations: MassTruncationStore;
   readonly ledgerTruncations: LedgerTruncations;
   readonly renders: Pick<RenderControl, "block" | "unblock" | "expireBefore">;
   /** Returns the seconds for which truncated tiles can be restored. 0: their space is reclaimed at once. */
   readonly undoSeconds: () => number;
-  /** Starts to reclaim the space of truncated tiles in the background. */
-  readonly sweep: () => void;
+  readonly reclaim: Pick<Reclaim, "sweep">;
   /** Called with restored pyramids, which may contain tiles that the ledger has not counted. */
   readonly restored: (pyramids: readonly StoredPyramid[]) => void;
   /** Called with a truncation that was made or undone, or whose space was reclaimed. */
   readonly changed: (truncation: MassTruncationView) => void;
-  readonly clock: Clock;
   /** Returns whether a layer has tiles on disk from another program, which replace missing tiles. */
   readonly hasTilesOnDisk: (layer: LayerName) => boolean;
-  readonly log: Logger;
-  /** Aborted when the server shuts down. */
-  readonly closing: AbortSignal;
 }
 
 interface Undoable {
@@ -119,7 +114,7 @@ export class MassTruncationService {
   }
 
   async #truncateHard(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
-    const { db, truncations, ledgerTruncations, undoSeconds, sweep, clock } = this.#parts;
+    const { db, truncations, ledgerTruncations, undoSeconds, reclaim, clock } = this.#parts;
     let made: MassTruncationView | undefined;
     await ledgerTruncations.truncate(
       request.layer,
@@ -150,7 +145,7 @@ export class MassTruncationService {
       },
     );
     if (made === undefined) throw new Error("a truncation was not recorded");
-    if (!this.#undoable.has(made.id)) sweep();
+    if (!this.#undoable.has(made.id)) reclaim.sweep();
     return made;
   }
 
@@ -159,12 +154,12 @@ export class MassTruncationService {
    * truncations of the layer can no longer be undone.
    */
   async truncateGridSet(layer: LayerName, gridSet: GridSetName): Promise<void> {
-    const { ledgerTruncations, sweep, log } = this.#parts;
+    const { ledgerTruncations, reclaim, log } = this.#parts;
     this.giveUp(layer);
     const plan = () => gridSetTargets(layer, gridSet, this.#parts);
     await ledgerTruncations.truncate(layer, plan, () => undefined, "later");
     log.info("the tiles of a changed grid set were truncated", { layer, gridSet });
-    sweep();
+    reclaim.sweep();
   }
 
   /**
@@ -295,7 +290,7 @@ export class MassTruncationService {
       },
       closing,
     );
-    return refused === undefined ? ok(this.#view(id)) : refuse(refused);
+    return refused === undefined ? ok(this.#parts.truncations.get(id)) : refuse(refused);
   }
 
   /** Logs a finished undo, and returns its truncation. */
@@ -310,7 +305,7 @@ export class MassTruncationService {
   #planUndo(id: number, layer: LayerName): Result<UndoPlan, Refusal> {
     const refused = this.#whyNot(id, layer);
     if (refused !== undefined) return refuse(refused);
-    const { type } = this.#view(id);
+    const { type } = this.#parts.truncations.get(id);
     const aside = this.#parts.truncations.aside(id);
     if (aside === undefined) throw new Error(`truncation ${id} has set nothing aside`);
     if (type === "truncateLayer") return ok({ aside, discarded: [{ kind: "layer", layer }] });
@@ -322,14 +317,14 @@ export class MassTruncationService {
   /** Returns why a truncation cannot be undone now. Undefined if it can. */
   #whyNot(id: number, layer: LayerName): Refusal | undefined {
     const { truncations, ledger } = this.#parts;
-    const found = this.#view(id);
+    const found = this.#parts.truncations.get(id);
     if ((this.#undoable.get(id)?.untilMs ?? 0) === 0) return gone(found);
     const later = truncations.standingAfter(id, layer);
     if (later !== undefined)
       return conflict(
         `Truncation ${later} of the layer is later than ${id}: undo or reclaim the later truncation first.`,
       );
-    if (ledger.writers.isWatched(layer))
+    if (ledger.writers.watch.isWatched(layer))
       return conflict(`A truncate job of layer ${layer} is running: wait until it has ended.`);
     return undefined;
   }
@@ -342,13 +337,13 @@ export class MassTruncationService {
     if (found.state === "undoing") return refuse(conflict(`Truncation ${id} is being undone.`));
     if (found.state !== "kept") return refuse(gone(found));
     this.#reclaim([id], by);
-    return ok(this.#view(id));
+    return ok(this.#parts.truncations.get(id));
   }
 
   /** Writes the records, then discards the files. After a kill in between, the next start discards the files. */
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
-    const { truncations, ledger, store, sweep, clock } = this.#parts;
+    const { truncations, ledger, store, reclaim, clock } = this.#parts;
     // A full disk may refuse the records. The files are discarded in any case, and `tick` writes the records when there
     // is space.
     for (const id of ids)
@@ -364,7 +359,7 @@ export class MassTruncationService {
       for (const id of ids) this.#reported(id);
     } finally {
       for (const id of ids) store.discard(String(id));
-      sweep();
+      reclaim.sweep();
     }
   }
 
@@ -397,15 +392,9 @@ export class MassTruncationService {
 
   /** Reports the change of a truncation, and returns it. */
   #reported(id: number): MassTruncationView {
-    const view = this.#view(id);
+    const view = this.#parts.truncations.get(id);
     this.#parts.changed(view);
     return view;
-  }
-
-  #view(id: number): MassTruncationView {
-    const found = this.#parts.truncations.find(id);
-    if (found === undefined) throw new Error(`truncation ${id} is not in the database`);
-    return found;
   }
 }
 

@@ -2,6 +2,7 @@ import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { isoTime, isoTimeOrNull } from "../lib/time/iso-time.ts";
 import { conditionsOf } from "../state/conditions.ts";
 import { bigInt, type Database, int, intOrNull, type Row, text, textOrNull, wordOf } from "../state/database.ts";
+import { insertWithId } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 import {
   MASS_TRUNCATION_TYPES,
@@ -44,32 +45,28 @@ export class MassTruncationStore {
   }
 
   add(t: NewMassTruncation): RecordedView {
-    const row = this.#db
-      .prepare(
-        `INSERT INTO mass_truncation (layer, type, mode, parameters, state, created_ms, created_by, undo_until_ms, tiles,
-           bytes, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
-        { bigints: true },
-      )
-      .get(
-        t.layer,
-        t.type,
-        t.mode,
-        t.parameters === null ? null : JSON.stringify(t.parameters),
-        t.state,
-        t.createdMs,
-        t.createdBy,
-        t.undoUntilMs,
-        t.tiles,
-        t.bytes,
-        t.setAside === null ? null : JSON.stringify(t.setAside),
-      );
-    if (row === undefined) throw new Error("a truncation was not written");
-    return viewOf(row);
+    const { parameters, setAside, createdMs, createdBy, undoUntilMs, ...others } = t;
+    const id = insertWithId(this.#db, "mass_truncation", {
+      ...others,
+      parameters: parameters === null ? null : JSON.stringify(parameters),
+      created_ms: createdMs,
+      created_by: createdBy,
+      undo_until_ms: undoUntilMs,
+      kept: setAside === null ? null : JSON.stringify(setAside),
+    });
+    return this.get(id);
+  }
+
+  /** @throws Error if there is no truncation with the id */
+  get(id: number): RecordedView {
+    const found = this.find(id);
+    if (found === undefined) throw new Error(`truncation ${id} is not in the database`);
+    return found;
   }
 
   find(id: number): RecordedView | undefined {
     const row = this.#db.prepare("SELECT * FROM mass_truncation WHERE id = ?", { bigints: true }).get(id);
-    return row === undefined ? undefined : viewOf(row);
+    return row && viewOf(row);
   }
 
   /** Returns the truncations that match a filter, newest first. */

@@ -1,18 +1,14 @@
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../lib/process/logger.ts";
-import type { Clock, Timer } from "../lib/time/clock.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import type { Timer } from "../lib/time/clock.ts";
 import { turn } from "../lib/time/sleep.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 
-export interface ReclaimParts {
+export interface ReclaimParts extends Pick<ServiceParts, "clock" | "log" | "closing"> {
   readonly ledger: Pick<Ledger, "truncated" | "removeLeftovers">;
   readonly store: Pick<TruncationStore, "needsSweep" | "isWasteful" | "sweepRemote">;
   readonly renders: RenderControl;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Aborted when the server shuts down. The sweep stops at its next step, and the next start continues it. */
-  readonly closing: AbortSignal;
 }
 
 /** After a failure, a remote store is swept again after this time. */

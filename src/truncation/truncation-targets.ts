@@ -1,10 +1,10 @@
 import type { GridSetName } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
+import { parseParameters, parseTruncatedParameters } from "../layer/filter/parameter-filter.ts";
 import { findSubset } from "../layer/layer.ts";
-import { parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { pyramidKey, pyramidOf } from "../ledger/tile-set-record.ts";
+import { pyramidKey, pyramidOf } from "../ledger/tile-sets/tile-set-record.ts";
 import { verbatimParameters } from "../plan/plan-job.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import { StoreError, type TileStore } from "../store/tile-store.ts";

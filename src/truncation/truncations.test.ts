@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { FaultyDisk } from "../../test/support/faulty-disk.ts";
-import { idleRenders } from "../../test/support/idle-renders.ts";
-import { inDirectory } from "../../test/support/in-directory.ts";
-import { unconditionally } from "../../test/support/memory-store.ts";
+import { idleRenders } from "../../test/support/jobs/idle-renders.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
+import { FaultyDisk } from "../../test/support/stores/faulty-disk.ts";
+import { inDirectory } from "../../test/support/stores/in-directory.ts";
+import { unconditionally } from "../../test/support/stores/memory-store.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
 import { atOnce } from "../lib/process/slices.ts";
@@ -75,14 +75,14 @@ async function put({ db, store, ledger }: Opened, tiles: ReadonlyMap<string, num
 }
 
 function expectStored({ store, ledger }: Opened, expected: ReadonlyMap<string, number>): void {
-  while (ledger.recountSome(1000));
+  while (ledger.doubted.countSome(1000));
   const found = FORMATS.flatMap((format) =>
     store
       .recount({ ...pyramid, format }, { z, minX: 0, minY: 0, maxX: 511, maxY: 511 }, false)
       .map(({ x, y, bytes }): [string, number] => [`${format} ${x} ${y}`, bytes]),
   );
   expect(new Map(found.sort())).toEqual(new Map([...expected].sort()));
-  const { tiles, bytes } = ledger.total;
+  const { tiles, bytes } = ledger.sums.total;
   expect([tiles, bytes]).toEqual([BigInt(expected.size), BigInt([...expected.values()].reduce((a, b) => a + b, 0))]);
   for (const { complete, tileSet } of ledger.tileSets()) {
     expect(complete).toBe(true);

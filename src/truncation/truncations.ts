@@ -1,14 +1,15 @@
 import PQueue from "p-queue";
 import type { LayerName } from "../layer/tile-set.ts";
+import { Stretch } from "../ledger/counting/stretch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { Stretch } from "../ledger/stretch.ts";
-import type { AsidePyramid } from "../ledger/tile-set-table.ts";
+import type { AsidePyramid } from "../ledger/tile-sets/truncated-tile-sets.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Result } from "../lib/result.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
-import { type Database, newId } from "../state/database.ts";
+import type { Database } from "../state/database.ts";
 import { isStateAway } from "../state/state-wait.ts";
+import { insertWithId } from "../state/statements.ts";
 import { isLater } from "../store/store-router.ts";
 import { StoreError } from "../store/tile-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
@@ -140,7 +141,7 @@ export class LedgerTruncations {
   }
 
   #insert(plan: TruncationPlan): number {
-    return newId(this.#db.prepare("INSERT INTO store_drop (plan) VALUES (?) RETURNING id").get(JSON.stringify(plan)));
+    return insertWithId(this.#db, "store_drop", { plan: JSON.stringify(plan) });
   }
 
   #done(id: number): void {
@@ -253,7 +254,7 @@ export class LedgerTruncations {
       await this.#renders.block(layer);
       try {
         const stretch = new Stretch(this.#ledger.clock, signal);
-        for (const _ of this.#ledger.countDoubted(layer)) {
+        for (const _ of this.#ledger.doubted.countOf(layer)) {
           await stretch.sleep();
           signal.throwIfAborted();
         }

@@ -1,4 +1,5 @@
 import { type Database, int, text } from "../state/database.ts";
+import { insert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 
 export const webhookTables: Tables = `
@@ -29,11 +30,8 @@ export class WebhookOutbox {
   }
 
   add(webhook: string, { id, event, job, createdMs }: Omit<Delivery, "number" | "attempts">): void {
-    this.#db
-      .prepare(
-        "INSERT INTO webhook_delivery (webhook, id, event, job, created_ms, attempts, due_ms) VALUES (?, ?, ?, ?, ?, 0, ?)",
-      )
-      .run(webhook, id, event, job, createdMs, createdMs);
+    const times = { created_ms: createdMs, attempts: 0, due_ms: createdMs };
+    insert(this.#db, "webhook_delivery", { webhook, id, event, job, ...times });
   }
 
   /**

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../test/support/receiver.ts";
+import { type Receiver, startReceiver } from "../../test/support/network/receiver.ts";
 import { type Webhook, webhookId } from "../jobs/job-event.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { createWebhookPost, type WebhookPost } from "./webhook-post.ts";

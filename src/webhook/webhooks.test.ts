@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { jobRequest } from "../../test/support/job-request.ts";
+import { jobRequest } from "../../test/support/jobs/job-request.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
+import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { evenRandom } from "../../test/support/random.ts";
-import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { JobMoment, Webhook } from "../jobs/job-event.ts";
 import { viewOf } from "../jobs/view/job-view.ts";
 import { countRanges } from "../plan/count-tiles.ts";
@@ -79,9 +79,8 @@ function life(
       },
       async [Symbol.asyncDispose]() {},
     },
-    transaction: (body) => db.transaction(body),
-    onRollback: (undo) => db.onRollback(undo),
-    fault: (error) => log(String(error)),
+    db,
+    state: { fault: (error) => log(String(error)) },
     clock,
     random: evenRandom,
     log: { info: log, warn: log, error: log },

@@ -1,28 +1,22 @@
 import { setMaxListeners } from "node:events";
 import { type JobMoment, type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { LayerName } from "../layer/tile-set.ts";
-import type { Logger } from "../lib/process/logger.ts";
-import type { Random } from "../lib/random/random.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import type { StateWriter } from "../ledger/state-writer.ts";
 import { jsonText } from "../lib/text/json-text.ts";
 import { type BackOff, jittered, pauseAfter } from "../lib/time/back-off.ts";
-import type { Clock } from "../lib/time/clock.ts";
 import type { JobView } from "../plan/job/job-documents.ts";
+import type { Database } from "../state/database.ts";
 import { LastRead } from "../state/state-wait.ts";
 import type { Delivery, WebhookOutbox } from "./webhook-outbox.ts";
 import type { WebhookPost } from "./webhook-post.ts";
 
-export interface WebhooksParts {
+export interface WebhooksParts extends Pick<ServiceParts, "clock" | "random" | "log"> {
+  readonly state: Pick<StateWriter, "fault">;
+  readonly db: Pick<Database, "transaction" | "onRollback">;
   readonly outbox: WebhookOutbox;
   readonly webhooks: () => readonly Webhook[];
   readonly post: WebhookPost;
-  readonly transaction: (body: () => void) => void;
-  /** Registers a function that is called if the current transaction is rolled back. */
-  readonly onRollback: (undo: () => void) => void;
-  /** Called if the database could not be written. */
-  readonly fault: (error: unknown) => void;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
 }
 
 /** Limits of deliveries in flight, of all webhooks and of one, so that a slow receiver does not block the others. */
@@ -71,7 +65,7 @@ export class Webhooks {
 
   /** Stores the deliveries of a job event. Called inside the transaction that writes the job. */
   announce(event: JobMoment, layer: LayerName, view: () => JobView): void {
-    const { outbox, webhooks, onRollback, clock, random, log } = this.#parts;
+    const { outbox, webhooks, db, clock, random, log } = this.#parts;
     let job: string | undefined;
     for (const webhook of webhooks()) {
       if (!webhook.events.includes(event) || webhook.layers?.includes(layer) === false) continue;
@@ -79,12 +73,12 @@ export class Webhooks {
       outbox.add(webhook.id, { id: random.uuid(), event, job, createdMs: clock.monotonicNow() });
       const pending = this.#pending.get(webhook.id) ?? outbox.count(webhook.id) - 1;
       this.#pending.set(webhook.id, pending + 1);
-      onRollback(() => this.#pending.set(webhook.id, pending));
+      db.onRollback(() => this.#pending.set(webhook.id, pending));
       if (pending < MOST_DELIVERIES) continue;
       outbox.removeOldest(webhook.id);
       this.#pending.set(webhook.id, pending);
       this.#counts.failed++;
-      onRollback(() => this.#counts.failed--);
+      db.onRollback(() => this.#counts.failed--);
       if (this.#overflowing.has(webhook.id)) continue;
       this.#overflowing.add(webhook.id);
       log.warn("a webhook has too many pending deliveries; the oldest are discarded", {
@@ -96,14 +90,14 @@ export class Webhooks {
 
   /** Removes deliveries to webhooks that are no longer configured. */
   reconfigured(): void {
-    const { outbox, webhooks, transaction, fault, log } = this.#parts;
+    const { outbox, webhooks, db, state, log } = this.#parts;
     let gone = 0;
     try {
-      transaction(() => {
+      db.transaction(() => {
         gone = outbox.removeOthers(webhooks().map(({ id }) => id));
       });
     } catch (error) {
-      fault(error);
+      state.fault(error);
       return;
     }
     this.#pending.clear();
@@ -172,19 +166,19 @@ export class Webhooks {
    * not sent again.
    */
   #write(): void {
-    const { outbox, transaction, fault } = this.#parts;
+    const { outbox, db, state } = this.#parts;
     const outcomes = this.#outcomes;
     if (outcomes.length === 0) return;
     const removed = new Set<Delivery>();
     try {
-      transaction(() => {
+      db.transaction(() => {
         for (const { delivery, outcome } of outcomes) {
           if (typeof outcome === "object") outbox.postpone(delivery.number, outcome.dueMs);
           else if (outbox.remove(delivery.number)) removed.add(delivery);
         }
       });
     } catch (error) {
-      fault(error);
+      state.fault(error);
       return;
     }
     this.#outcomes = [];

@@ -9,8 +9,8 @@ import { builtInGridSet } from "../../src/grid/built-in.ts";
 import { createGridSet } from "../../src/grid/create-grid-set.ts";
 import type { GridSet } from "../../src/grid/grid-set.ts";
 import { createCompactStore } from "../../src/store/compact/compact-store.ts";
-import { inDirectory } from "../support/in-directory.ts";
-import { unconditionally } from "../support/memory-store.ts";
+import { inDirectory } from "../support/stores/in-directory.ts";
+import { unconditionally } from "../support/stores/memory-store.ts";
 
 const gdal = { translate: "/usr/bin/gdal_translate", info: "/usr/bin/gdalinfo" };
 const hasGdal = existsSync(gdal.translate);

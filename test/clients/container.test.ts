@@ -3,7 +3,7 @@ import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { skippedOnNodes } from "../support/balanced.ts";
+import { skippedOnNodes } from "../support/cluster/balanced.ts";
 import {
   CONTAINER_USER,
   NEIGHBOUR_ADDRESS,
@@ -11,8 +11,8 @@ import {
   SERVER_ADDRESS,
   startNeighbour,
   whyNoContainers,
-} from "../support/container.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+} from "../support/network/container.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
 import { until } from "../support/until.ts";
 import { hasNginx, runNginx } from "./nginx.ts";
 

@@ -8,9 +8,9 @@ import { askUpstreams } from "../../src/cli/doctor/ask-upstreams.ts";
 import { loadConfiguration } from "../../src/configuration/load.ts";
 import { problemText } from "../../src/configuration/problem.ts";
 import type { Layer } from "../../src/layer/layer.ts";
-import { startOrigin } from "../support/origin.ts";
-import { type Ended, runProgram } from "../support/run-program.ts";
-import { picture } from "../support/upstream.ts";
+import { type Ended, runProgram } from "../support/server/run-program.ts";
+import { startOrigin } from "../support/upstream/origin.ts";
+import { picture } from "../support/upstream/upstream.ts";
 import { hasMapServer, type MapServer, startMapServer } from "./mapserver.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-doctor-"));

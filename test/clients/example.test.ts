@@ -3,8 +3,8 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInGridSet } from "../../src/grid/built-in.ts";
 import { type TileIndex, tileExtent } from "../../src/grid/grid-set.ts";
-import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
-import { scanStore } from "../support/store-scan.ts";
+import { ended, seed, startServer, type TestServer, usage } from "../support/server/server.ts";
+import { scanStore } from "../support/stores/store-scan.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
 import { colours, difference, pixels, rendered } from "./pixels.ts";
 

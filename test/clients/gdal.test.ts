@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runProgram } from "../support/run-program.ts";
-import { ended, seed, startServer, type TestServer } from "../support/server.ts";
+import { runProgram } from "../support/server/run-program.ts";
+import { ended, seed, startServer, type TestServer } from "../support/server/server.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
 import { colours, difference, pixels, rendered } from "./pixels.ts";
 

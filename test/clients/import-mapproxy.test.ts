@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { runProgram } from "../support/run-program.ts";
-import { startServer } from "../support/server.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { runProgram } from "../support/server/run-program.ts";
+import { startServer } from "../support/server/server.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const PYTHON = "/usr/bin/python3";
 const hasMapProxy = existsSync("/usr/lib/python3/dist-packages/mapproxy/seed/script.py");

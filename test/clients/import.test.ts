@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { runProgram } from "../support/run-program.ts";
-import { startServer } from "../support/server.ts";
+import { runProgram } from "../support/server/run-program.ts";
+import { startServer } from "../support/server/server.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
 import { colours, pixels } from "./pixels.ts";
 

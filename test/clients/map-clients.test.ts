@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
 import { type Chromium, hasChromium, startChromium } from "./chromium.ts";
 import { hasMapServer, type MapServer, startMapServer } from "./mapserver.ts";
 import { colours, difference, pixels, rendered } from "./pixels.ts";

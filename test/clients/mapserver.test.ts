@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInGridSet } from "../../src/grid/built-in.ts";
 import { tileExtent } from "../../src/grid/grid-set.ts";
-import { ended, job, seed, startServer, type TestServer } from "../support/server.ts";
+import { ended, job, seed, startServer, type TestServer } from "../support/server/server.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
 import { colours, difference, pixels, rendered } from "./pixels.ts";
 

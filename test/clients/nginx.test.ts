@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { whyNoReadOnlyRoot, withReadOnlyRoot } from "../support/read-only-root.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
+import { whyNoReadOnlyRoot, withReadOnlyRoot } from "../support/stores/read-only-root.ts";
+import { startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { exchange, hasNginx, type Nginx, startNginx } from "./nginx.ts";
 
 const reason = hasNginx ? "" : " (skipped: needs Debian's nginx)";

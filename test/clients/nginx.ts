@@ -5,7 +5,7 @@ import { request as requestTls } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { AUTHORITY, SERVER_CERTIFICATE } from "../support/certificates.ts";
+import { AUTHORITY, SERVER_CERTIFICATE } from "../support/network/certificates.ts";
 import { freePort } from "./tinyproxy.ts";
 
 const PROGRAM = "/usr/sbin/nginx";

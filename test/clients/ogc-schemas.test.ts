@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInGridSetIds } from "../../src/grid/built-in.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
 
 /** MapProxy's tests are the only Debian or npm package with the XSD and DTD schemas of WMTS and WMS. */
 const SCHEMAS = "/usr/share/python3-mapproxy/test/schemas";

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startServer, type TestServer } from "../support/server.ts";
-import { picture, startUpstream, type Upstream } from "../support/upstream.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
+import { picture, startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { pixels } from "./pixels.ts";
 
 /** Debian's Python: another Python would not find its packages. */

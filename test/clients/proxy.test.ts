@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PICTURE } from "../../src/source/source.conformance.ts";
-import { AUTHORITY, SERVER_CERTIFICATE } from "../support/certificates.ts";
-import { startServer } from "../support/server.ts";
+import { AUTHORITY, SERVER_CERTIFICATE } from "../support/network/certificates.ts";
+import { startServer } from "../support/server/server.ts";
 import { hasTinyproxy, startTinyproxy, type Tinyproxy } from "./tinyproxy.ts";
 
 const reason = hasTinyproxy ? "" : " (skipped: needs Debian's tinyproxy)";

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInGridSet } from "../../src/grid/built-in.ts";
 import { rectExtent } from "../../src/grid/grid-set.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
 import { hasMapServer, type MapServer, startMapServer } from "./mapserver.ts";
 import { colours, difference, pixels, rendered } from "./pixels.ts";
 

@@ -2,9 +2,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { exchange, hasNginx, startNginx } from "../clients/nginx.ts";
 import { freePort } from "../clients/tinyproxy.ts";
-import { seed, startServer } from "../support/server.ts";
-import { startUpstream } from "../support/upstream.ts";
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { seed, startServer } from "../support/server/server.ts";
+import { wmsConfiguration } from "../support/server/wms-configuration.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 import { type ConsolePage, consoleBrowser } from "./console-page.ts";
 
 const reason = hasChromium ? "" : " (skipped: needs Debian's chromium-headless-shell)";

@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { expect } from "vitest";
 import { launchChromium } from "../clients/chromium.ts";
 import { isFull } from "../support/full.ts";
-import type { TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server/server.ts";
 import { until } from "../support/until.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

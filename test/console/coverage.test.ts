@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { job, startServer, type TestServer } from "../support/server.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { job, startServer, type TestServer } from "../support/server/server.ts";
+import { startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { type ConsoleBrowser, type ConsolePage, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const HOSTILE = '<img src=x onerror="document.title=1">';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Documents } from "../../src/http/api/documents/documents.ts";
 import { hasChromium } from "../clients/chromium.ts";
-import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
-import { smallTiles } from "../support/wms-configuration.ts";
+import { ended, seed, startServer, type TestServer, usage } from "../support/server/server.ts";
+import { smallTiles } from "../support/server/wms-configuration.ts";
+import { startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 describe.skipIf(!hasChromium)("the console's editor, in Chromium (Debian package chromium-headless-shell)", () => {

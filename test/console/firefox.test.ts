@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
 
 const PROGRAM = "/usr/bin/firefox-esr";
 const hasFirefox = existsSync(PROGRAM);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
-import { ended, job, startServer, type TestServer } from "../support/server.ts";
+import { ended, job, startServer, type TestServer } from "../support/server/server.ts";
+import { smallTiles } from "../support/server/wms-configuration.ts";
 import { until } from "../support/until.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
-import { smallTiles } from "../support/wms-configuration.ts";
+import { type HeldUpstream, startHeldUpstream } from "../support/upstream/held-upstream.ts";
+import { startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const HOSTILE = "<img src=x onerror=document.title='hostile'>";

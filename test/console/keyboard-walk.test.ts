@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { startHeldUpstream } from "../support/held-upstream.ts";
-import { startServer } from "../support/server.ts";
-import { smallTiles } from "../support/wms-configuration.ts";
+import { startServer } from "../support/server/server.ts";
+import { smallTiles } from "../support/server/wms-configuration.ts";
+import { startHeldUpstream } from "../support/upstream/held-upstream.ts";
 import { consoleBrowser } from "./console-page.ts";
 
 const MOST_TABS = 120;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launchChromium } from "../clients/chromium.ts";
 import { hasMapServer, type MapServer, startMapServer } from "../clients/mapserver.ts";
 import { pixels } from "../clients/pixels.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
 import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const hasQgis = existsSync("/usr/lib/python3/dist-packages/qgis");

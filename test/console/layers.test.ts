@@ -2,9 +2,9 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { isFull } from "../support/full.ts";
-import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { ended, seed, startServer, type TestServer, usage } from "../support/server/server.ts";
 import { until } from "../support/until.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 import { manyLayers } from "./many-layers.ts";
 

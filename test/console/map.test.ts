@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { hasMapServer, type MapServer, startMapServer } from "../clients/mapserver.ts";
 import { colours, difference, pixels, rendered } from "../clients/pixels.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
 import { type ConsoleBrowser, type ConsolePage, consoleBrowser } from "./console-page.ts";
 
 /** A part of the map without its buttons, in CSS pixels. It has the same middle as the map. */

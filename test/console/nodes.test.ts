@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { skippedOnNodes } from "../support/balanced.ts";
-import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
-import { hasPostgres } from "../support/postgres.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { skippedOnNodes } from "../support/cluster/balanced.ts";
+import { newCluster, nodesOf, type TestCluster } from "../support/cluster/cluster.ts";
+import { hasPostgres } from "../support/postgres/postgres.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
 import { isReady, until } from "../support/until.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 if (!hasPostgres) console.warn("SKIPPED: test/console/nodes.test.ts needs Debian's package postgresql");

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
-import { ended, startServer, type TestServer } from "../support/server.ts";
-import { smallTiles } from "../support/wms-configuration.ts";
+import { ended, startServer, type TestServer } from "../support/server/server.ts";
+import { smallTiles } from "../support/server/wms-configuration.ts";
+import { type HeldUpstream, startHeldUpstream } from "../support/upstream/held-upstream.ts";
 import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const HOSTILE = "<img src=x onerror=document.title='hostile'>";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { ended, putQuota, seed, startServer, type TestServer } from "../support/server.ts";
+import { ended, putQuota, seed, startServer, type TestServer } from "../support/server/server.ts";
 import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const LAYER = "topp:states";

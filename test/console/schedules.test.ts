@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { ended, startServer, type TestServer } from "../support/server.ts";
+import { ended, startServer, type TestServer } from "../support/server/server.ts";
+import { smallTiles } from "../support/server/wms-configuration.ts";
 import { until } from "../support/until.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
-import { smallTiles } from "../support/wms-configuration.ts";
+import { startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 const NIGHTLY = {

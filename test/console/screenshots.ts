@@ -2,8 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
-import { ended, massTruncate, seed, startServer, type TestServer } from "../support/server.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { ended, massTruncate, seed, startServer, type TestServer } from "../support/server/server.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 import { ALL_LOOKS, consoleBrowser } from "./console-page.ts";
 
 const FOLDER = fileURLToPath(new URL("../../docs/images/", import.meta.url));

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
-import { smallTiles } from "../support/wms-configuration.ts";
+import { ended, seed, startServer, type TestServer, usage } from "../support/server/server.ts";
+import { smallTiles } from "../support/server/wms-configuration.ts";
+import { startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { type ConsoleBrowser, type ConsolePage, consoleBrowser, LOOKS, type Look } from "./console-page.ts";
 
 const ADMIN = "administrator";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
 import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
 
 // Without Debian's Chromium: a loud skip.

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { ended, seed, startServer } from "../support/server.ts";
+import { ended, seed, startServer } from "../support/server/server.ts";
 import { consoleBrowser } from "./console-page.ts";
 
 const FOLDER = fileURLToPath(new URL("../../dist/ui/", import.meta.url));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, test } from "vitest";
-import { startServer, type TestServer } from "../support/server.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
+import { startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { parseTranscript, replay } from "./transcript.ts";
 
 export interface ContractServer {

@@ -1,4 +1,4 @@
-import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { wmsConfiguration } from "../support/server/wms-configuration.ts";
 
 /** Layers with the variety of the contract's fields: filters, levels that begin above 0, odd names. */
 export const layers = (url: string, more = ""): string =>

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server/server.ts";
 import { brokenLaws } from "./laws.ts";
 import { headerOf, type RawAnswer, rawExchange } from "./raw-exchange.ts";
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { hasChromium, launchChromium } from "../clients/chromium.ts";
-import { startServer } from "../support/server.ts";
+import { startServer } from "../support/server/server.ts";
 
 test.skipIf(!hasChromium)(
   "the search finds sections without a network, and the policy blocks nothing (Debian package chromium-headless-shell)",

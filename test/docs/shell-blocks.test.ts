@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { startServer, type TestServer } from "../support/server.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 import { type CodeBlock, codeBlocks, placeOf, readDocuments, reasonNotToRun } from "./documents.ts";
 
 /*

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { deadLinks } from "../../site/check-links.mjs";
 import { rawExchange } from "../contract/raw-exchange.ts";
-import { startServer } from "../support/server.ts";
+import { startServer } from "../support/server/server.ts";
 
 /** `node bin/prepare.mjs`, which runs before the tests, has built it. */
 const SITE = fileURLToPath(new URL("../../dist/docs/", import.meta.url));

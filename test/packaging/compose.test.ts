@@ -7,13 +7,13 @@ import { loadConfiguration } from "../../src/configuration/load.ts";
 import { problemText } from "../../src/configuration/problem.ts";
 import { exchange, hasNginx, runSite } from "../clients/nginx.ts";
 import { freePort } from "../clients/tinyproxy.ts";
-import { SERVER_CERTIFICATE } from "../support/certificates.ts";
-import type { nodesOf } from "../support/cluster.ts";
-import { hasPostgres, schemaOf, sharedPostgres } from "../support/postgres.ts";
-import { NO_VERSITYGW, startS3 } from "../support/s3-server.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { nodesOf } from "../support/cluster/cluster.ts";
+import { SERVER_CERTIFICATE } from "../support/network/certificates.ts";
+import { hasPostgres, schemaOf, sharedPostgres } from "../support/postgres/postgres.ts";
+import { NO_VERSITYGW, startS3 } from "../support/s3/server.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
 import { until } from "../support/until.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 import { ROOT, run } from "./packed.ts";
 
 const missing = [

@@ -4,7 +4,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { childrenOf } from "../support/processes.ts";
+import { childrenOf } from "../support/server/processes.ts";
 import { debianRoot, hasDebianRoot } from "./machine.ts";
 import { node24, ROOT, run } from "./packed.ts";
 

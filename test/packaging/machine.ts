@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { childrenOf } from "../support/processes.ts";
+import { childrenOf } from "../support/server/processes.ts";
 import { until } from "../support/until.ts";
 import { ROOT, run } from "./packed.ts";
 

@@ -42,6 +42,7 @@ test("the package has the program and the licences of what is in it, and no sour
     "dist/main.cjs",
     "dist/THIRD-PARTY-LICENSES.txt",
     "dist/data/epsg",
+    "dist/data/default-geowebcache.xml",
     "LICENSE",
   ])
     expect(files).toContain(`package/${file}`);

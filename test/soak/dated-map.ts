@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import sharp from "sharp";
-import { png, startUpstream, type Upstream } from "../support/upstream.ts";
+import { png, startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { metatileOf } from "./tile-keys.ts";
 
 /** A map whose pictures show its version. Some of its spots cannot be rendered. */

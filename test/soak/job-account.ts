@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { bucketDirectory, tileFile, zoomDirectory } from "../../src/store/file/file-layout.ts";
-import type { JobJson } from "../support/server.ts";
-import { isWholePng } from "../support/store-scan.ts";
+import type { JobJson } from "../support/server/server.ts";
+import { isWholePng } from "../support/stores/store-scan.ts";
 import { versionOf } from "./dated-map.ts";
 import type { TileKey } from "./tile-keys.ts";
 

@@ -1,7 +1,7 @@
-import { rows, startServer, type TestServer, truncateLayerXml, usage } from "../support/server.ts";
-import { scanStore } from "../support/store-scan.ts";
+import { rows, startServer, type TestServer, truncateLayerXml, usage } from "../support/server/server.ts";
+import { smallTiles } from "../support/server/wms-configuration.ts";
+import { scanStore } from "../support/stores/store-scan.ts";
 import { until } from "../support/until.ts";
-import { smallTiles } from "../support/wms-configuration.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { type DatedMap, startDatedMap } from "./dated-map.ts";
 import { type Asker, JobAccount, type KnownJob, type ReportedJob, type Requested, type Terms } from "./job-account.ts";

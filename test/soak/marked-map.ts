@@ -1,5 +1,5 @@
 import sharp from "sharp";
-import { png, startUpstream, type Upstream } from "../support/upstream.ts";
+import { png, startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { type GridName, STYLES, TILE_SIDE, type Tile, tileAt, WALK_LAYERS } from "./walk-tiles.ts";
 
 /*

@@ -6,12 +6,12 @@ import { thisMachine } from "../../src/lib/this-machine.ts";
 import { S3Client } from "../../src/store/s3/s3-client.ts";
 import { createS3Store } from "../../src/store/s3/s3-store.ts";
 import { OWN_KEYS } from "../../src/store/store-options.ts";
-import { type Postgres, removePostgres, startPostgres } from "../support/postgres.ts";
-import { type S3Server, startS3 } from "../support/s3-server.ts";
-import { massTruncate, rendered, startServer, type TestServer, usage } from "../support/server.ts";
+import { type Postgres, removePostgres, startPostgres } from "../support/postgres/postgres.ts";
+import { type S3Server, startS3 } from "../support/s3/server.ts";
+import { massTruncate, rendered, startServer, type TestServer, usage } from "../support/server/server.ts";
+import { smallTiles } from "../support/server/wms-configuration.ts";
 import { until } from "../support/until.ts";
-import { startUpstream } from "../support/upstream.ts";
-import { smallTiles } from "../support/wms-configuration.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 /*
  * `npm run soak:s3 [tiles]`: truncates a layer of 1,000,000 tiles in S3 (versitygw) with the state in PostgreSQL, and one

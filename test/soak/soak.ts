@@ -1,6 +1,6 @@
 import { walk } from "./walk.ts";
 
-/* `npm run soak [steps] [seed]`: 20,000 steps, some 40 minutes; its short form is test/engine/history.test.ts. */
+/* `npm run soak [steps] [seed]`: 20,000 steps, some 40 minutes; its short form is test/engine/truncation/history.test.ts. */
 
 const steps = Number(process.argv[2] ?? 20_000);
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { rows, usage } from "../support/server.ts";
-import { scanStore } from "../support/store-scan.ts";
+import { rows, usage } from "../support/server/server.ts";
+import { scanStore } from "../support/stores/store-scan.ts";
 import { until } from "../support/until.ts";
 import type { WalkOperator } from "./walk-operator.ts";
 import type { WalkReader } from "./walk-reader.ts";

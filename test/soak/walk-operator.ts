@@ -1,5 +1,5 @@
-import { truncateLayerXml } from "../support/server.ts";
-import type { TruncationJson } from "../support/truncations.ts";
+import type { TruncationJson } from "../support/jobs/truncations.ts";
+import { truncateLayerXml } from "../support/server/server.ts";
 import { until } from "../support/until.ts";
 import type { Chance } from "./chance.ts";
 import type { Floor, Floors, Undo } from "./floors.ts";

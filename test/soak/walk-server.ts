@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServer, type TestServer } from "../support/server.ts";
-import { smallTiles } from "../support/wms-configuration.ts";
+import { startServer, type TestServer } from "../support/server/server.ts";
+import { smallTiles } from "../support/server/wms-configuration.ts";
 import { type MovableClock, startMovableClock } from "./movable-clock.ts";
 import { FORMATS, type LayerName, type Style, type Tile, WALK_LAYERS, ZOOM_STOP } from "./walk-tiles.ts";
 

@@ -1,4 +1,4 @@
-import { changeState } from "../support/state-database.ts";
+import { changeState } from "../support/server/state-database.ts";
 
 /** A schedule as the server shows it. */
 interface ScheduleJson {

@@ -1,4 +1,4 @@
-import type { TestServer } from "./test-server.ts";
+import type { TestServer } from "./server/test-server.ts";
 
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 250;

@@ -1,4 +1,4 @@
-import type { TileChange } from "../../src/coordinator/tile-changes.ts";
+import type { TileChange } from "../../src/coordinator/coverage/tile-changes.ts";
 import { apiAddress } from "./base.ts";
 import { parseJson } from "./json.ts";
 import { whileVisible } from "./visible.ts";

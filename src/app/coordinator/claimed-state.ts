@@ -1,5 +1,6 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { lockDataDirectory, secureDataDirectory } from "../../state/data-directory.ts";
@@ -41,14 +42,14 @@ export interface ClaimedState {
  * @throws StateError, and errors of the database
  */
 export function claimState(dataDir: string): ClaimedState {
-  secureDataDirectory(dataDir);
-  const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
+  secureDataDirectory(dataDir, machineDisk);
+  const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"), machineDisk);
   const file = join(dataDir, "state.db");
-  const mark = new RunningMark(dataDir);
-  const copiedMs = copiedAtMs(file);
+  const mark = new RunningMark(dataDir, machineDisk);
+  const copiedMs = copiedAtMs(file, machineDisk);
   const loss = copiedMs === undefined ? mark.loss() : restored(file, copiedMs);
-  const reserve = new DiskReserve(join(dataDir, "reserve"));
-  const db = openDatabase(file, { access: "exclusive", reserve });
+  const reserve = new DiskReserve(join(dataDir, "reserve"), machineDisk, machineRandom);
+  const db = openDatabase(file, machineDisk, { access: "exclusive", reserve });
   if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, machineClock.now())));
   const probe = probeOf(file, "the state database");
   return {
@@ -83,7 +84,7 @@ export function claimState(dataDir: string): ClaimedState {
 
 /** Removes the write-ahead log of the database that a copy has replaced. Returns the loss that the start reports. */
 function restored(file: string, copiedMs: number): StateLoss {
-  for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true });
+  for (const suffix of ["-wal", "-shm"]) machineDisk.rmSync(file + suffix, { force: true });
   return { file, reason: `it is a copy of ${isoTime(copiedMs)} that was put in place` };
 }
 
@@ -127,6 +128,6 @@ export async function claimPostgres(dataDir: string, { target, use, diverged }: 
 
 /** Locks the data directory of a server whose state is not there. @throws StateError */
 export function lockTilesDirectory(dataDir: string): ReturnType<typeof lockDataDirectory> {
-  secureDataDirectory(dataDir, ["lock.db"]);
-  return lockDataDirectory(dataDir, join(dataDir, "lock.db"));
+  secureDataDirectory(dataDir, machineDisk, ["lock.db"]);
+  return lockDataDirectory(dataDir, join(dataDir, "lock.db"), machineDisk);
 }

@@ -1,12 +1,12 @@
 import { parentPort } from "node:worker_threads";
 import type { ObjectChange } from "../../configuration/gwc/configured-object.ts";
+import { layersAfter } from "../../configuration/in-force/layer-update.ts";
 import {
   deleteRemovals,
   recordRemovals,
   storeChanges,
   truncateRemovedLayers,
 } from "../../configuration/keep/stored-objects.ts";
-import { layersAfter } from "../../configuration/layer-update.ts";
 import { operationsOf } from "../../coordinator/operations.ts";
 import { catalogueOf, changedGridSets } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";

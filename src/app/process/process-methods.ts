@@ -2,7 +2,7 @@ import type { Accounts } from "../../account/account-service.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../../configuration/gwc/configured-object.ts";
-import type { LayerUpdate } from "../../configuration/layer-update.ts";
+import type { LayerUpdate } from "../../configuration/in-force/layer-update.ts";
 import type { Operations } from "../../coordinator/operations.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
 import type { DrainOutcome, NodeView } from "../../http/api/nodes/node-documents.ts";

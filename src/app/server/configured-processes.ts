@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
-import type { ConfiguredProcesses } from "../../configuration/in-force.ts";
+import type { ConfiguredProcesses } from "../../configuration/in-force/in-force.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import type { ServingProcesses } from "../process/process-methods.ts";
 import type { Rendering } from "./build-rendering.ts";

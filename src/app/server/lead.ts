@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
-import type { LoadConfiguration } from "../../configuration/in-force.ts";
+import type { LoadConfiguration } from "../../configuration/in-force/in-force.ts";
 import { localMethods } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import type { Refusal } from "../../lib/refusal.ts";

@@ -1,14 +1,14 @@
 import { hostname } from "node:os";
-import { changeLayer } from "../../configuration/change-layer.ts";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
-import { ConfigurationInForce, type LoadConfiguration } from "../../configuration/in-force.ts";
+import { changeLayer } from "../../configuration/in-force/change-layer.ts";
+import { ConfigurationInForce, type LoadConfiguration } from "../../configuration/in-force/in-force.ts";
 import { servedTiles } from "../../http/api/nodes/node-view.ts";
 import { realClock, Throttle } from "../../http/auth/throttle.ts";
 import { ownVersion } from "../../lib/process/version.ts";
 import { ok } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
-import { overruledText } from "../../quota/quota-difference.ts";
+import { overruledText } from "../../quota/configuration/quota-difference.ts";
 import type { ServerMethods, ServingProcesses } from "../process/process-methods.ts";
 import type { Telemetry } from "../process/telemetry.ts";
 import type { Core } from "../serving/serving.ts";

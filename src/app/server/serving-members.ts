@@ -3,7 +3,7 @@ import { type StoreTierView, sumOfTiers } from "../../cache/disk-tier-view.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
 import { addTileCounts, type TileCounts } from "../../cache/tile-cache.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
-import { type LayerUpdate, withLayer } from "../../configuration/layer-update.ts";
+import { type LayerUpdate, withLayer } from "../../configuration/in-force/layer-update.ts";
 import { OPERATION_SENDINGS } from "../../coordinator/operations.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
 import type { TileIndex } from "../../grid/grid-set.ts";

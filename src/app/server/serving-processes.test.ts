@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { startServing } from "../../../test/support/serving.ts";
+import { startServing } from "../../../test/support/server/serving.ts";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
 import { loadConfiguration } from "../../configuration/load.ts";

@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import type { Configuration } from "../../configuration/configuration.ts";
-import type { LoadConfiguration } from "../../configuration/in-force.ts";
+import type { LoadConfiguration } from "../../configuration/in-force/in-force.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { machineRandom } from "../../lib/random/machine-random.ts";
 import type { Refusal } from "../../lib/refusal.ts";

@@ -1,12 +1,13 @@
+import { corners, extentOf } from "../../grid/extent.ts";
 import { asZoom } from "../../grid/grid-set.ts";
-import { corners, gridSetOfDocument } from "../../grid/grid-set-document.ts";
+import { gridSetOfDocument } from "../../grid/grid-set-document.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import { DEFAULT_ENCODING } from "../../layer/encoding.ts";
+import type { ParameterFilter } from "../../layer/filter/parameter-filter.ts";
 import { formatOf } from "../../layer/format.ts";
 import { gridSubset } from "../../layer/grid-subset.ts";
 import { type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
-import type { ParameterFilter } from "../../layer/parameter-filter.ts";
 import { asLayerName } from "../../layer/tile-set.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import type { Received } from "./answer.ts";
@@ -36,12 +37,11 @@ export function remoteCatalogue({ layers, gridSets }: CatalogueAnswer): Catalogu
         const gridSet = grids.get(id);
         if (gridSet === undefined)
           throw new CommandFailure(`the answer of the server lacks its grid set ${id}`, EXIT.failure);
-        const [minX, minY, maxX, maxY] = bounds;
         const isWhole = corners(gridSet.extent).every((corner, n) => corner === bounds[n]);
         return gridSubset(gridSet, {
           zoomStart: asZoom(zoomStart),
           zoomStop: asZoom(zoomStop),
-          ...(isWhole ? {} : { extent: { minX, minY, maxX, maxY } }),
+          ...(isWhole ? {} : { extent: extentOf(bounds) }),
         });
       });
       return {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { startOrigin } from "../../../test/support/origin.ts";
-import { runProgram } from "../../../test/support/run-program.ts";
-import { startServer, type TestServer } from "../../../test/support/server.ts";
+import { runProgram } from "../../../test/support/server/run-program.ts";
+import { startServer, type TestServer } from "../../../test/support/server/server.ts";
+import { startOrigin } from "../../../test/support/upstream/origin.ts";
 
 let server: TestServer;
 let relay: Awaited<ReturnType<typeof startOrigin>>;

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { clientOf } from "../../../test/support/run-program.ts";
-import { ended, massTruncate, seed, startServer, type TestServer } from "../../../test/support/server.ts";
+import { clientOf } from "../../../test/support/server/run-program.ts";
+import { ended, massTruncate, seed, startServer, type TestServer } from "../../../test/support/server/server.ts";
 
 let server: TestServer;
 let guarded: TestServer;

@@ -1,8 +1,8 @@
 import { unlinkSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { clientOf } from "../../../test/support/run-program.ts";
-import { ended, seed, startServer, type TestServer, usage } from "../../../test/support/server.ts";
-import { scanStore } from "../../../test/support/store-scan.ts";
+import { clientOf } from "../../../test/support/server/run-program.ts";
+import { ended, seed, startServer, type TestServer, usage } from "../../../test/support/server/server.ts";
+import { scanStore } from "../../../test/support/stores/store-scan.ts";
 import { until } from "../../../test/support/until.ts";
 
 let server: TestServer;

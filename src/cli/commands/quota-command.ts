@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { VerificationView } from "../../ledger/verification-documents.ts";
+import type { VerificationView } from "../../ledger/counting/verification-documents.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import {

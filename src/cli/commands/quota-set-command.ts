@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { defined } from "../../lib/defined.ts";
-import type { Quota } from "../../quota/quota-configuration.ts";
-import { EXPIRATION_POLICIES } from "../../quota/quota-validation.ts";
+import type { Quota } from "../../quota/configuration/quota-configuration.ts";
+import { EXPIRATION_POLICIES } from "../../quota/configuration/quota-validation.ts";
 import {
   type AnswerFlags,
   parseAnswer,

@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { startOrigin } from "../../../test/support/origin.ts";
-import { PROGRAM } from "../../../test/support/program.ts";
-import { runProgram } from "../../../test/support/run-program.ts";
-import { startServer, type TestServer } from "../../../test/support/server.ts";
+import { PROGRAM } from "../../../test/support/server/program.ts";
+import { runProgram } from "../../../test/support/server/run-program.ts";
+import { startServer, type TestServer } from "../../../test/support/server/server.ts";
+import { startOrigin } from "../../../test/support/upstream/origin.ts";
 
 const CONFIGURATION = `
 users:

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
-import type { Quota } from "../../quota/quota-configuration.ts";
-import { parseQuotaSize, STORAGE_UNITS } from "../../quota/quota-validation.ts";
+import type { Quota } from "../../quota/configuration/quota-configuration.ts";
+import { parseQuotaSize, STORAGE_UNITS } from "../../quota/configuration/quota-validation.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
 

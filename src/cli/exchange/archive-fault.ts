@@ -1,5 +1,5 @@
+import { HALF_WORLD } from "../../grid/crs/web-mercator.ts";
 import { asZoom, type GridSet, matrixOf, sameSrs } from "../../grid/grid-set.ts";
-import { HALF_WORLD } from "../../grid/web-mercator.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { pmtilesType } from "./pmtiles-target.ts";

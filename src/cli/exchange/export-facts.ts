@@ -1,5 +1,5 @@
+import { latitudeAt, longitudeAt } from "../../grid/crs/web-mercator.ts";
 import { asTileRect, asZoom, type GridSet, rectExtent, type Zoom } from "../../grid/grid-set.ts";
-import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import type { GridSubset } from "../../layer/grid-subset.ts";
 import type { Layer } from "../../layer/layer.ts";

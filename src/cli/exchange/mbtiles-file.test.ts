@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "libsql";
 import { afterAll, expect, test } from "vitest";
-import { writeMbtiles } from "../../../test/support/archive-fixture.ts";
+import { writeMbtiles } from "../../../test/support/stores/archive-fixture.ts";
 import { gwcTileSetsIn } from "./gwc-tile-sets.ts";
 import { type MbtilesFile, openMbtilesFile } from "./mbtiles-file.ts";
 

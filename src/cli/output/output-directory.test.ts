@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runProgram } from "../../../test/support/run-program.ts";
+import { runProgram } from "../../../test/support/server/run-program.ts";
 
 test("a file in a directory that is not there is refused with both names, before a server is asked", async () => {
   const directory = join(tmpdir(), "nuthatch-not-there");

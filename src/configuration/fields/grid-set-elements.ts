@@ -1,4 +1,4 @@
-import { geoWebCacheUnitOf, unitOf } from "../../grid/units.ts";
+import { geoWebCacheUnitOf, unitOf } from "../../grid/crs/units.ts";
 import { fieldOf, isMapNode, map, numberOf } from "../gwc/document-node.ts";
 import { type Element, type Elements, type Form, type Keys, keysOf, rankOf } from "../gwc/element.ts";
 import { corners, decimal, doubles, flag, integer, text, texts } from "../gwc/forms.ts";

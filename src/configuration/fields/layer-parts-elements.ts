@@ -1,4 +1,4 @@
-import type { CaseRule } from "../../layer/parameter-filter.ts";
+import type { CaseRule } from "../../layer/filter/parameter-filter.ts";
 import type { FEED_OPERATIONS } from "../../layer/update-source.ts";
 import {
   type DocumentNode,

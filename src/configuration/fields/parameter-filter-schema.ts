@@ -6,7 +6,7 @@ import {
   legalValuesText,
   type NumberFilter,
   numberText,
-} from "../../layer/parameter-filter.ts";
+} from "../../layer/filter/parameter-filter.ts";
 import { repeats } from "../../lib/repeats.ts";
 import { anyText, either, expected, kinds, list, map, number, oneOf, optional, text, whole, wrong } from "./fields.ts";
 

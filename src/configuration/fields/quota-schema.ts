@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { repeats } from "../../lib/repeats.ts";
-import { quotaBytes } from "../../quota/quota-bytes.ts";
-import { DEFAULT_QUOTA, type Quota } from "../../quota/quota-configuration.ts";
-import { QUOTA_COUNTS } from "../../quota/quota-count.ts";
+import { quotaBytes } from "../../quota/configuration/quota-bytes.ts";
+import { DEFAULT_QUOTA, type Quota } from "../../quota/configuration/quota-configuration.ts";
+import { QUOTA_COUNTS } from "../../quota/configuration/quota-count.ts";
 import {
   CLEAN_UP_UNITS,
   checkQuotaSize,
@@ -10,7 +10,7 @@ import {
   parseQuotaSize,
   parseQuotaValue,
   STORAGE_UNITS,
-} from "../../quota/quota-validation.ts";
+} from "../../quota/configuration/quota-validation.ts";
 import { either, expected, extent, flag, list, map, number, oneOf, optional, text, whole, wrong } from "./fields.ts";
 
 const VALUE = "The size, in units.";

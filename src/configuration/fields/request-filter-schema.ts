@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { RequestFilter } from "../../layer/request-filter.ts";
+import type { RequestFilter } from "../../layer/filter/request-filter.ts";
 import { repeats } from "../../lib/repeats.ts";
 import {
   expected,

@@ -1,7 +1,9 @@
 import { isIP } from "node:net";
 import * as z from "zod";
 import { isUserName, ROLES } from "../../account/user.ts";
+import type { ReadonlyDeep } from "../../lib/readonly-deep.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
+import { QUOTA_FORMS, QUOTA_ROOTS } from "../../quota/configuration/quota-configuration.ts";
 import {
   either,
   expected,
@@ -89,13 +91,16 @@ export const HtpasswdSchema = map({
 });
 
 export const CompatSchema = map({
-  quotaRoot: oneOf(["cacheQuotaConfiguration", "gwcQuotaConfiguration", "org.geowebcache.diskquota.DiskQuotaConfig"])
+  quotaRoot: oneOf(QUOTA_ROOTS)
     .default("cacheQuotaConfiguration")
     .describe("The root element of the quota's document."),
-  quotaForm: oneOf(["value-units", "bytes"]).default("value-units").describe("The form of a quota in its document."),
+  quotaForm: oneOf(QUOTA_FORMS).default("value-units").describe("The form of a quota in its document."),
   wmtsCiteCompliant: flag
     .default(false)
     .describe(
       "WMTS by key and value refuses the requests that the conformance tests of the OGC require to be refused.",
     ),
 });
+
+export type ServerOptions = ReadonlyDeep<z.output<typeof ServerSchema>>;
+export type CompatOptions = z.output<typeof CompatSchema>;

@@ -6,14 +6,17 @@ import { readWholeFile } from "../../lib/file/read-whole-file.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
-import { applyQuotaChange, DEFAULT_QUOTA, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import {
+  applyQuotaChange,
+  DEFAULT_QUOTA,
+  type QuotaConfiguration,
+} from "../../quota/configuration/quota-configuration.ts";
 import { inspectArchive } from "../../source/archive/open-archive.ts";
 import { decodeQuotaChange } from "../gwc/codec/quota-codec.ts";
 import type { ConfiguredObject } from "../gwc/configured-object.ts";
 import type { ConfigurationProblem } from "../problem.ts";
 import { makeDefaultFiles } from "./default-files.ts";
-import { digestOf } from "./digest.ts";
-import { type FileLayout, layoutOf } from "./file-layout.ts";
+import { digestOf, type FileLayout, layoutOf } from "./file-layout.ts";
 import {
   type ArchiveNames,
   type FileContent,

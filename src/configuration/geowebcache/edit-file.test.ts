@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { realisticFile } from "../../../test/support/geowebcache-file.ts";
+import { realisticFile } from "../../../test/support/stores/geowebcache-file.ts";
 import { changedObjects, changesOf, type ObjectChange } from "../gwc/configured-object.ts";
 import { fieldOf, map, type RootedDocument } from "../gwc/document-node.ts";
 import { editBytes } from "./edit-bytes.ts";

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { encodingOf } from "../../body/body-text.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { ArchiveNames, FileContent } from "./read-file.ts";
@@ -79,3 +80,6 @@ export function layerTexts({ text, objects }: FileContent): readonly LayerText[]
   }
   return layers;
 }
+
+/** Returns the hash of a file, by which an edit of the file is recognised. */
+export const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

@@ -8,6 +8,7 @@ import { type ConfiguredObject, isDefaultStore, overriddenKey, SETTINGS } from "
 import { type RootedDocument, textOf } from "../gwc/document-node.ts";
 import { expiryWarnings, formatsLeftOut } from "../gwc/layer-fault.ts";
 import { type ListedKind, OBJECTS } from "../gwc/object-kinds.ts";
+import { KIND_NAMES } from "../gwc/object-origin.ts";
 import { FILE_ROOTS } from "../gwc/settings.ts";
 import { isStoreEnabled } from "../gwc/store-object.ts";
 import { upgraded } from "./upgrade.ts";
@@ -106,8 +107,6 @@ function contentOf(
   return fault === undefined ? ok({ text, objects, notes }) : malformed(fault);
 }
 
-const WORDS = { store: "blobStores: the store", gridSet: "gridSets: the grid set" } as const;
-
 /** Returns why GeoWebCache would not start with the stores and grid sets of a file. Undefined if it would. */
 function faultOfObjects(objects: readonly FileObject[], implied: readonly Field[]): string | undefined {
   const lines = new Map<string, number>();
@@ -117,7 +116,8 @@ function faultOfObjects(objects: readonly FileObject[], implied: readonly Field[
     if ((kind !== "store" && kind !== "gridSet") || (kind === "gridSet" && start === undefined && ofLayers.has(line)))
       continue;
     const first = lines.get(overriddenKey(object));
-    if (first !== undefined) return `${WORDS[kind]} ${name} stands twice, in line ${first} and in line ${line}`;
+    if (first !== undefined)
+      return `${OBJECTS[kind].container}: the ${KIND_NAMES[kind]} ${name} stands twice, in line ${first} and in line ${line}`;
     lines.set(overriddenKey(object), line);
   }
   const [standard, second] = objects.filter(isDefaultStore);

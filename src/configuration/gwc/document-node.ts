@@ -28,7 +28,7 @@ export interface MapNode {
 }
 
 /** A value of a document of GeoWebCache's configuration interface (`docs/reference/configuration-interface.md`). */
-export type DocumentNode = string | number | boolean | Double | ListNode | RepeatedNode | MapNode;
+export type DocumentNode = string | number | bigint | boolean | Double | ListNode | RepeatedNode | MapNode;
 export type NamedNode = readonly [name: string, node: DocumentNode];
 
 export const double = (value: number): Double => ({ kind: "double", value });
@@ -93,3 +93,23 @@ export function mapOf(node: MapNode, name: string): MapNode | undefined {
 /** Returns a scalar as a number. */
 export const numberOf = (node: DocumentNode): number =>
   typeof node === "object" && node.kind === "double" ? node.value : Number(node);
+
+/** A value without child elements. */
+type Scalar = Exclude<DocumentNode, ListNode | RepeatedNode | MapNode>;
+
+/** Returns the replacement of a scalar. `names` has the name of its element; for an item of a list the list comes first. */
+export type ScalarChange = (value: Scalar, names: readonly string[]) => DocumentNode;
+
+/** Returns a node with all its scalars, at any depth, replaced. */
+export const withScalars = (node: MapNode, change: ScalarChange): MapNode => ({
+  ...node,
+  fields: node.fields.map(([name, value]): NamedNode => [name, changedNode(value, [name], change)]),
+});
+
+function changedNode(node: DocumentNode, names: readonly string[], change: ScalarChange): DocumentNode {
+  if (typeof node !== "object" || node.kind === "double") return change(node, names);
+  if (node.kind === "map") return withScalars(node, change);
+  if (node.kind === "repeated") return { ...node, items: node.items.map((item) => changedNode(item, names, change)) };
+  const items = node.items.map(([name, item]): NamedNode => [name, changedNode(item, [...names, name], change)]);
+  return { ...node, items };
+}

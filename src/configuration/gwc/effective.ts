@@ -1,5 +1,8 @@
+import type { Content } from "../../lib/is-map.ts";
 import { type DocumentNode, fieldOf, type MapNode, type NamedNode, type RootedDocument } from "./document-node.ts";
-import { INHERITED } from "./layer-object.ts";
+import { INHERITED, layerContent } from "./layer-object.ts";
+import { type ListedKind, OBJECTS } from "./object-kinds.ts";
+import { ownContent } from "./own-document.ts";
 
 /** The elements of layers in which GeoWebCache replaces variables. In stores it replaces them in all elements. */
 const WITH_VARIABLES = ["httpUsername", "httpPassword"];
@@ -12,7 +15,7 @@ export const replacedVariables = (env: Readonly<Record<string, string | undefine
   env["ALLOW_ENV_PARAMETRIZATION"] === "true" ? env : undefined;
 
 /** Returns a layer with inherited values of the settings, and with its variables replaced. */
-export function effectiveLayer(
+function effectiveLayer(
   { root, node }: RootedDocument,
   settings: MapNode | undefined,
   variables: ReplacedVariables,
@@ -35,7 +38,7 @@ export function effectiveLayer(
 }
 
 /** Returns a store with its variables replaced. */
-export const effectiveStore = ({ root, node }: RootedDocument, variables: ReplacedVariables): RootedDocument => ({
+const effectiveStore = ({ root, node }: RootedDocument, variables: ReplacedVariables): RootedDocument => ({
   root,
   node: { ...node, fields: node.fields.map(([name, value]): NamedNode => [name, replaced(value, variables)]) },
 });
@@ -46,4 +49,17 @@ function replaced(value: DocumentNode, variables: ReplacedVariables): DocumentNo
   return value.replace(/\$\{([^}:]+)(?::([^}]*))?\}/g, (whole, name: string, standard: string | undefined) => {
     return variables[name] ?? standard ?? whole;
   });
+}
+
+/** Returns an object with the values in force, in the form of the configuration file. */
+export function effectiveContent(
+  kind: ListedKind,
+  document: RootedDocument,
+  settings: MapNode | undefined,
+  variables: ReplacedVariables,
+): Content {
+  const own = ownContent(document);
+  if (own !== undefined) return own;
+  if (kind === "layer") return layerContent(effectiveLayer(document, settings, variables));
+  return OBJECTS[kind].contentOf(kind === "store" ? effectiveStore(document, variables) : document);
 }

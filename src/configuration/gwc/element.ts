@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type * as z from "zod";
+import type { Content } from "../../lib/is-map.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import type { ReadonlyDeep } from "../../lib/readonly-deep.ts";
-import type { Content } from "./content.ts";
 import { type DocumentNode, fieldOf, isMapNode, type MapNode, type NamedNode } from "./document-node.ts";
 
 /** The type of an element of a document. */

@@ -1,9 +1,9 @@
 import { OGC_PIXEL_METERS } from "../../grid/create-grid-set.ts";
+import { doubtfulUnit } from "../../grid/crs/units.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import { gridSetDocument as gridSetKeys } from "../../grid/grid-set-document.ts";
-import { doubtfulUnit } from "../../grid/units.ts";
+import type { Content } from "../../lib/is-map.ts";
 import { GRID_SET } from "../fields/grid-set-elements.ts";
-import type { Content } from "./content.ts";
 import type { RootedDocument } from "./document-node.ts";
 import { contentOf, nodeOf } from "./element.ts";
 import { ownContent } from "./own-document.ts";

@@ -1,8 +1,7 @@
 import type { Layer } from "../../layer/layer.ts";
-import { isMap } from "../../lib/is-map.ts";
+import { type Content, isMap } from "../../lib/is-map.ts";
 import { LAYERS, WMS_LAYER } from "../fields/layer-elements.ts";
 import { layerConfigurationWithSecrets } from "../layer-configuration.ts";
-import type { Content } from "./content.ts";
 import {
   type DocumentNode,
   fieldOf,

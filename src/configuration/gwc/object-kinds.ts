@@ -1,8 +1,8 @@
+import type { Content } from "../../lib/is-map.ts";
 import { GRID_SET } from "../fields/grid-set-elements.ts";
 import { LAYERS } from "../fields/layer-elements.ts";
 import { BLOB_STORES } from "../fields/store-elements.ts";
 import type { ObjectKind } from "./configured-object.ts";
-import type { Content } from "./content.ts";
 import type { RootedDocument } from "./document-node.ts";
 import { type Elements, mapTypes, pathIn } from "./element.ts";
 import { gridSetContent } from "./grid-set-object.ts";

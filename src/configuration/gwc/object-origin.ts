@@ -1,7 +1,9 @@
-import type { ConfiguredObject, ObjectKind } from "./configured-object.ts";
+import type { Origin } from "../problem.ts";
+import { type ConfiguredObject, documentOf, type ObjectKind } from "./configured-object.ts";
 import { OBJECTS } from "./object-kinds.ts";
 
-const KIND_NAMES: Readonly<Record<ObjectKind, string>> = {
+/** The word for each kind in messages. */
+export const KIND_NAMES: Readonly<Record<ObjectKind, string>> = {
   layer: "layer",
   gridSet: "grid set",
   store: "store",
@@ -9,6 +11,7 @@ const KIND_NAMES: Readonly<Record<ObjectKind, string>> = {
 };
 
 const MADE = " that was made over HTTP";
+/** Matches an origin that names an object. The path of its problem then begins with an index in a list. */
 const OBJECT = new RegExp(
   `^(?:.*: )?the (?:${Object.values(KIND_NAMES).join("|")}) "(?:[^"\\\\]|\\\\.)*"(?:${MADE})?$`,
   "s",
@@ -31,9 +34,6 @@ export function originOfObject(
   return `${file.file}${file.line === undefined ? "" : `, line ${file.line}`}: ${object}`;
 }
 
-/** Returns whether an origin names an object. The path of its problem then begins with an index in a list. */
-export const isOriginOfObject = (origin: string): boolean => OBJECT.test(origin);
-
 /** The path and message of a problem. */
 interface Placed {
   readonly path: string;
@@ -43,17 +43,35 @@ interface Placed {
 /**
  * Returns the path of a problem inside its object, and the message with that path. Undefined if the problem does not
  * concern an object.
+ * @param file the origin of the problem; absent if each problem of a section concerns an object
  * @param names whether the path names the elements of GeoWebCache's document or the keys of the configuration file
  */
 export function inObject(
-  { file, path, message }: Placed & { readonly file: string },
+  { file, path, message }: Placed & { readonly file?: string },
   names: "elements" | "keys",
 ): Placed | undefined {
   const [own = "", section] = /^(\w+)\[\d+\]\.?/.exec(path) ?? [];
   const kind = Object.values(OBJECTS).find((one) => one.section === section);
-  if (kind === undefined || !isOriginOfObject(file)) return undefined;
+  if (kind === undefined || (file !== undefined && !OBJECT.test(file))) return undefined;
   const inner = path.slice(own.length);
   const element = names === "elements" ? kind.pathOf(inner) : inner;
   const sentence = message.startsWith(path) ? message.slice(path.length) : `: ${message}`;
   return { path: element, message: element === "" ? sentence.replace(/^: /, "") : `${element}${sentence}` };
+}
+
+/** Returns where a layer is configured: a file, or the document of a request. Undefined for a demo layer. */
+export function layerOrigin(
+  {
+    layerOrigins,
+    objects,
+    geowebcache,
+  }: {
+    readonly layerOrigins: ReadonlyMap<string, Origin>;
+    readonly objects: readonly ConfiguredObject[];
+    readonly geowebcache?: { readonly file: string };
+  },
+  name: string,
+): Pick<Origin, "file" | "line"> | undefined {
+  if (documentOf(objects, "layer", name) === undefined) return layerOrigins.get(name);
+  return { file: geowebcache?.file ?? originOfObject({ kind: "layer", name }) };
 }

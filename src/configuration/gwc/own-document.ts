@@ -1,5 +1,4 @@
-import { isMap } from "../../lib/is-map.ts";
-import type { Content } from "./content.ts";
+import { type Content, isMap } from "../../lib/is-map.ts";
 import { map, type RootedDocument, textOf } from "./document-node.ts";
 
 /**

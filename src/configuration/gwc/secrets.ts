@@ -9,7 +9,17 @@ import {
   restoredPairs,
   secretPartAt,
 } from "../../lib/text/masked.ts";
-import { type DocumentNode, fieldOf, itemsIn, type MapNode, map, type NamedNode, textOf } from "./document-node.ts";
+import {
+  type DocumentNode,
+  fieldOf,
+  isMapNode,
+  itemsIn,
+  type MapNode,
+  map,
+  type NamedNode,
+  textOf,
+  withScalars,
+} from "./document-node.ts";
 
 /**
  * Who reads a document. `changer`: the user may change the object under `/rest` and reads all values back except
@@ -20,53 +30,24 @@ export type DocumentReader = "changer" | "reader";
 /** User names and parameters that a `changer` reads back. For a `reader` they are secrets. */
 const READ_BACK: ReadonlySet<string> = new Set(["httpUsername", "proxyUsername", "identity", "vendorParameters"]);
 
-const isMap = (node: DocumentNode | undefined): node is MapNode => typeof node === "object" && node.kind === "map";
-
 /** Returns a document with `***` for each secret, at any depth. */
-export const withoutSecrets = (node: MapNode, reader: DocumentReader): MapNode => ({
-  ...node,
-  fields: node.fields.map(([name, value]): NamedNode => [name, masked(name, value, reader)]),
-});
-
-function masked(name: string, value: DocumentNode, reader: DocumentReader): DocumentNode {
-  if (typeof value !== "object") return maskedScalar(name, value, reader);
-  switch (value.kind) {
-    case "double":
-      return secretPartAt([name]) === "value" ? MASKED : value;
-    case "list":
-      // The items of a list of addresses have names such as `string`, so the name of the list decides.
-      return {
-        ...value,
-        items: value.items.map(([item, inner]): NamedNode => [item, masked(nameOf(name, item), inner, reader)]),
-      };
-    case "repeated":
-      return { ...value, items: value.items.map((item) => masked(name, item, reader)) };
-    case "map":
-      return withoutSecrets(value, reader);
-  }
-}
+export const withoutSecrets = (node: MapNode, reader: DocumentReader): MapNode =>
+  withScalars(node, (value, names) => {
+    const secret = names.find((name) => secretPartAt([name]) !== undefined);
+    if (secret === undefined || value === "" || (reader === "changer" && READ_BACK.has(secret))) return value;
+    const part = secretPartAt([secret]);
+    if (part === "value") return MASKED;
+    if (typeof value === "object") return value;
+    const text = String(value);
+    if (part === "values") return maskedPairs(text);
+    const address = maskedAddress(text);
+    if (reader === "reader") return address;
+    // A `changer` reads the query of an address back, but not the credentials before the host.
+    const query = text.indexOf("?");
+    return query < 0 ? address : address.slice(0, address.indexOf("?")) + text.slice(query);
+  });
 
 const nameOf = (name: string, item: string): string => (secretPartAt([name]) === undefined ? item : name);
-
-function maskedScalar(name: string, value: string | number | boolean, reader: DocumentReader): DocumentNode {
-  const part = secretPartAt([name]);
-  if (part === undefined || value === "" || (reader === "changer" && READ_BACK.has(name))) return value;
-  const text = String(value);
-  switch (part) {
-    case "value":
-      return MASKED;
-    case "values":
-      return maskedPairs(text);
-    case "origin":
-    case "address": {
-      const address = maskedAddress(text);
-      if (reader === "reader") return address;
-      // A `changer` reads the query of an address back, but not the credentials before the host.
-      const query = text.indexOf("?");
-      return query < 0 ? address : address.slice(0, address.indexOf("?")) + text.slice(query);
-    }
-  }
-}
 
 /** Reports a masked secret without a present value: the path of the element, and the reason. */
 export type MissingSecret = (path: string, expected: string) => void;
@@ -103,7 +84,8 @@ function filled(name: string, value: DocumentNode, before: DocumentNode | undefi
   const { at, isSameServer, missing } = place;
   if (typeof value === "string") return filledText(name, value, before, place);
   if (typeof value !== "object" || value.kind === "double") return value;
-  if (value.kind === "map") return withSecrets(value, isMap(before) ? before : undefined, missing, at, isSameServer);
+  if (value.kind === "map")
+    return withSecrets(value, isMapNode(before) ? before : undefined, missing, at, isSameServer);
   const items = value.kind === "list" ? value.items.map(([, item]) => item) : value.items;
   const present = new PresentItems(itemsIn(before), items.length, plainOf);
   const addresses = new PresentAddresses(() => textsIn(before));
@@ -174,7 +156,7 @@ function serversOf(node: MapNode): readonly string[] {
 
 /** Returns a node without its secrets, to compare nodes whose secrets are masked. */
 const plainOf = (node: DocumentNode): DocumentNode => {
-  if (!isMap(node)) return node;
+  if (!isMapNode(node)) return node;
   const { fields, attributes } = withoutSecrets(node, "reader");
   return map(
     fields.filter(([name]) => secretPartAt([name]) !== "value"),

@@ -1,7 +1,7 @@
 import type { ServiceInformation } from "../../layer/service-information.ts";
 import { defined } from "../../lib/defined.ts";
+import type { Content } from "../../lib/is-map.ts";
 import { FILE_SETTINGS_ELEMENTS, SERVICE_INFORMATION, SETTINGS_ELEMENTS } from "../fields/settings-elements.ts";
-import type { Content } from "./content.ts";
 import {
   type DocumentNode,
   fieldOf,

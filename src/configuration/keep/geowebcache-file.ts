@@ -5,9 +5,9 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
-import { digestOf } from "../geowebcache/digest.ts";
 import type { ReadXmlFile } from "../geowebcache/directory.ts";
 import { editBytes } from "../geowebcache/edit-bytes.ts";
+import { digestOf } from "../geowebcache/file-layout.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";
 
 /** The most copies of earlier files in the directory. */

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { DEFAULT_QUOTA, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import { DEFAULT_QUOTA, type QuotaConfiguration } from "../../quota/configuration/quota-configuration.ts";
 import { GeoWebCacheQuotaFile } from "./geowebcache-quota-file.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-quota-file-"));

@@ -6,12 +6,12 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import { conflict, type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { parseXml } from "../../lib/text/xml-element.ts";
-import { QUOTA_FIELDS, type Quota, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
-import { digestOf } from "../geowebcache/digest.ts";
+import { QUOTA_FIELDS, type QuotaConfiguration } from "../../quota/configuration/quota-configuration.ts";
 import { decodeQuotaFile, QUOTA, withoutUnknown } from "../geowebcache/directory.ts";
+import { digestOf } from "../geowebcache/file-layout.ts";
 import { Splices } from "../geowebcache/splices.ts";
 import { elementText } from "../gwc/codec/encode-document.ts";
-import { type DocumentNode, type MapNode, map } from "../gwc/document-node.ts";
+import { quotaNode } from "../gwc/codec/quota-codec.ts";
 
 const INTERVAL = ["cacheCleanUpFrequency", "cacheCleanUpUnits"] as const;
 /** GeoWebCache's root element. Its fields have the order of the classic interface. */
@@ -87,7 +87,7 @@ export class GeoWebCacheQuotaFile implements QuotaFile {
 export const openQuotaFile = (directory: string): QuotaFile => new GeoWebCacheQuotaFile(join(directory, QUOTA));
 
 const newText = (quota: QuotaConfiguration): string =>
-  `<?xml version="1.0" encoding="utf-8"?>\n${elementText(ROOT, map(QUOTA_FIELDS.map((name) => [name, nodeOf(quota, name)])), "")}\n`;
+  `<?xml version="1.0" encoding="utf-8"?>\n${elementText(ROOT, quotaNode(quota, "value-units"), "")}\n`;
 
 /** Returns the text of a file with the changed fields replaced, and all other text unchanged. */
 function editedText(before: Buffer, quota: QuotaConfiguration): Result<string, string> {
@@ -104,43 +104,15 @@ function editedText(before: Buffer, quota: QuotaConfiguration): Result<string, s
   const changed = new Set<string>(QUOTA_FIELDS.filter((name) => !isDeepStrictEqual(present[name], quota[name])));
   // The file's interval may have another unit than the quota read from it, so value and unit are replaced together.
   if (INTERVAL.some((name) => changed.has(name))) for (const name of INTERVAL) changed.add(name);
-  for (const name of QUOTA_FIELDS) {
+  for (const [name, node] of quotaNode(quota, "value-units").fields) {
     if (!changed.has(name)) continue;
-    const content = (indent: string): string => elementText(name, nodeOf(quota, name), indent);
+    const content = (indent: string): string => elementText(name, node, indent);
     const element = root.value.children.find((child) => child.name === name);
     if (element === undefined) splices.insert(root.value, name, QUOTA_FIELDS, content);
     else splices.replace(element, content);
   }
   return ok(splices.result());
 }
-
-function nodeOf(quota: QuotaConfiguration, name: (typeof QUOTA_FIELDS)[number]): DocumentNode {
-  switch (name) {
-    case "globalQuota":
-      return sizeNode(quota.globalQuota);
-    case "layerQuotas":
-      return {
-        kind: "list",
-        items: quota.layerQuotas.map(({ layer, expirationPolicyName, quota: size }) => [
-          "LayerQuota",
-          map([
-            ["layer", layer],
-            ["expirationPolicyName", expirationPolicyName],
-            ["quota", sizeNode(size)],
-          ]),
-        ]),
-      };
-    default:
-      return quota[name];
-  }
-}
-
-/** GeoWebCache reads `value` before `units`. */
-const sizeNode = ({ value, units }: Quota): MapNode =>
-  map([
-    ["value", value],
-    ["units", units],
-  ]);
 
 function replaceFile(file: string, bytes: Buffer): void {
   const temporary = `${file}.new`;

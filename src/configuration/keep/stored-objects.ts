@@ -1,6 +1,6 @@
 import { asLayerName, type LayerName } from "../../layer/tile-set.ts";
 import { type Database, text } from "../../state/database.ts";
-import { replacing } from "../../state/dialect.ts";
+import { upsert } from "../../state/statements.ts";
 import type { Tables } from "../../state/tables.ts";
 import type { MassTruncationService } from "../../truncation/mass-truncation-service.ts";
 import { type ConfiguredObject, OBJECT_KINDS, type ObjectChange } from "../gwc/configured-object.ts";
@@ -50,9 +50,7 @@ function storeChange(db: Database, { kind, name, document, isInFile }: ObjectCha
     db.prepare("DELETE FROM configured_object WHERE kind = ? AND name = ?").run(kind, name);
     return;
   }
-  db.prepare(
-    `INSERT INTO configured_object (kind, name, document) VALUES (?, ?, ?) ${replacing(["kind", "name"], ["document"])}`,
-  ).run(kind, name, JSON.stringify(document ?? null));
+  upsert(db, "configured_object", ["kind", "name"], { kind, name, document: JSON.stringify(document ?? null) });
 }
 
 /** Returns the removed layers whose tiles have not been truncated yet. */

@@ -1,4 +1,4 @@
-import type { ActiveJob } from "../../jobs/active-job.ts";
+import type { ActiveJob } from "../../jobs/active/active-job.ts";
 import { JobLog } from "../../jobs/job-log.ts";
 import { JobRunner } from "../../jobs/job-runner.ts";
 import { JobStop } from "../../jobs/job-stop.ts";
@@ -11,7 +11,9 @@ import { StoreWait, waitingForStore } from "../../jobs/wait/store-wait.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
 import type { RenderFailure } from "../../render/render-order.ts";
-import type { Webhooks } from "../../webhook/webhooks.ts";
+import { WebhookOutbox } from "../../webhook/webhook-outbox.ts";
+import { createWebhookPost } from "../../webhook/webhook-post.ts";
+import { Webhooks } from "../../webhook/webhooks.ts";
 import type { BuildContext } from "../coordinator-parts.ts";
 import type { QuotaParts } from "./build-quota.ts";
 import type { TruncationParts } from "./build-truncations.ts";
@@ -23,6 +25,14 @@ export interface JobContext extends BuildContext {
   /** The deliveries to webhooks. */
   readonly deliveries: Webhooks;
 }
+
+/** Builds the deliveries of job events to webhooks. */
+export const buildWebhooks = (context: BuildContext): Webhooks =>
+  new Webhooks({
+    ...context,
+    outbox: new WebhookOutbox(context.db),
+    post: createWebhookPost(context.clock),
+  });
 
 export type JobParts = ReturnType<typeof buildJobs>;
 
@@ -42,13 +52,14 @@ export function buildJobs(context: JobContext) {
     jobs,
     seeding: waitingForState(buildSeeding(context, jobs), waits),
     truncation: waitingForState(
-      waitingForStore(buildTruncating(context), new StoreWait({ ...context, stop: waits.stop, options })),
+      waitingForStore(
+        new Truncating({ ...context, ...truncations }),
+        new StoreWait({ ...context, stop: waits.stop, options }),
+      ),
       waits,
     ),
     storedMetatiles: (tileSet, walk) => ledger.storedMetatiles(tileSet, walk),
     options,
-    persist: (also) => state.write(also),
-    onRollback: (undo) => db.onRollback(undo),
     beforeAbort: () => quota.enforcer.cleanUp(),
     announce: (moment, layer, view) => deliveries.announce(moment, layer, view),
     report: (job, waitReason) => {
@@ -62,14 +73,12 @@ export function buildJobs(context: JobContext) {
     ...context,
     jobs,
     options,
-    persist: (also) => state.write(also),
-    unsynced: (body) => db.unsynced(body),
   });
   return { jobs, runner, history };
 }
 
 function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
-  const { jobOptions, sharedStore, state, quota, truncations, adoption, clockRecord, store } = context;
+  const { jobOptions, sharedStore, quota, truncations, adoption, clockRecord, store } = context;
   const failures = new RepeatedLog((fields) => context.log.warn("tiles of jobs have failed", fields));
   context.closing.addEventListener("abort", () => failures.close(), { once: true });
   return new Seeding({
@@ -79,14 +88,12 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
     sharedStore: (layer) => sharedStore() || adoption.isChecking(layer),
     latestMs: () => clockRecord.latestMs(),
     options: jobOptions,
-    persist: (also) => state.writeAll(also),
     reservations: {
       allocated: (bytes, layer) => store.allocated(bytes, layer),
       begin: (layer) => quota.reservations.begin(layer, "seed"),
       tryReserve: (reservation, size) => quota.enforcer.tryReserve(reservation, size),
       reserve: quota.admit,
     },
-    marksCommitted: (layer) => state.marksCommitted(layer),
     failedTiles: (layer, failure, tiles) =>
       failures.add(`${layer}\n${failure.failure}`, failedTiles(layer, failure), tiles),
   });
@@ -94,19 +101,3 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
 
 /** Returns the fields of a log line about failed tiles, with the message of the last failure. */
 const failedTiles = (layer: LayerName, { failure, message }: RenderFailure) => ({ layer, class: failure, message });
-
-function buildTruncating(context: JobContext): Truncating {
-  const { db, renders, state, truncations } = context;
-  const { ledgerTruncations, reclaim } = truncations;
-  return new Truncating({
-    ...context,
-    ledgerTruncations,
-    marksCommitted: (layer) => state.marksCommitted(layer),
-    clearLayer: (layer) => renders.clearLayer(layer),
-    saveCounts: (undo) => {
-      db.onRollback(undo);
-      state.saveJobs();
-    },
-    sweep: () => reclaim.sweep(),
-  });
-}

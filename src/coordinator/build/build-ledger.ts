@@ -5,10 +5,10 @@ import { configuredObjectTables } from "../../configuration/keep/stored-objects.
 import { feedTables } from "../../feed/feed-store.ts";
 import { jobTables } from "../../jobs/record/job-tables.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { type AdoptedLayer, adoptionTables } from "../../ledger/adoption.ts";
+import { type AdoptedLayer, adoptionTables } from "../../ledger/counting/adoption.ts";
 import { Ledger } from "../../ledger/ledger.ts";
 import { ledgerTables } from "../../ledger/ledger-tables.ts";
-import { quotaTables } from "../../quota/quota-store.ts";
+import { quotaTables } from "../../quota/configuration/quota-store.ts";
 import { usageTrendTables } from "../../quota/usage-trend.ts";
 import { scheduleTables } from "../../schedule/schedule-store.ts";
 import { clockTables } from "../../state/clock-record.ts";

@@ -1,9 +1,9 @@
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import { Disks } from "../../quota/disks.ts";
+import { QuotaStore } from "../../quota/configuration/quota-store.ts";
+import { Disks } from "../../quota/disk/disks.ts";
 import { Enforcer } from "../../quota/enforcer.ts";
 import { EvictedCells } from "../../quota/evicted-cells.ts";
 import { Eviction } from "../../quota/eviction.ts";
-import { QuotaStore } from "../../quota/quota-store.ts";
 import { type Reservation, Reservations } from "../../quota/reservations.ts";
 import { UsageTrend } from "../../quota/usage-trend.ts";
 import type { Admission, StoredSize } from "../../render/admission.ts";
@@ -55,20 +55,13 @@ export function buildQuota(context: BuildContext) {
 }
 
 /** Builds the accounting of the tiles that renderers write. */
-export function buildUserWrites({ ledger, store, state, log, closing }: BuildContext, quota: QuotaParts): UserWrites {
-  const { reservations, admit, disks, enforcer } = quota;
+export function buildUserWrites(context: BuildContext, quota: QuotaParts): UserWrites {
+  const { log, closing } = context;
   const storeFaults = new RepeatedLog((fields) => log.error("rendered tiles cannot be stored", fields));
   closing.addEventListener("abort", () => storeFaults.close(), { once: true });
   return new UserWrites({
-    ledger,
-    reservations,
-    admit,
-    reserveAhead: (reservation, size) => enforcer.reserveAhead(reservation, size),
-    allocated: (bytes, layer) => store.allocated(bytes, layer),
-    stored: (layer, size) => disks.wrote(layer, size),
-    marksCommitted: (layer) => state.marksCommitted(layer),
-    notStored: () => void enforcer.notStored++,
+    ...context,
+    ...quota,
     storeFault: (layer, reason) => storeFaults.add(layer, { layer, reason }),
-    fault: (error) => state.fault(error),
   });
 }

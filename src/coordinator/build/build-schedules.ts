@@ -1,3 +1,5 @@
+import { FeedStore } from "../../feed/feed-store.ts";
+import { Feeds } from "../../feed/feeds.ts";
 import type { JobRunner } from "../../jobs/job-runner.ts";
 import type { JobStore } from "../../jobs/record/job-store.ts";
 import type { JobCounter } from "../../plan/job/job-counter.ts";
@@ -16,21 +18,36 @@ export function buildSchedules(
   { runner, jobs }: { readonly runner: JobRunner; readonly jobs: JobStore },
   counter: JobCounter,
 ) {
-  const { db, jobOptions: options, publish, state } = context;
-  const persist = (also?: () => void): void => state.write(also);
+  const { db, jobOptions: options, publish } = context;
   const changed = (name: string): void => publish({ kind: "schedule", name });
   const schedules = new ScheduleStore(db);
   const windows = new RunWindows({ ...context, runner, hours: (name) => schedules.hours(name) });
-  const runs = new ScheduleRuns({ ...context, schedules, runner, windows, counter, options, persist, changed });
+  const runs = new ScheduleRuns({ ...context, schedules, runner, windows, counter, options, changed });
   const parts = {
     ...context,
     schedules,
     runs,
     windows,
     options,
-    persist,
     changed,
     endings: (ids: readonly number[]) => jobs.endings(ids),
   };
   return { windows, scheduler: new Scheduler(parts), service: new ScheduleService(parts) };
 }
+
+/** Builds the polling of feeds. The first poll loads the code that reads feeds over HTTP. */
+export const buildFeeds = (
+  context: BuildContext,
+  { runner, windows }: Pick<ScheduleParts, "windows"> & { readonly runner: JobRunner },
+  counter: JobCounter,
+): Feeds =>
+  new Feeds({
+    ...context,
+    store: new FeedStore(context.db),
+    runner,
+    windows,
+    counter,
+    options: context.jobOptions,
+    fetch: async (url, source, signal) =>
+      (await import("../../feed/fetch-feed.ts")).fetchFeed(context.clock, url, source, signal),
+  });

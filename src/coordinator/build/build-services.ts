@@ -1,26 +1,23 @@
 import { AccountService } from "../../account/account-service.ts";
 import { SessionService } from "../../account/session-service.ts";
 import { ActivityService } from "../../activity/activity-service.ts";
-import type { Feeds } from "../../feed/feeds.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import { JobCounter } from "../../plan/job/job-counter.ts";
 import { ExportService } from "../copy/export-service.ts";
 import { ImportService } from "../copy/import-service.ts";
 import { StoreCopies } from "../copy/store-copies.ts";
-import { CoverageService } from "../coverage-service.ts";
-import { EstimateService } from "../estimate-service.ts";
-import { JobLists } from "../job-lists.ts";
-import { JobService } from "../job-service.ts";
+import { CoverageService } from "../coverage/coverage-service.ts";
+import { TileChanges } from "../coverage/tile-changes.ts";
+import { EstimateService } from "../jobs/estimate-service.ts";
+import { JobLists } from "../jobs/job-lists.ts";
+import { JobService } from "../jobs/job-service.ts";
 import { MetricsService } from "../metrics-service.ts";
-import type { Services } from "../operations.ts";
-import { QuotaService } from "../quota-service.ts";
-import { TileChanges } from "../tile-changes.ts";
-import { UsageService } from "../usage-service.ts";
+import { QuotaService } from "../usage/quota-service.ts";
+import { UsageService } from "../usage/usage-service.ts";
 import type { UserWrites } from "../user-writes.ts";
-import { buildFeeds } from "./build-feeds.ts";
 import type { JobContext, JobParts } from "./build-jobs.ts";
-import { buildSchedules, type ScheduleParts } from "./build-schedules.ts";
+import { buildFeeds, buildSchedules } from "./build-schedules.ts";
 
 /** The parts that the builder of services uses. */
 export interface ServiceContext extends JobContext {
@@ -29,22 +26,11 @@ export interface ServiceContext extends JobContext {
 }
 
 /** Builds the services behind the operations, and the schedules. */
-export function buildServices(context: ServiceContext): {
-  readonly services: Services;
-  readonly schedules: ScheduleParts;
-  readonly feeds: Feeds;
-} {
+export function buildServices(context: ServiceContext) {
   const { ledger, publish, jobs, quota, truncations } = context;
   const counted = countedTiles(context);
   const counter = new JobCounter({ ledger, ...counted });
   const schedules = buildSchedules(context, jobs, counter);
-  const jobService = new JobService({
-    ...context,
-    ...jobs,
-    windows: schedules.windows,
-    counter,
-    deleted: (id) => publish({ kind: "forgotten", id }),
-  });
   const jobLists = new JobLists({ ...context, ...jobs });
   const answered = {
     ...context,
@@ -59,8 +45,14 @@ export function buildServices(context: ServiceContext): {
     truncations: truncations.ledgerTruncations,
     expire: (layer) => truncations.service.truncate({ type: "truncateLayer", mode: "soft", layer }, null),
   });
-  const services: Services = {
-    jobs: jobService,
+  const services = {
+    jobs: new JobService({
+      ...context,
+      ...jobs,
+      windows: schedules.windows,
+      counter,
+      deleted: (id) => publish({ kind: "forgotten", id }),
+    }),
     jobLists,
     estimates: new EstimateService({ ...answered, counter, jobs: (filter) => jobLists.jobs(filter) }),
     schedules: schedules.service,
@@ -90,10 +82,9 @@ export function buildServices(context: ServiceContext): {
     sessions,
     activity: new ActivityService({
       ...context,
-      fault: (error) => context.state.fault(error),
       written: (entry) => publish({ kind: "activity", entry }),
     }),
-    accounts: new AccountService({ ...context, sessions, fault: (error) => context.state.fault(error) }),
+    accounts: new AccountService({ ...context, sessions }),
   };
   return { services, schedules, feeds: buildFeeds(context, { ...jobs, ...schedules }, counter) };
 }
@@ -103,7 +94,7 @@ function countedTiles({ ledger, adoption, clock }: ServiceContext) {
   return {
     /** Counts all cells that a crash left open. */
     async recounted(): Promise<void> {
-      while (ledger.recountSome(16)) await turn(clock);
+      while (ledger.doubted.countSome(16)) await turn(clock);
     },
     /** Returns whether all tiles of a layer have been counted. */
     isCounted(layer: LayerName): boolean {

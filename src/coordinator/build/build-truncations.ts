@@ -28,7 +28,7 @@ export function buildTruncations(context: BuildContext, enforcer: Pick<Enforcer,
     ...context,
     truncations: records,
     ledgerTruncations,
-    sweep: () => reclaim.sweep(),
+    reclaim,
     changed: (truncation) => context.publish({ kind: "truncation", truncation }),
     hasTilesOnDisk: (name) => {
       const layer = catalogue().layers.get(name);

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
-import { createMemoryStore, unconditionally } from "../../../test/support/memory-store.ts";
+import { createMemoryStore, unconditionally } from "../../../test/support/stores/memory-store.ts";
 import { rectHolds, type TileIndex, type TileRect } from "../../grid/grid-set.ts";
 import { tileList } from "../../grid/tile-list.ts";
 import { Ledger } from "../../ledger/ledger.ts";
 import { ledgerTables } from "../../ledger/ledger-tables.ts";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { openDatabase } from "../../state/embedded-database.ts";
 import { StoreError } from "../../store/tile-store.ts";
 import { type ExportPageRequest, ExportService } from "./export-service.ts";
@@ -25,7 +26,7 @@ const nameOf = ({ z, x, y }: TileIndex): string => `${z}/${x}/${y}`;
 
 /** Returns a service over a ledger and a store with these tiles. The content of a tile is its name. */
 async function serviceOf(name: string, tiles: readonly TileIndex[]) {
-  const db = openDatabase(join(directory, name));
+  const db = openDatabase(join(directory, name), machineDisk);
   db.createTables([ledgerTables]);
   const store = createMemoryStore();
   const ledger = new Ledger({ db, store, boot: "boot", clock: new ManualClock(1_000) });

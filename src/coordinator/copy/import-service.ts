@@ -1,13 +1,14 @@
-import { asTileRect, type TileIndex, type TileRect, type Zoom } from "../../grid/grid-set.ts";
+import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { CELL_SIDE, type LayerName, type TileSet } from "../../layer/tile-set.ts";
+import type { LayerName, TileSet } from "../../layer/tile-set.ts";
+import { blockOf, cellOf, cellRectOf } from "../../ledger/blocks/block.ts";
 import type { OpenCells } from "../../ledger/cells/cell-writers.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import { type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { Disks } from "../../quota/disks.ts";
+import type { Disks } from "../../quota/disk/disks.ts";
 import type { Enforcer } from "../../quota/enforcer.ts";
 import type { Reservation, Reservations } from "../../quota/reservations.ts";
 import type { StoredSize } from "../../render/admission.ts";
@@ -229,20 +230,11 @@ function failureOf({ stale, storeFailure }: StoredTiles): Refusal | undefined {
 function cellsOf(tiles: readonly ImportedTile[]): readonly CellTiles[] {
   const cells = new Map<string, CellTiles>();
   for (const tile of tiles) {
-    const [cx, cy] = [Math.floor(tile.x / CELL_SIDE), Math.floor(tile.y / CELL_SIDE)];
-    const key = `${tile.z}/${cx}/${cy}`;
-    const cell = cells.get(key) ?? { rect: cellRect(tile.z, cx, cy), tiles: [] };
-    cells.set(key, cell);
-    cell.tiles.push(tile);
+    const [block, cell] = [{ z: tile.z, bx: blockOf(tile.x), by: blockOf(tile.y) }, cellOf(tile.x, tile.y)];
+    const key = `${block.z}/${block.bx}/${block.by}/${cell}`;
+    const known = cells.get(key) ?? { rect: cellRectOf(block, cell), tiles: [] };
+    cells.set(key, known);
+    known.tiles.push(tile);
   }
   return [...cells.values()];
 }
-
-const cellRect = (z: Zoom, cx: number, cy: number): TileRect =>
-  asTileRect({
-    z,
-    minX: cx * CELL_SIDE,
-    minY: cy * CELL_SIDE,
-    maxX: (cx + 1) * CELL_SIDE - 1,
-    maxY: (cy + 1) * CELL_SIDE - 1,
-  });

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { idleRenders } from "../../../test/support/idle-renders.ts";
-import { inDirectory } from "../../../test/support/in-directory.ts";
-import { createMemoryStore, unconditionally } from "../../../test/support/memory-store.ts";
-import { openTestDatabase } from "../../../test/support/test-database.ts";
+import { idleRenders } from "../../../test/support/jobs/idle-renders.ts";
+import { openTestDatabase } from "../../../test/support/postgres/test-database.ts";
+import { inDirectory } from "../../../test/support/stores/in-directory.ts";
+import { createMemoryStore, unconditionally } from "../../../test/support/stores/memory-store.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
 import { Ledger } from "../../ledger/ledger.ts";
 import { ledgerTables } from "../../ledger/ledger-tables.ts";
@@ -66,7 +66,7 @@ function open(from: Store, to: Store, resumedFromMs?: number) {
     to,
     ledger,
     truncations,
-    isCounted: () => !ledger.recountSome(16),
+    isCounted: () => !ledger.doubted.countSome(16),
     renames: () => router.renames,
     hasSpace: async () => hasSpace,
     clock: machineClock,

@@ -1,6 +1,6 @@
 import { asTileRect, type TileRect, type TileX, type TileY, type Zoom } from "../../grid/grid-set.ts";
 import { type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
-import { blockOf, cellOf, cellRectOf } from "../../ledger/block.ts";
+import { blockOf, cellOf, cellRectOf } from "../../ledger/blocks/block.ts";
 import type { CellPosition } from "../../ledger/cells/cells.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { pagesOf } from "../../lib/pages.ts";
@@ -17,7 +17,7 @@ export interface LayerCopyParts {
   readonly layer: LayerName;
   readonly from: Store;
   readonly to: Store;
-  readonly ledger: Pick<Ledger, "tileSets" | "storedCells" | "writers" | "sumOf">;
+  readonly ledger: Pick<Ledger, "tileSets" | "storedCells" | "writers" | "sums">;
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   /** Returns whether all tiles of the layer have been counted. */
   readonly isCounted: () => boolean;
@@ -83,7 +83,7 @@ export class LayerCopy {
     return {
       state: this.#state,
       reason: this.#reason,
-      total: Number(this.#parts.ledger.sumOf(this.#parts.layer).tiles),
+      total: Number(this.#parts.ledger.sums.of(this.#parts.layer).tiles),
       tiles: this.#tiles,
       bytes: this.#bytes,
       copied: this.#copied,

@@ -5,8 +5,9 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import { deadline } from "../../lib/time/deadline.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { sleep } from "../../lib/time/sleep.ts";
-import { spaceOnDisk } from "../../quota/space-on-disk.ts";
+import { spaceOnDisk } from "../../quota/disk/space-on-disk.ts";
 import { bigInt, int, text } from "../../state/database.ts";
+import { insert } from "../../state/statements.ts";
 import type { OpenedStores } from "../../store/open-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { LedgerTruncations } from "../../truncation/truncations.ts";
@@ -130,8 +131,8 @@ export class StoreCopies {
     const begun = wanted.filter((layer) => !this.#running.has(layer));
     const startedMs = clock.now();
     db.transaction(() => {
-      const insert = db.prepare("INSERT INTO store_copy (layer, from_store, to_store, started_ms) VALUES (?, ?, ?, ?)");
-      for (const layer of begun) insert.run(layer, from, to, startedMs);
+      for (const layer of begun)
+        insert(db, "store_copy", { layer, from_store: from, to_store: to, started_ms: startedMs });
     });
     for (const layer of begun) this.#begin({ layer, from, to, startedMs });
     if (begun.length > 0) log.info("layers are being copied to another store", { from, to, layers: begun.length });
@@ -257,7 +258,7 @@ export class StoreCopies {
       from,
       to,
       renames: () => stores.renames,
-      isCounted: () => !this.#parts.ledger.recountSome(16) && this.#parts.isCounted(layer),
+      isCounted: () => !this.#parts.ledger.doubted.countSome(16) && this.#parts.isCounted(layer),
       hasSpace: () => this.#hasSpace(to),
       retryMs: RETRY_MS,
       ...(resumedFromMs === undefined ? {} : { resumedFromMs }),

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { User } from "../../account/user.ts";
-import type { ServerOptions } from "../../configuration/server-options.ts";
+import type { ServerOptions } from "../../configuration/fields/server-schema.ts";
 import type { Operations } from "../../coordinator/operations.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";

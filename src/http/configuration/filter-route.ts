@@ -1,8 +1,8 @@
 import { readDocument } from "../../body/document.ts";
 import { Fields, Problems } from "../../body/fields.ts";
 import { asGridSetName, asZoom, type GridSetName, type Zoom } from "../../grid/grid-set.ts";
+import type { FileFilter, RequestFilter } from "../../layer/filter/request-filter.ts";
 import { findSubset, type Layer } from "../../layer/layer.ts";
-import type { FileFilter, RequestFilter } from "../../layer/request-filter.ts";
 import { errorMessage } from "../../lib/error-code.ts";
 import { readZip, type ZipEntry } from "../../lib/file/zip.ts";
 import type { Refusal } from "../../lib/refusal.ts";

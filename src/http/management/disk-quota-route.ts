@@ -1,6 +1,6 @@
 import type { DocumentFormat } from "../../body/document.ts";
-import { decodeQuotaChange, encodeQuota, type QuotaRoot } from "../../configuration/gwc/codec/quota-codec.ts";
-import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import { decodeQuotaChange, encodeQuota } from "../../configuration/gwc/codec/quota-codec.ts";
+import type { QuotaConfiguration, QuotaRoot } from "../../quota/configuration/quota-configuration.ts";
 import { changeQuota } from "../quota-change.ts";
 import type { Answer } from "../reply.ts";
 import { prefersXml } from "../request.ts";

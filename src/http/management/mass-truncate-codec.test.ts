@@ -25,7 +25,7 @@ describe("what clients send", () => {
     expect(decoded(body)).toEqual(states);
   });
 
-  test("a form-encoded name in UTF-8", () => {
+  test("a form-encoded name in UTF-8 is decoded", () => {
     expect(decoded(encodeURIComponent("<truncateLayer><layerName>weiß 😀</layerName></truncateLayer>"))).toEqual({
       type: "truncateLayer",
       layer: "weiß 😀",
@@ -66,7 +66,7 @@ describe("what clients send", () => {
 });
 
 describe("the further types", () => {
-  test("truncateOrphans", () => {
+  test("truncateOrphans names a layer", () => {
     expect(decoded("<truncateOrphans><layerName>a</layerName></truncateOrphans>")).toEqual({
       type: "truncateOrphans",
       layer: "a",

@@ -1,8 +1,8 @@
 import type { StoreTierView } from "../../cache/disk-tier-view.ts";
 import type { TileCounts } from "../../cache/tile-cache.ts";
 import type { CoordinatorMetrics } from "../../coordinator/metrics-service.ts";
-import type { UsageView } from "../../coordinator/usage-documents.ts";
-import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import type { UsageView } from "../../coordinator/usage/usage-documents.ts";
+import type { QuotaConfiguration } from "../../quota/configuration/quota-configuration.ts";
 import type { UpstreamState } from "../../render/upstream/upstream-limits.ts";
 import type { SourceMeasure } from "../../render/upstream/upstream-meter.ts";
 import type { ScheduleHealth } from "../../schedule/schedule-health.ts";

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from "prom-client";
 import type { TileCounts } from "../../cache/tile-cache.ts";
 import type { HistogramView } from "../../lib/histogram.ts";
 import { ownVersion } from "../../lib/process/version.ts";
-import { quotaBytes } from "../../quota/quota-bytes.ts";
+import { quotaBytes } from "../../quota/configuration/quota-bytes.ts";
 import { TILE_RESULTS } from "../tiles/tile-times.ts";
 import { nodeMetrics } from "./cluster-metrics.ts";
 import { counter, gauge, type Labels, type Metric, type Values } from "./metric.ts";

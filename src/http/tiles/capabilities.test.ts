@@ -7,7 +7,7 @@ import {
 } from "../../../test/support/capabilities.ts";
 import { catalogue, geodetic, mercator, quad, states, textsOf } from "../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
-import type { ParameterFilter } from "../../layer/parameter-filter.ts";
+import type { ParameterFilter } from "../../layer/filter/parameter-filter.ts";
 import { tileMapDocument, tmsRootDocument } from "./tms/tms-documents.ts";
 
 const BASE = "http://a/b&c";

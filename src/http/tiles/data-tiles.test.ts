@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { sentAsIs } from "../../../test/support/sent-as-is.ts";
+import { sentAsIs } from "../../../test/support/network/sent-as-is.ts";
 import { served, startProtocols, states } from "../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import { formatOf, type TileFormat } from "../../layer/format.ts";

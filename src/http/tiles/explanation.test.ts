@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { jobView as job } from "../../../test/support/job-view.ts";
+import { jobView as job } from "../../../test/support/jobs/job-view.ts";
 import { geodetic, startProtocols, states } from "../../../test/support/tile-protocols.ts";
 import type { TileState } from "../../cache/tile-state.ts";
-import { DEFAULT_PARAMETERS } from "../../layer/parameter-filter.ts";
+import { DEFAULT_PARAMETERS } from "../../layer/filter/parameter-filter.ts";
 import type { JobView } from "../../plan/job/job-documents.ts";
 import { explainTile } from "./explanation.ts";
 

@@ -1,5 +1,6 @@
 import { type TileRequest, tileSetOf } from "../../cache/tile-reader.ts";
 import type { TileState } from "../../cache/tile-state.ts";
+import { corners, extentOf } from "../../grid/extent.ts";
 import {
   type Extent,
   extentsOverlap,
@@ -11,16 +12,15 @@ import {
   tileExtent,
   type Zoom,
 } from "../../grid/grid-set.ts";
-import { corners } from "../../grid/grid-set-document.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
+import { type Parameters, parametersId } from "../../layer/filter/parameter-filter.ts";
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
-import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
 import type { LayerName, TileSet } from "../../layer/tile-set.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { waitSeconds } from "../../lib/time/wait-seconds.ts";
 import type { JobView } from "../../plan/job/job-documents.ts";
 import type { JobPage } from "../../plan/job/job-request.ts";
-import { chooser, resolveSets } from "../../plan/value-choice.ts";
+import { chooser, resolveSets } from "../../plan/parameters/value-choice.ts";
 import { chosenSetIn } from "../api/jobs/value-choice-codec.ts";
 import type { OutsideTile } from "./tile-parts.ts";
 
@@ -219,10 +219,9 @@ function touches(
   if (job.parameterSets !== null && !isAmong(job.parameterSets, layer, parameters)) return false;
   if (index.z < job.zoomStart || index.z > job.zoomStop) return false;
   if (job.bounds === null) return true;
-  const [minX, minY, maxX, maxY] = job.bounds;
   const rendered: Extent =
     job.type === "truncate" || metatile === undefined ? tileExtent(gridSet, index) : rectExtent(gridSet, metatile);
-  return extentsOverlap({ minX, minY, maxX, maxY }, rendered);
+  return extentsOverlap(extentOf(job.bounds), rendered);
 }
 
 /** Returns whether a job of another format also stores this format, because one render gives both. */

@@ -1,6 +1,6 @@
-import { geographicExtent } from "../../grid/geographic-extent.ts";
-import type { Extent, GridSet } from "../../grid/grid-set.ts";
-import { canonicalSrs } from "../../grid/grid-set.ts";
+import { geographicExtent } from "../../grid/crs/geographic-extent.ts";
+import { unionOf } from "../../grid/extent.ts";
+import { canonicalSrs, type Extent, type GridSet } from "../../grid/grid-set.ts";
 import { type GridSubset, subsetExtent } from "../../layer/grid-subset.ts";
 import type { Layer } from "../../layer/layer.ts";
 
@@ -43,17 +43,10 @@ export function crsBoxes(
       // All names of one CRS get the same box, because clients treat them as equal.
       const srs = canonicalSrs(subset.gridSet.srs);
       const same = gridSubsets.filter(({ gridSet }) => canonicalSrs(gridSet.srs) === srs);
-      found.set(code, { subset, box: same.map(subsetExtent).reduce(union) });
+      found.set(code, { subset, box: same.map(subsetExtent).reduce(unionOf) });
     }
   return found;
 }
 
-const union = (a: Extent, b: Extent): Extent => ({
-  minX: Math.min(a.minX, b.minX),
-  minY: Math.min(a.minY, b.minY),
-  maxX: Math.max(a.maxX, b.maxX),
-  maxY: Math.max(a.maxY, b.maxY),
-});
-
 const unionOrOther = (a: Extent | undefined, b: Extent | undefined): Extent | undefined =>
-  a === undefined || b === undefined ? (a ?? b) : union(a, b);
+  a === undefined || b === undefined ? (a ?? b) : unionOf(a, b);

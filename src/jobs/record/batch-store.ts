@@ -1,6 +1,11 @@
-import { type Database, int } from "../../state/database.ts";
+import type { IdempotencyKey } from "../../plan/job/job-request.ts";
+import { type Database, int, text } from "../../state/database.ts";
+import { insert } from "../../state/statements.ts";
 
-/** Stores which jobs one request created together, by the id of the first one. */
+/**
+ * Stores which jobs one request created together, by the id of the first one, and the idempotency keys of requests.
+ * Methods that write run inside the caller's transaction.
+ */
 export class BatchStore {
   readonly #db: Database;
 
@@ -8,10 +13,9 @@ export class BatchStore {
     this.#db = db;
   }
 
-  /** Records jobs as one batch. Runs inside the caller's transaction. */
+  /** Records jobs as one batch. */
   add(first: number, others: readonly number[]): void {
-    const add = this.#db.prepare("INSERT INTO job_together (job, first) VALUES (?, ?)");
-    for (const id of others) add.run(id, first);
+    insert(this.#db, "job_together", ...others.map((job) => ({ job, first })));
   }
 
   /** Returns the jobs of a batch except the first, ascending. */
@@ -38,5 +42,24 @@ export class BatchStore {
       )
       .all(requested, requested);
     return new Map(rows.map((row) => [int(row, "job"), int(row, "first")]));
+  }
+
+  /** Stores the key of a request, with the first job that the request created. */
+  addKey(by: string | null, { key, digest }: IdempotencyKey, job: number): void {
+    insert(this.#db, "job_key", { account: by ?? "", key, digest, job });
+  }
+
+  /**
+   * Returns the jobs that a request with this account and key created, and the digest of that request. Undefined if
+   * there was no such request.
+   */
+  findKey(
+    by: string | null,
+    { key }: IdempotencyKey,
+  ): { jobId: number; others: readonly number[]; digest: string } | undefined {
+    const row = this.#db.prepare("SELECT job, digest FROM job_key WHERE account = ? AND key = ?").get(by ?? "", key);
+    if (row === undefined) return undefined;
+    const jobId = int(row, "job");
+    return { jobId, others: this.others(jobId), digest: text(row, "digest") };
   }
 }

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
-import { jobRequest } from "../../../test/support/job-request.ts";
+import { JOB_OPTIONS } from "../../../test/support/jobs/job-options.ts";
+import { jobRequest } from "../../../test/support/jobs/job-request.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
-import { openTestDatabase } from "../../../test/support/test-database.ts";
+import { openTestDatabase } from "../../../test/support/postgres/test-database.ts";
 import type { Selection } from "../../grid/selection.ts";
 import { tileList } from "../../grid/tile-list.ts";
 import type { Logger } from "../../lib/process/logger.ts";
@@ -47,8 +47,8 @@ function historyIn(db: Database, { historyMiB = 1024, clock = new ManualClock(0)
   const history = new HistoryTrimmer({
     jobs,
     options: () => ({ ...JOB_OPTIONS, historyMiB }),
-    persist: (also) => db.transaction(also),
-    unsynced: (body) => db.unsynced(body),
+    state: { write: (also = () => undefined) => db.transaction(also) },
+    db,
     clock,
     log,
   });

@@ -1,21 +1,18 @@
 import { promisify } from "node:util";
 import { deflate } from "node:zlib";
-import type { Logger } from "../../lib/process/logger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { ServiceParts } from "../../ledger/service-parts.ts";
+import type { StateWriter } from "../../ledger/state-writer.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
+import type { Database } from "../../state/database.ts";
 import { LastRead } from "../../state/state-wait.ts";
 import type { JobStore } from "./job-store.ts";
 import { TRIM_REASONS } from "./job-trimming.ts";
 
-export interface JobHistoryParts {
+export interface JobHistoryParts extends Pick<ServiceParts, "clock" | "log"> {
+  readonly state: Pick<StateWriter, "write">;
+  readonly db: Pick<Database, "unsynced">;
   readonly jobs: JobStore;
   readonly options: () => Pick<JobOptions, "historyDays" | "historyJobs" | "historyMiB">;
-  /** Runs `also` in a transaction. */
-  readonly persist: (also: () => void) => void;
-  /** Runs `body` in a transaction that a loss of power may undo. */
-  readonly unsynced: (body: () => void) => void;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 const DAY_MS = 86_400_000;
@@ -42,12 +39,12 @@ export class HistoryTrimmer {
    * @returns whether there may be more
    */
   trim(nowMs: number): boolean {
-    const { jobs, options, persist, log } = this.#parts;
+    const { jobs, options, state, log } = this.#parts;
     const { historyDays, historyJobs, historyMiB } = options();
     const limits = { endedBeforeMs: nowMs - historyDays * DAY_MS, jobs: historyJobs, bytes: historyMiB * MIB };
     let done = { trimmed: { age: 0, number: 0, bytes: 0 }, hasMore: false };
-    persist(() => {
-      done = jobs.trimming.trim(limits, TRIMMED_AT_ONCE);
+    state.write(() => {
+      done = jobs.trim(limits, TRIMMED_AT_ONCE);
     });
     // Counted only after the transaction has been committed.
     for (const reason of TRIM_REASONS) this.#trimmed[reason] += done.trimmed[reason];
@@ -74,13 +71,13 @@ export class HistoryTrimmer {
   }
 
   async #compress(): Promise<void> {
-    const { jobs, unsynced } = this.#parts;
+    const { jobs, db } = this.#parts;
     const next = jobs.selections.nextNew();
     if (next === undefined) return;
     // `deflate` runs in a thread of the pool: 4 MB take 0.1 s.
     const packed = await deflated(next.body);
     // If a loss of power undoes this transaction, the selection stays uncompressed.
-    unsynced(() => jobs.compress(next, packed));
+    db.unsynced(() => jobs.compress(next, packed));
   }
 
   /** Returns the size of all jobs in the database, including unfinished ones, and the numbers of trimmed jobs. */

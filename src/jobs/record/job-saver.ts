@@ -1,10 +1,10 @@
 import { Slices } from "../../lib/process/slices.ts";
-import type { ActiveJob } from "../active-job.ts";
-import type { ActiveJobs } from "../active-jobs.ts";
+import type { ActiveJob } from "../active/active-job.ts";
+import type { ActiveJobs } from "../active/active-jobs.ts";
+import { JobPhases } from "../active/job-phases.ts";
+import type { Task } from "../active/task.ts";
 import type { JobMoment } from "../job-event.ts";
-import { JobPhases } from "../job-phases.ts";
 import type { JobRunnerParts } from "../job-runner-parts.ts";
-import type { Task } from "../task.ts";
 import { listed } from "../view/job-view.ts";
 
 /** The least time between two reports of a job in which only the counts have changed. */
@@ -69,7 +69,7 @@ export class JobSaver {
   /** Saves the changes of some jobs now. If that fails, a later save repeats it. */
   save(jobs: readonly ActiveJob[]): void {
     try {
-      this.#parts.persist(() => this.saveChanges(jobs));
+      this.#parts.state.write(() => this.saveChanges(jobs));
     } catch (error) {
       this.notSaved(error);
     }
@@ -90,7 +90,7 @@ export class JobSaver {
     let next = 0;
     do {
       if (next > 0) await slices.next();
-      this.#parts.persist(() => {
+      this.#parts.state.write(() => {
         do {
           const job = unsaved[next++];
           if (job !== undefined) this.#saveChangesOf(job);
@@ -108,7 +108,7 @@ export class JobSaver {
     const ends = this.#ends.get(job);
     if (ends !== undefined) {
       this.#ends.delete(job);
-      this.#parts.onRollback(() => this.#ends.set(job, [...ends, ...(this.#ends.get(job) ?? [])]));
+      this.#parts.db.onRollback(() => this.#ends.set(job, [...ends, ...(this.#ends.get(job) ?? [])]));
       for (const save of ends) save();
     }
     // An ended job is saved by the write that `jobEnded` has queued.
@@ -120,12 +120,12 @@ export class JobSaver {
   }
 
   #saveJob(job: ActiveJob): void {
-    this.#parts.onRollback(job.markSaved());
+    this.#parts.db.onRollback(job.markSaved());
     this.#unreported.add(job);
     this.#parts.jobs.save(job.record(this.#parts.clock.monotonicNow()));
     if (job.life.isEnding) return;
     const { events, undo } = this.#phases.saved(job, this.#parts.clock.now());
-    this.#parts.onRollback(undo);
+    this.#parts.db.onRollback(undo);
     for (const event of events) this.#parts.jobs.timeline.add(job.id, event);
   }
 
@@ -133,14 +133,14 @@ export class JobSaver {
   #saveLive(task: Task): void {
     const undo = task.markSaved();
     if (undo === undefined) return;
-    this.#parts.onRollback(undo);
+    this.#parts.db.onRollback(undo);
     this.#parts.jobs.tasks.save(task.id, "live", task.processed);
   }
 
   #announceMoment(job: ActiveJob): void {
     const undo = job.markAnnounced();
     if (undo === undefined) return;
-    this.#parts.onRollback(undo);
+    this.#parts.db.onRollback(undo);
     this.#parts.announce(job.moment, job.request.layer, () => job.view(this.#parts.clock.monotonicNow()));
   }
 

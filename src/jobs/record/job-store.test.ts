@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { jobRequest } from "../../../test/support/job-request.ts";
-import { inPostgres, openTestDatabase } from "../../../test/support/test-database.ts";
+import { jobRequest } from "../../../test/support/jobs/job-request.ts";
+import { inPostgres, openTestDatabase } from "../../../test/support/postgres/test-database.ts";
 import { countRanges } from "../../plan/count-tiles.ts";
 import { NO_COUNTS } from "../../plan/job/job-counts.ts";
 import { emptyProgress } from "../../plan/job/job-progress.ts";
@@ -44,7 +44,7 @@ const NO_LIMIT = { endedBeforeMs: 0, jobs: 1_000, bytes: 1e12 };
 
 test("a history is trimmed by age and by number, and never by more jobs at once than the caller allows", () => {
   const { db, store, ids } = history(10);
-  const trim = (limits: Partial<TrimLimits>, most: number) => store.trimming.trim({ ...NO_LIMIT, ...limits }, most);
+  const trim = (limits: Partial<TrimLimits>, most: number) => store.trim({ ...NO_LIMIT, ...limits }, most);
   expect(trim({ endedBeforeMs: 4 }, 100)).toMatchObject({ trimmed: { age: 3 }, hasMore: false });
   expect(ids()).toEqual([10, 9, 8, 7, 6, 5, 4]);
   expect(trim({ jobs: 4 }, 2)).toMatchObject({ trimmed: { number: 2 }, hasMore: true });
@@ -66,7 +66,7 @@ test("a counter that a stored job lacks is 0", () => {
 test("a job that has not ended is never trimmed", () => {
   const { db, store, ids } = history(1);
   for (const nowMs of [2, 3]) store.insertAll([newJob], nowMs);
-  expect(store.trimming.trim({ endedBeforeMs: 1_000, jobs: 1, bytes: 0 }, 100).trimmed).toEqual({
+  expect(store.trim({ endedBeforeMs: 1_000, jobs: 1, bytes: 0 }, 100).trimmed).toEqual({
     age: 1,
     number: 0,
     bytes: 0,

@@ -8,12 +8,12 @@ import {
 } from "../../plan/job/job-request.ts";
 import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
 import { conditionsOf } from "../../state/conditions.ts";
-import { bytes, type Database, int, newId, type Row, text, wordOf } from "../../state/database.ts";
+import { bytes, type Database, int, type Row, text, wordOf } from "../../state/database.ts";
+import { insert, insertWithId } from "../../state/statements.ts";
 import { BatchStore } from "./batch-store.ts";
 import { FailedTileStore } from "./failed-tile-store.ts";
 import { JobSizes } from "./job-sizes.ts";
-import { JobTrimming } from "./job-trimming.ts";
-import { KeyStore } from "./key-store.ts";
+import { type TrimLimits, trimHistory } from "./job-trimming.ts";
 import { type NewSelection, SelectionStore } from "./selection-store.ts";
 import { encodeProgress, type NewJob, type StoredJob, type StoredTask, storedJobOf } from "./stored-job.ts";
 import { TaskStore } from "./task-store.ts";
@@ -32,10 +32,8 @@ export class JobStore {
   readonly #selections: SelectionStore;
   readonly sizes: JobSizes;
   readonly tasks: TaskStore;
-  readonly keys: KeyStore;
   readonly failures: FailedTileStore;
-  readonly trimming: JobTrimming;
-  readonly #batches: BatchStore;
+  readonly batches: BatchStore;
   /** The events of jobs between their creation and their end. */
   readonly timeline: TimelineStore;
 
@@ -49,10 +47,7 @@ export class JobStore {
     this.selections = selections;
     this.tasks = new TaskStore(db);
     this.failures = new FailedTileStore(db, sizes);
-    this.#batches = new BatchStore(db);
-    this.keys = new KeyStore(db, this.#batches);
-    const unfinishedBytes = (): number => sizes.unfinished() + selections.unfinishedBytes();
-    this.trimming = new JobTrimming(db, sizes, unfinishedBytes, (id) => this.delete(id));
+    this.batches = new BatchStore(db);
   }
 
   /**
@@ -62,7 +57,7 @@ export class JobStore {
     const inserted = newJobs.map((job) => this.#insert(job, nowMs));
     const [first, ...others] = inserted;
     if (first === undefined || others.length === 0) return inserted;
-    this.#batches.add(
+    this.batches.add(
       first.id,
       others.map(({ id }) => id),
     );
@@ -75,32 +70,25 @@ export class JobStore {
     const { selection, hot, terms, ...request } = whole;
     const text = JSON.stringify(request);
     const search = [request.layer, schedule, by].map((one) => one?.toLowerCase() ?? "").join("\n");
-    const added = this.#db
-      .prepare(
-        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused, terms, search)
-         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-      )
-      .get(
-        request.layer,
-        request.type,
-        text,
-        encodeProgress(progress),
-        nowMs,
-        by,
-        retryOf,
-        schedule,
-        hold,
-        paused ? 1 : 0,
-        terms === undefined ? null : JSON.stringify(terms),
-        search,
-      );
-    const id = newId(added);
+    const id = insertWithId(this.#db, "job", {
+      layer: request.layer,
+      type: request.type,
+      state: "pending",
+      request: text,
+      progress: encodeProgress(progress),
+      created_ms: nowMs,
+      created_by: by,
+      retry_of: retryOf,
+      schedule,
+      hold,
+      paused: Number(paused),
+      terms: terms === undefined ? null : JSON.stringify(terms),
+      search,
+    });
     if (selection !== undefined) this.sizes.grow(this.#selections.add(id, selection));
     if (hot !== undefined)
-      this.#db
-        .prepare("INSERT INTO job_hot VALUES (?, ?)")
-        .run(id, new Uint8Array(hot.buffer, hot.byteOffset, hot.byteLength));
-    if (key !== undefined) this.keys.add(by, key, id);
+      insert(this.#db, "job_hot", { job: id, numbers: new Uint8Array(hot.buffer, hot.byteOffset, hot.byteLength) });
+    if (key !== undefined) this.batches.addKey(by, key, id);
     const tasks = this.tasks.add(id, request.threadCount);
     if (paused) this.timeline.add(id, { event: "paused", atMs: nowMs, by: null, reason: progress.reason });
     this.sizes.growJob(id, text.length + (hot?.byteLength ?? 0) + TASK_BYTES * request.threadCount);
@@ -238,7 +226,7 @@ export class JobStore {
   #conditions(filter: JobFilter & JobIds): ReturnType<typeof conditionsOf> {
     const { requestedWith: requested, paused, text: searched } = filter;
     const inIds = this.#db.dialect.inIntegers("id");
-    const batch = requested === undefined ? undefined : JSON.stringify(this.#batches.members(requested));
+    const batch = requested === undefined ? undefined : JSON.stringify(this.batches.members(requested));
     return conditionsOf([
       ["layer = ?", filter.layer],
       ["state = ?", filter.state],
@@ -255,6 +243,13 @@ export class JobStore {
       ["id >= ?", filter.from],
       ["id < ?", filter.after],
     ]);
+  }
+
+  /** Removes ended jobs that exceed a limit of the history, a bounded number per call. */
+  trim(limits: TrimLimits, most: number): ReturnType<typeof trimHistory> {
+    const { sizes } = this;
+    const unfinishedBytes = (): number => sizes.unfinished() + this.selections.unfinishedBytes();
+    return trimHistory(this.#db, { sizes, unfinishedBytes, deleteJob: (id) => this.delete(id) }, limits, most);
   }
 
   delete(id: number): void {
@@ -279,7 +274,7 @@ export class JobStore {
   #jobs(rows: readonly Row[]): StoredJob[] {
     const ids = rows.map((row) => int(row, "id"));
     const tasks = this.tasks.of(ids);
-    const firsts = this.#batches.firsts(ids);
+    const firsts = this.batches.firsts(ids);
     return rows.map((row) => {
       const id = int(row, "id");
       return storedJobOf(row, tasks.get(id) ?? [], firsts.get(id) ?? null);

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { deserialize, serialize } from "node:v8";
 import { inflateSync } from "node:zlib";
 import type { Selection } from "../../grid/selection.ts";
-import { bytes, type Database, int, newId, wordOf } from "../../state/database.ts";
+import { bytes, type Database, int, wordOf } from "../../state/database.ts";
+import { insert, insertWithId } from "../../state/statements.ts";
 
 /** `new`: not compressed yet. `plain`: compression would not make it smaller. */
 const FORMS = ["new", "plain", "deflated"] as const;
@@ -65,17 +66,14 @@ export class SelectionStore {
       return 0;
     }
     const body = serialize(selection);
-    const added = this.#db
-      .prepare("INSERT INTO selection (digest, bytes, form) VALUES (?, ?, 'new') RETURNING id")
-      .get(digest, body.byteLength);
-    const id = newId(added);
-    this.#db.prepare("INSERT INTO selection_body (id, body) VALUES (?, ?)").run(id, body);
+    const id = insertWithId(this.#db, "selection", { digest, bytes: body.byteLength, form: "new" });
+    insert(this.#db, "selection_body", { id, body });
     this.#link(job, id);
     return body.byteLength;
   }
 
   #link(job: number, selection: number): void {
-    this.#db.prepare("INSERT INTO job_selection (job, selection) VALUES (?, ?)").run(job, selection);
+    insert(this.#db, "job_selection", { job, selection });
   }
 
   #withDigest(digest: Uint8Array): number | undefined {

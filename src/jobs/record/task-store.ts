@@ -1,4 +1,5 @@
 import { type Database, int, text, wordOf } from "../../state/database.ts";
+import { insertWithIds } from "../../state/statements.ts";
 import { type StoredTask, TASK_STATES } from "./stored-job.ts";
 
 /** Stores the tasks of jobs. Methods that write run inside the caller's transaction. */
@@ -11,15 +12,8 @@ export class TaskStore {
 
   /** Adds live tasks to a job. */
   add(job: number, count: number): StoredTask[] {
-    if (count === 0) return [];
-    // Uses one statement, because each statement costs a round trip to a remote database.
-    const rows = Array.from({ length: count }, () => "(?, 'live')").join(", ");
-    return this.#db
-      .prepare(`INSERT INTO task (job, state) VALUES ${rows} RETURNING id`)
-      .all(...Array.from({ length: count }, () => job))
-      .map((row) => int(row, "id"))
-      .sort((a, b) => a - b)
-      .map((id) => ({ id, state: "live", processed: 0n }));
+    const rows = Array.from({ length: count }, () => ({ job, state: "live" }));
+    return insertWithIds(this.#db, "task", rows).map((id) => ({ id, state: "live", processed: 0n }));
   }
 
   save(id: number, state: StoredTask["state"], processed: bigint): void {

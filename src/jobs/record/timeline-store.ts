@@ -1,5 +1,6 @@
 import { type Database, int, textOrNull, wordOf } from "../../state/database.ts";
 import { NO_LIMIT } from "../../state/dialect.ts";
+import { insert } from "../../state/statements.ts";
 
 /** The events of a job between its creation and its end. */
 const EVENTS = ["running", "paused", "resumed", "waiting", "restarted"] as const;
@@ -32,9 +33,8 @@ export class TimelineStore {
 
   /** Adds an event of a job. Deletes the job's oldest event if there are too many. */
   add(job: number, entry: TimelineEvent): void {
-    this.#db
-      .prepare("INSERT INTO job_event (job, at_ms, event, account, reason) VALUES (?, ?, ?, ?, ?)")
-      .run(job, entry.atMs, entry.event, entry.by, entry.reason);
+    const { atMs, event, by, reason } = entry;
+    insert(this.#db, "job_event", { job, at_ms: atMs, event, account: by, reason });
     const deleted = this.#db
       .prepare(
         `DELETE FROM job_event WHERE id IN (SELECT id FROM job_event WHERE job = ? ORDER BY id DESC LIMIT ${NO_LIMIT} OFFSET ${MOST_EVENTS})

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { activeJob } from "../../../test/support/active-job.ts";
-import { InstantStop } from "../../../test/support/instant-stop.ts";
-import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
+import { activeJob } from "../../../test/support/jobs/active-job.ts";
+import { InstantStop } from "../../../test/support/jobs/instant-stop.ts";
+import { JOB_OPTIONS } from "../../../test/support/jobs/job-options.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
 import { evenRandom } from "../../../test/support/random.ts";
 import type { JobRequest } from "../../plan/job/job-request.ts";
@@ -10,7 +10,7 @@ import type { Admission } from "../../render/admission.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";
 import type { FailureClass } from "../../source/source.ts";
 import { StoreError } from "../../store/tile-store.ts";
-import type { FailedTile } from "../record/failed-tile.ts";
+import type { FailedTile } from "../record/failed-tile-store.ts";
 import { SpaceWait } from "../wait/space-wait.ts";
 import { StoreWait } from "../wait/store-wait.ts";
 import { UpstreamOutage } from "../wait/upstream-outage.ts";
@@ -95,7 +95,7 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
     tiles: { wanted: () => wanted ?? null },
     results: new SeedResults({
       jobs: { failures: { add: (_, tiles) => void failures.push(...tiles) } },
-      persist: (also) => also(),
+      state: { writeAll: (also) => also?.() },
       failedTiles: () => undefined,
     }),
     guards: new SeedGuards(),

@@ -1,6 +1,6 @@
 import type { Layer, SeedGuardOptions } from "../../layer/layer.ts";
 import type { WrittenTile } from "../../render/render-order.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 import { JobPaused } from "../work.ts";
 
 /** A tile that a job has just stored, as the guard checks it. */

@@ -2,7 +2,7 @@ import { intersectRects, rectCount, type TileRect } from "../../grid/grid-set.ts
 import { countedTiles, metatileAt } from "../../grid/metatile.ts";
 import { coverageAt } from "../../layer/grid-subset.ts";
 import { findSubset, type Layer } from "../../layer/layer.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 import { JobAborted } from "../work.ts";
 import type { IsCounted, MetatilePosition } from "./wanted-tiles.ts";
 

@@ -1,21 +1,20 @@
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
-import type { LayerName } from "../../layer/tile-set.ts";
 import type { CellWriters } from "../../ledger/cells/cell-writers.ts";
+import type { StateWriter } from "../../ledger/state-writer.ts";
 import type { Leave } from "../../render/admission.ts";
 import type { RenderControl } from "../../render/render-control.ts";
 import { type RenderOrder, type RenderOutcome, tileSetsOf } from "../../render/render-order.ts";
 import { StateError } from "../../state/data-directory.ts";
 import { isStateAway } from "../../state/state-wait.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 import type { JobMetatile, WantedMetatile } from "./seed-metatile.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
 
 export interface SeedRendersParts {
+  readonly state: Pick<StateWriter, "marksCommitted">;
   readonly writers: Pick<CellWriters, "openAll" | "close" | "onBar">;
   readonly renders: Pick<RenderControl, "render" | "renderBatch">;
   readonly tiles: Pick<WantedTiles, "areMissing">;
-  /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: (layer: LayerName) => Promise<void>;
 }
 
 /** The metatiles of one job that are rendered in one batch. */
@@ -60,7 +59,7 @@ export class SeedRenders {
     signal: AbortSignal,
     render: (orders: readonly RenderOrder[], until: AbortSignal) => Promise<readonly RenderOutcome[]>,
   ): Promise<readonly RenderOutcome[]> {
-    const { writers, tiles, marksCommitted } = this.#parts;
+    const { writers, tiles, state } = this.#parts;
     const terms = orderTerms(job, layer);
     const open = writers.openAll(
       metatiles.flatMap(({ metatile: { tileSet, rect } }) =>
@@ -77,7 +76,7 @@ export class SeedRenders {
     });
     try {
       const mustCommit = open.some((cells) => cells.mustCommit);
-      const fault = mustCommit ? await marksCommitted(layer.name).catch(notCommitted) : undefined;
+      const fault = mustCommit ? await state.marksCommitted(layer.name).catch(notCommitted) : undefined;
       if (fault !== undefined) return [{ kind: "full", reason: `the state database cannot be written: ${fault}` }];
       if (signal.aborted) return [];
       const outcomes = isBarred

@@ -3,7 +3,7 @@ import { formatsBeside, type Layer } from "../../layer/layer.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import type { Reservation } from "../../quota/reservations.ts";
 import type { Admission, StoredSize } from "../../render/admission.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 
 /** The part of the quota that seeds use. */
 export interface SeedReservations {

@@ -1,20 +1,20 @@
 import type { TileX, TileY } from "../../grid/grid-set.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
+import type { StateWriter } from "../../ledger/state-writer.ts";
 import { isWanted, type RenderFailure, type RenderOutcome } from "../../render/render-order.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
+import type { Task } from "../active/task.ts";
 import { failureLimitReason } from "../failure-limits.ts";
-import { type FailedTile, MOST_FAILED_TILES } from "../record/failed-tile.ts";
 import type { FailedTileStore } from "../record/failed-tile-store.ts";
-import type { Task } from "../task.ts";
+import { type FailedTile, MOST_FAILED_TILES } from "../record/failed-tile-store.ts";
 import { JobAborted } from "../work.ts";
 import type { TakenMetatile, WantedMetatile } from "./seed-metatile.ts";
 
 type Stored = Extract<RenderOutcome, { readonly kind: "stored" }>;
 
 export interface SeedResultsParts {
+  readonly state: Pick<StateWriter, "writeAll">;
   readonly jobs: { readonly failures: Pick<FailedTileStore, "add"> };
-  /** Writes all changes in one transaction. */
-  readonly persist: (also: () => void) => void;
   /** Logs failed tiles of a layer. */
   readonly failedTiles: (layer: LayerName, failure: RenderFailure, tiles: number) => void;
 }
@@ -72,7 +72,8 @@ export class SeedResults {
     }
     const { x, y } = tiles[0] ?? { x: counted.minX, y: counted.minY };
     job.tally.addError(failure.failure, failure.message, Number(worked), [x, y, counted.z]);
-    if (before < BigInt(MOST_FAILED_TILES)) this.#parts.persist(() => this.#parts.jobs.failures.add(job.id, tiles));
+    if (before < BigInt(MOST_FAILED_TILES))
+      this.#parts.state.writeAll(() => this.#parts.jobs.failures.add(job.id, tiles));
     this.#parts.failedTiles(job.request.layer, failure, Number(worked));
     const reason = failureLimitReason(job.request, job.tally.sum, "going on");
     if (reason !== undefined) throw new JobAborted(`${reason}, last: ${failure.message}`);

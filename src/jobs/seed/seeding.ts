@@ -1,19 +1,17 @@
 import { rectCount } from "../../grid/grid-set.ts";
-import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
-import type { LayerName } from "../../layer/tile-set.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import type { ServiceParts } from "../../ledger/service-parts.ts";
+import type { StateWriter } from "../../ledger/state-writer.ts";
 import { Slices } from "../../lib/process/slices.ts";
-import type { Random } from "../../lib/random/random.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { sleep, turn } from "../../lib/time/sleep.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { RenderControl } from "../../render/render-control.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
 import type { TileStore } from "../../store/tile-store.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
+import type { Task } from "../active/task.ts";
 import { JobStop } from "../job-stop.ts";
-import type { Task } from "../task.ts";
 import { SpaceWait } from "../wait/space-wait.ts";
 import { StoreWait } from "../wait/store-wait.ts";
 import { UpstreamOutage } from "../wait/upstream-outage.ts";
@@ -27,25 +25,19 @@ import { expectedSize, type SeedReservations } from "./seed-reservations.ts";
 import { SeedResults, type SeedResultsParts } from "./seed-results.ts";
 import { WantedTiles, type WantedTilesParts } from "./wanted-tiles.ts";
 
-export interface SeedingParts extends WantedTilesParts {
+export interface SeedingParts
+  extends WantedTilesParts,
+    Pick<ServiceParts, "catalogue" | "clock" | "random" | "closing"> {
+  readonly state: Pick<StateWriter, "writeAll" | "marksCommitted">;
   readonly ledger: Ledger;
   readonly store: TileStore & Pick<InventoryStore, "timesOf">;
   readonly renders: RenderControl;
   readonly jobs: SeedResultsParts["jobs"];
-  readonly catalogue: () => Catalogue;
   readonly options: () => JobOptions;
-  /** Writes all changes in one transaction. */
-  readonly persist: (also: () => void) => void;
   readonly reservations: SeedReservations;
   readonly failedTiles: SeedResultsParts["failedTiles"];
-  /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: (layer: LayerName) => Promise<void>;
   /** Returns the current time, or the latest time that the wall clock has shown if it was set back; ms since 1970. */
   readonly latestMs: () => number;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Aborted when the server shuts down: renders in progress finish, and all waits end. */
-  readonly closing: AbortSignal;
 }
 
 /** The number of metatiles without wanted tiles after which a step yields to the event loop. */

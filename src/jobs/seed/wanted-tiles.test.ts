@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { activeJob } from "../../../test/support/active-job.ts";
+import { activeJob } from "../../../test/support/jobs/active-job.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { atOnce } from "../../lib/process/slices.ts";
 import { StoreError } from "../../store/tile-store.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 import { WantedTiles, type WantedTilesParts } from "./wanted-tiles.ts";
 
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };

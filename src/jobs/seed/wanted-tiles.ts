@@ -5,12 +5,12 @@ import { findSubset, type Layer } from "../../layer/layer.ts";
 import { storesLevel } from "../../layer/stored-levels.ts";
 import type { LayerName, TileAddress, TileSet } from "../../layer/tile-set.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { ServiceParts } from "../../ledger/service-parts.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
 import { StoreError } from "../../store/tile-store.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 
-export interface WantedTilesParts {
+export interface WantedTilesParts extends Pick<ServiceParts, "clock"> {
   readonly ledger: Pick<Ledger, "presence" | "repair">;
   readonly store: Pick<InventoryStore, "timesOf">;
   /**
@@ -23,7 +23,6 @@ export interface WantedTilesParts {
    * store instead of the ledger.
    */
   readonly sharedStore: (layer: LayerName) => boolean;
-  readonly clock: Clock;
 }
 
 /** The tile set and the rectangles of a job's metatile. */

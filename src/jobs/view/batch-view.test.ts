@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jobView as job } from "../../../test/support/job-view.ts";
+import { jobView as job } from "../../../test/support/jobs/job-view.ts";
 import type { JobView } from "../../plan/job/job-documents.ts";
 import { batchOf } from "./batch-view.ts";
 

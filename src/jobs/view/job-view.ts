@@ -6,8 +6,8 @@ import type { AreaView, JobTiles, JobView } from "../../plan/job/job-documents.t
 import { showFields } from "../../plan/job/job-fields.ts";
 import type { JobRequest } from "../../plan/job/job-request.ts";
 import type { JobTerms } from "../../plan/job/job-terms.ts";
+import { setDocument } from "../../plan/parameters/value-choice.ts";
 import { windowTimes } from "../../plan/run-window.ts";
-import { setDocument } from "../../plan/value-choice.ts";
 import type { JobRecord } from "../record/stored-job.ts";
 
 /** The rate and the time left, which only a running job has. */

@@ -1,21 +1,18 @@
-import type { Random } from "../../lib/random/random.ts";
+import type { ServiceParts } from "../../ledger/service-parts.ts";
 import { type BackOff, jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import type { JobOptions } from "../../plan/job/job-options.ts";
 import type { Reservation } from "../../quota/reservations.ts";
 import { NO_SIZE, type SpaceRefusal } from "../../render/admission.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 import type { JobStop } from "../job-stop.ts";
 import type { SeedReservations } from "../seed/seed-reservations.ts";
 import { JobAborted } from "../work.ts";
 
-export interface SpaceWaitParts {
+export interface SpaceWaitParts extends Pick<ServiceParts, "clock" | "random"> {
   readonly reservations: SeedReservations;
   readonly stop: JobStop;
   readonly options: () => Pick<JobOptions, "outageLimitSeconds">;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** The pauses of a job that waits for the store, for disk space or for an upstream. */

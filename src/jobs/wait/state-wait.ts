@@ -2,7 +2,7 @@ import type { LayerName } from "../../layer/tile-set.ts";
 import type { Random } from "../../lib/random/random.ts";
 import { jittered } from "../../lib/time/back-off.ts";
 import { isStateAway } from "../../state/state-wait.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 import type { JobStop } from "../job-stop.ts";
 import type { Work } from "../work.ts";
 

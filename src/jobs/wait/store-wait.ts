@@ -1,7 +1,7 @@
 import type { LayerName } from "../../layer/tile-set.ts";
 import { jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
 import { StoreError, type TileStore } from "../../store/tile-store.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 import { JobAborted, type Work } from "../work.ts";
 import { JOB_BACK_OFF, type SpaceWaitParts } from "./space-wait.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { activeJob } from "../../../test/support/active-job.ts";
-import { InstantStop } from "../../../test/support/instant-stop.ts";
-import { JOB_OPTIONS } from "../../../test/support/job-options.ts";
+import { activeJob } from "../../../test/support/jobs/active-job.ts";
+import { InstantStop } from "../../../test/support/jobs/instant-stop.ts";
+import { JOB_OPTIONS } from "../../../test/support/jobs/job-options.ts";
 import { layerNamed } from "../../../test/support/layer.ts";
 import { evenRandom } from "../../../test/support/random.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";

@@ -3,7 +3,7 @@ import type { Layer } from "../../layer/layer.ts";
 import { jittered, pauseAfterWait } from "../../lib/time/back-off.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";
 import { isOutage } from "../../source/source.ts";
-import type { ActiveJob } from "../active-job.ts";
+import type { ActiveJob } from "../active/active-job.ts";
 import { type JobMetatile, metatileOf } from "../seed/seed-metatile.ts";
 import type { SeedRenders } from "../seed/seed-renders.ts";
 import { JobAborted } from "../work.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Block } from "../block.ts";
+import { Block } from "../blocks/block.ts";
 import { CellAges, decodeAges } from "./cell-ages.ts";
 
 const at = { tileSetId: 1, z: 9, bx: 0, by: 0 };

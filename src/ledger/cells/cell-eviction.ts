@@ -1,13 +1,13 @@
 import type { TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import type { LayerName, TileSet } from "../../layer/tile-set.ts";
 import { isDone } from "../../store/tile-store.ts";
-import { type Block, type CellOrder, cellOf } from "../block.ts";
-import type { ZoomAddress } from "../block-rows.ts";
-import { type ColdCell, EvictionOrder, type Keep } from "../eviction-order.ts";
+import { type Block, type CellOrder, cellOf } from "../blocks/block.ts";
+import type { ZoomAddress } from "../blocks/block-rows.ts";
 import type { LedgerInternals } from "../ledger-internals.ts";
-import type { TileSetRecord } from "../tile-set-record.ts";
+import type { TileSetRecord } from "../tile-sets/tile-set-record.ts";
 import type { CellWriters } from "./cell-writers.ts";
 import { cellPosition } from "./cells.ts";
+import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
 
 /** Reads of tiles in one cell. `x` and `y` name any tile in the cell. */
 export interface CellUses {

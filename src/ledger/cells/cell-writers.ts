@@ -1,10 +1,10 @@
 import type { TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import type { FormatName, LayerName, TileSet } from "../../layer/tile-set.ts";
 import type { StoredPyramid } from "../../store/inventory-store.ts";
-import { type Block, cellOf } from "../block.ts";
+import { type Block, cellOf } from "../blocks/block.ts";
 import type { LedgerInternals } from "../ledger-internals.ts";
-import { WriteWatch } from "../write-watch.ts";
 import { type CellPosition, cellId, cellPosition } from "./cells.ts";
+import { WriteWatch } from "./write-watch.ts";
 
 /** The cells that one writer has opened and not yet closed. Their blocks stay in memory until then. */
 export interface OpenCells {
@@ -39,6 +39,8 @@ export interface TileReport {
  */
 export class CellWriters {
   readonly #in: LedgerInternals;
+  /** The layers whose tiles are being deleted one by one. */
+  readonly watch: Omit<WriteWatch, "notice">;
   readonly #watch: WriteWatch;
   /** The number of writers with open cells, by layer. Contains no zeros. */
   readonly #writers = new Map<string, number>();
@@ -53,6 +55,7 @@ export class CellWriters {
   constructor(internals: LedgerInternals) {
     this.#in = internals;
     this.#watch = new WriteWatch(internals);
+    this.watch = this.#watch;
   }
 
   /**
@@ -180,11 +183,6 @@ export class CellWriters {
     this.changed(open.cells);
   }
 
-  /** Returns for how many ms writes of lost writers may still reach tiles of a layer; 0 if they cannot. */
-  lateMsIn(layer: LayerName): number {
-    return this.#in.doubted.lateMsIn(layer);
-  }
-
   /** Returns whether a second writer has one of the cells open. */
   isShared(open: OpenCells): boolean {
     return open.cells.some((position) => (this.#in.cells.find(position)?.block.writers[position.cell] ?? 0) > 1);
@@ -232,18 +230,5 @@ export class CellWriters {
     const bytes = Math.min(block.cellBytes[cell] ?? 0, tile.bytes);
     const allocated = Math.min(block.cellAllocated[cell] ?? 0, this.#in.cells.allocated(tileSet, tile.bytes));
     this.#in.cells.add(record, block, cell, { tiles: -1, bytes: -bytes, allocated: -allocated });
-  }
-
-  /**
-   * Records the cells of a layer that are written during the deletion of a range of the layer. `end` counts these cells
-   * again.
-   */
-  watch(layer: LayerName): { end(): void } {
-    return this.#watch.begin(layer);
-  }
-
-  /** Returns whether tiles of a layer are being deleted one by one. */
-  isWatched(layer: LayerName): boolean {
-    return this.#watch.isWatched(layer);
   }
 }

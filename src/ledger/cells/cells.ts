@@ -1,10 +1,10 @@
 import { asTileX, asTileY, type TileRect, type TileX, type TileY, type Zoom } from "../../grid/grid-set.ts";
 import { CELL_SIDE, type TileSet } from "../../layer/tile-set.ts";
 import type { TileStore } from "../../store/tile-store.ts";
-import { type Block, blockOf, cellOf } from "../block.ts";
-import type { BlockTable } from "../block-table.ts";
-import { blocksId, type SumChange, type TileSetRecord } from "../tile-set-record.ts";
-import type { TileSetTable } from "../tile-set-table.ts";
+import { type Block, blockOf, cellOf } from "../blocks/block.ts";
+import type { BlockTable } from "../blocks/block-table.ts";
+import { blocksId, type SumChange, type TileSetRecord } from "../tile-sets/tile-set-record.ts";
+import type { TileSetTable } from "../tile-sets/tile-set-table.ts";
 
 /** The position of a cell, with its tile set. It stays valid when a truncation changes the id of the tile set. */
 export interface CellPosition {
@@ -59,7 +59,7 @@ export class Cells {
   add(record: TileSetRecord, block: Block, cell: number, by: SumChange): void {
     block.cellBytes[cell] = (block.cellBytes[cell] ?? 0) + by.bytes;
     block.cellAllocated[cell] = (block.cellAllocated[cell] ?? 0) + by.allocated;
-    this.#parts.tileSets.add(record, block.at.z, by);
+    this.#parts.tileSets.sums.add(record, block.at.z, by);
     this.#parts.blocks.changed(block);
   }
 }

@@ -2,11 +2,11 @@ import type { TileRect } from "../../grid/grid-set.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import type { FoundTile, InventoryStore, Listing } from "../../store/inventory-store.ts";
 import { ifAvailable } from "../../store/tile-store.ts";
-import { decayedFrequency } from "../access-frequency.ts";
-import { type Block, type BlockAddress, blockKey, CELLS } from "../block.ts";
-import type { BlockTable } from "../block-table.ts";
-import type { TileSetRecord } from "../tile-set-record.ts";
-import type { TileSetTable } from "../tile-set-table.ts";
+import { decayedFrequency } from "../blocks/access-frequency.ts";
+import { type Block, type BlockAddress, blockKey, CELLS } from "../blocks/block.ts";
+import type { BlockTable } from "../blocks/block-table.ts";
+import type { TileSetRecord } from "../tile-sets/tile-set-record.ts";
+import type { TileSetTable } from "../tile-sets/tile-set-table.ts";
 import { type Cells, cellId } from "./cells.ts";
 
 export interface DoubtedCellParts {

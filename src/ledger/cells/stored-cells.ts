@@ -1,7 +1,7 @@
 import { asTileY, intersectRects, type TileRect, type TileX, type TileY } from "../../grid/grid-set.ts";
-import { BLOCK_SIDE, CELL_SIDE } from "../../layer/tile-set.ts";
-import { type BlockAddress, blockOf, blockRect, cellRectOf } from "../block.ts";
-import type { BlockTable } from "../block-table.ts";
+import { CELL_SIDE } from "../../layer/tile-set.ts";
+import { type BlockAddress, blockOf, blockRect, cellOf, cellRectOf } from "../blocks/block.ts";
+import type { BlockTable } from "../blocks/block-table.ts";
 import type { AgedCell, WriteTimes } from "./cell-ages.ts";
 
 /** A cell with stored tiles. Its block is read when a tile is requested for the first time. */
@@ -75,18 +75,14 @@ export function* storedCellsFrom(
   const block = blockRect({ z: rect.z, bx: blockOf(from.x), by: blockOf(from.y) });
   const row = intersectRects(rect, { ...rect, minX: block.minX, minY: block.minY, maxY: block.maxY });
   const above = intersectRects(rect, { ...rect, minY: asTileY(block.maxY + 1) });
-  const first = cellNumber(from);
+  const first = cellOf(from.x, from.y);
   for (const part of [row, above]) {
     if (part === undefined) continue;
     for (const page of storedCells(blocks, tileSetId, part))
       for (const cell of page) {
         const { minX, minY } = cell.rect;
         const isInBlock = minX <= block.maxX && minY <= block.maxY;
-        if (!isInBlock || cellNumber({ x: minX, y: minY }) >= first) yield cell;
+        if (!isInBlock || cellOf(minX, minY) >= first) yield cell;
       }
   }
 }
-
-/** Returns the number of a tile's cell within its block. */
-const cellNumber = ({ x, y }: TilePosition): number =>
-  Math.floor((y % BLOCK_SIDE) / CELL_SIDE) * (BLOCK_SIDE / CELL_SIDE) + Math.floor((x % BLOCK_SIDE) / CELL_SIDE);

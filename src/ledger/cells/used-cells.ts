@@ -1,6 +1,6 @@
 import { intersectRects, type TileRect } from "../../grid/grid-set.ts";
-import { cellRectOf } from "../block.ts";
-import type { BlockTable } from "../block-table.ts";
+import { cellRectOf } from "../blocks/block.ts";
+import type { BlockTable } from "../blocks/block-table.ts";
 
 /** The tiles of a used cell, and their access frequency (`access-frequency.ts`). */
 export interface UsedTiles {

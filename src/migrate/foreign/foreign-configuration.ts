@@ -1,7 +1,7 @@
-import { Document, isMap, isSeq } from "yaml";
-import type { Content } from "../../configuration/gwc/content.ts";
+import type { Content } from "../../lib/is-map.ts";
+import { commentOf, type ReportedElement } from "../element-report.ts";
 import { literal } from "../literal-text.ts";
-import type { ReportedElement } from "./foreign-object.ts";
+import { writtenYaml } from "../written-yaml.ts";
 
 /** A layer of another program. */
 export interface ForeignLayer {
@@ -33,24 +33,16 @@ export function foreignYaml(program: string, configuration: ForeignConfiguration
     ...(gridSets.length === 0 ? {} : { gridSets }),
     layers: layers.map((layer) => layer.content),
   };
-  const document = new Document(literal(content, new Set(variables)), { aliasDuplicateObjects: false });
-  document.commentBefore = [
-    ` Written by Nuthatch from a configuration of ${program}.`,
-    ...leftOut.map((line) => ` Left out: ${line}.`),
-  ].join("\n");
-  const list = document.get("layers");
-  if (isSeq(list))
-    for (const [i, { from }] of layers.entries()) {
-      const item = list.items[i];
-      const own = reports.filter(({ title }) => from.includes(title));
-      const kept = own.filter(({ outcome, how }) => outcome === "kept" && how === undefined).map(named);
-      const lines = [
-        ...(kept.length === 0 ? [] : [` No effect: ${kept.join(", ")}.`]),
-        ...own.flatMap((one) => (one.how === undefined ? [] : [` ${named(one)}: ${one.how}.`])),
-      ];
-      if (isMap(item) && lines.length > 0) item.commentBefore = lines.join("\n");
-    }
-  return document.toString({ lineWidth: 0 });
+  const comments = layers.map(({ from }) =>
+    commentOf(
+      reports.filter(({ title }) => from.includes(title)),
+      ({ title, path }) => `${path} of ${title}`,
+    ),
+  );
+  return writtenYaml(
+    program,
+    Object(literal(content, new Set(variables))),
+    leftOut.map((line) => `Left out: ${line}.`),
+    [{ key: "layers", comments }],
+  );
 }
-
-const named = ({ title, path }: ReportedElement): string => `${path} of ${title}`;

@@ -1,18 +1,8 @@
+import type { Extent } from "../../grid/grid-set.ts";
+import { MAX_METATILE } from "../../layer/layer.ts";
 import { isMap } from "../../lib/is-map.ts";
+import type { ReportedElement } from "../element-report.ts";
 import { Origins, placed } from "./origins.ts";
-
-/** How an element of another program's configuration is used. */
-export interface ReportedElement {
-  /** The title of the object with the element, such as `cache roads`. */
-  readonly title: string;
-  /** The path of the element in its object. */
-  readonly path: string;
-  /** `taken over`: used as in the other program. `differently`: used with a difference. `kept`: without any effect. */
-  readonly outcome: "taken over" | "differently" | "kept";
-  readonly how?: string;
-  /** The file and line of the element, as `FILE:LINE`. */
-  readonly origin?: string;
-}
 
 /** The position of an object: its file and line, and the origins of its members. */
 export interface Place {
@@ -178,4 +168,20 @@ export class ForeignObject {
     }
     return undefined;
   }
+}
+
+/** Returns the extent that a list of numbers describes. Undefined if the list has not four numbers. */
+export function extentIn(numbers: readonly number[] | undefined): Extent | undefined {
+  const [minX, minY, maxX, maxY, ...more] = numbers ?? [];
+  return minX === undefined || minY === undefined || maxX === undefined || maxY === undefined || more.length > 0
+    ? undefined
+    : { minX, minY, maxX, maxY };
+}
+
+/** Returns the tiles of a metatile, across and up, within the limits of Nuthatch. */
+export function limitedMetatile(object: ForeignObject, key: Key, size: readonly number[]): readonly number[] {
+  const limited = size.map((tiles) => Math.min(MAX_METATILE, Math.max(1, tiles)));
+  if (limited.join() !== size.join())
+    object.differently(key, `metatiles have at most ${MAX_METATILE} tiles in each direction`);
+  return limited;
 }

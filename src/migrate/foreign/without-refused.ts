@@ -1,5 +1,4 @@
-import type { Content } from "../../configuration/gwc/content.ts";
-import { isMap } from "../../lib/is-map.ts";
+import { type Content, isMap } from "../../lib/is-map.ts";
 import { problemsOfText } from "../problems-of-text.ts";
 import { type ForeignConfiguration, type ForeignLayer, foreignYaml } from "./foreign-configuration.ts";
 import { placed } from "./origins.ts";

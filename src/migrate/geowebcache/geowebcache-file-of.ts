@@ -1,7 +1,7 @@
 import { editFile } from "../../configuration/geowebcache/edit-file.ts";
 import { readFile } from "../../configuration/geowebcache/read-file.ts";
 import type { ConfiguredObject } from "../../configuration/gwc/configured-object.ts";
-import type { DocumentNode, MapNode, NamedNode } from "../../configuration/gwc/document-node.ts";
+import { withScalars } from "../../configuration/gwc/document-node.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
 import { MASKED } from "../../lib/text/masked.ts";
 import { MigrationError } from "../migration-error.ts";
@@ -23,23 +23,13 @@ export function geoWebCacheFileOf(objects: readonly ConfiguredObject[]): Written
     if (!content.ok) throw new MigrationError(refusalMessage(content.error), "unreadable");
     // GeoWebCache does not start with an unknown kind of store.
     if (document === undefined || document.root === "CompactBlobStore") continue;
-    const node = withVariables(document.node, name, variables);
+    const node = withScalars(document.node, (value, names) => {
+      if (value !== MASKED) return value;
+      const variable = variableOf(names.at(-1) ?? "", name);
+      variables.add(variable);
+      return `\${${variable}}`;
+    });
     text = editFile(content.value, [{ kind, name, document: { root: document.root, node } }]);
   }
   return { text, variables: [...variables] };
-}
-
-function withVariables(node: MapNode, name: string, variables: Set<string>): MapNode {
-  const filled = (key: string, value: DocumentNode): DocumentNode => {
-    if (value === MASKED) {
-      const variable = variableOf(key, name);
-      variables.add(variable);
-      return `\${${variable}}`;
-    }
-    if (typeof value !== "object" || value.kind === "double") return value;
-    if (value.kind === "map") return withVariables(value, name, variables);
-    if (value.kind === "repeated") return { ...value, items: value.items.map((item) => filled(key, item)) };
-    return { ...value, items: value.items.map(([item, inner]): NamedNode => [item, filled(item, inner)]) };
-  };
-  return { ...node, fields: node.fields.map(([key, value]): NamedNode => [key, filled(key, value)]) };
 }

@@ -5,7 +5,6 @@ import { readDirectory, readWithNames } from "../../configuration/geowebcache/di
 import { inForce } from "../../configuration/geowebcache/read-file.ts";
 import { decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
 import { type ConfiguredObject, SETTINGS } from "../../configuration/gwc/configured-object.ts";
-import type { Content } from "../../configuration/gwc/content.ts";
 import { fieldOf, type NamedNode, type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
 import type { MapType } from "../../configuration/gwc/element.ts";
 import { OBJECTS } from "../../configuration/gwc/object-kinds.ts";
@@ -14,9 +13,9 @@ import { GLOBAL_ROOTS } from "../../configuration/gwc/settings.ts";
 import { builtInGridSetIds } from "../../grid/built-in.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { readWholeFile } from "../../lib/file/read-whole-file.ts";
-import { isMap } from "../../lib/is-map.ts";
+import { type Content, isMap } from "../../lib/is-map.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
-import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import type { QuotaConfiguration } from "../../quota/configuration/quota-configuration.ts";
 import { MigrationError } from "../migration-error.ts";
 
 /** A configuration of GeoWebCache. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { realisticFile } from "../../../test/support/geowebcache-file.ts";
+import { realisticFile } from "../../../test/support/stores/geowebcache-file.ts";
 import { inForce, readFile } from "../../configuration/geowebcache/read-file.ts";
 import { gridSetContent, unitWarning } from "../../configuration/gwc/grid-set-object.ts";
 import { problemsOfText } from "../problems-of-text.ts";

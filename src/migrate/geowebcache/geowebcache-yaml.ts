@@ -1,20 +1,21 @@
 import { resolve } from "node:path";
-import { Document, isMap, isSeq } from "yaml";
 import { withoutUnknown } from "../../configuration/geowebcache/directory.ts";
 import { type ConfiguredObject, isDefaultStore, settingsOf } from "../../configuration/gwc/configured-object.ts";
-import type { Content } from "../../configuration/gwc/content.ts";
-import { effectiveLayer } from "../../configuration/gwc/effective.ts";
-import { gridSetContent } from "../../configuration/gwc/grid-set-object.ts";
-import { isLayerRoot, layerContent } from "../../configuration/gwc/layer-object.ts";
-import { OBJECTS } from "../../configuration/gwc/object-kinds.ts";
+import type { MapNode } from "../../configuration/gwc/document-node.ts";
+import { effectiveContent } from "../../configuration/gwc/effective.ts";
+import { isLayerRoot } from "../../configuration/gwc/layer-object.ts";
+import type { ListedKind } from "../../configuration/gwc/object-kinds.ts";
+import { inObject } from "../../configuration/gwc/object-origin.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { serverContent } from "../../configuration/gwc/settings.ts";
-import { isUsable, storeContent } from "../../configuration/gwc/store-object.ts";
-import { isMap as isRecord } from "../../lib/is-map.ts";
+import { isUsable } from "../../configuration/gwc/store-object.ts";
+import { type Content, isMap } from "../../lib/is-map.ts";
 import { MASKED, secretPartAt } from "../../lib/text/masked.ts";
+import { commentOf } from "../element-report.ts";
 import { literal, literalText } from "../literal-text.ts";
+import { writtenYaml } from "../written-yaml.ts";
 import type { GeoWebCacheSource } from "./geowebcache-source.ts";
-import { type ElementReport, elementReports } from "./honoured.ts";
+import { elementReports } from "./honoured.ts";
 
 export interface WrittenYaml {
   readonly text: string;
@@ -41,11 +42,9 @@ export async function validYamlOf(source: GeoWebCacheSource): Promise<WrittenYam
     const { problems } = await checkText(Buffer.from(written.text), "imported.yaml");
     const before = leftOut.size;
     for (const { path, message } of problems) {
-      const [own, index] = /^layers\[(\d+)\]\.?/.exec(path) ?? [];
-      const name = written.layers[Number(index ?? Number.NaN)];
-      if (own === undefined || name === undefined || leftOut.has(name)) continue;
-      const rest = message.startsWith(path) ? message.slice(path.length) : `: ${message}`;
-      leftOut.set(name, `${OBJECTS.layer.pathOf(path.slice(own.length))}${rest}`.replace(/^: /, ""));
+      const name = written.layers[Number(/^layers\[(\d+)\]/.exec(path)?.[1] ?? Number.NaN)];
+      if (name === undefined || leftOut.has(name)) continue;
+      leftOut.set(name, inObject({ path, message }, "elements")?.message ?? message);
     }
     if (leftOut.size === before) return { ...written, leftOut };
   }
@@ -72,7 +71,7 @@ export function translationOf(source: GeoWebCacheSource): Translation {
   const variables = new Set<string>();
   const sections = [
     { key: "stores", items: storeItems(source) },
-    { key: "gridSets", items: itemsOf(objects, "gridSet", gridSetContent) },
+    { key: "gridSets", items: itemsOf(objects, "gridSet") },
     { key: "layers", items: layers },
   ]
     .filter(({ key, items }) => key === "layers" || items.length > 0)
@@ -106,33 +105,38 @@ export function yamlOf(
 ): WrittenYaml & { readonly layers: readonly string[] } {
   const objects = source.objects.filter(({ kind, name }) => kind !== "layer" || !without.has(name));
   const { content, sections, variables } = translationOf({ ...source, objects });
-  const document = new Document(content, { aliasDuplicateObjects: false });
   const reports = elementReports(objects);
-  for (const section of sections) addComments(document, section, reports);
   const left = [
     ...leftOutKinds(objects),
     ...[...without].map(([name, why]) => `Left out: the layer ${name}: ${why}`.replace(/[\r\n]+/g, " ")),
   ];
-  document.commentBefore = [
-    " Written by Nuthatch from a configuration of GeoWebCache.",
-    ...left.map((line) => ` ${line}`),
-  ].join("\n");
+  const comments = sections.map(({ key, items }) => ({
+    key,
+    comments: items.map(({ object }) =>
+      commentOf(
+        reports.filter(({ kind, name }) => kind === object?.kind && name === object.name),
+        ({ path }) => path,
+      ),
+    ),
+  }));
   return {
-    text: document.toString({ lineWidth: 0 }),
+    text: writtenYaml("GeoWebCache", content, left, comments),
     variables,
     layers: layerItems(objects).map(({ object }) => object?.name ?? ""),
   };
 }
 
-function itemsOf(
+/** Returns the objects of a kind, each in the form of the configuration file. */
+const itemsOf = (
   objects: readonly ConfiguredObject[],
-  kind: ConfiguredObject["kind"],
-  contentOf: (document: NonNullable<ConfiguredObject["document"]>) => Content,
-): Section["items"] {
-  return objects.flatMap((object) =>
-    object.kind === kind && object.document !== undefined ? [{ object, content: contentOf(object.document) }] : [],
+  kind: ListedKind,
+  settings?: MapNode | undefined,
+): Section["items"] =>
+  objects.flatMap((object) =>
+    object.kind === kind && object.document !== undefined
+      ? [{ object, content: effectiveContent(kind, object.document, settings, undefined) }]
+      : [],
   );
-}
 
 /** The default store comes first. If no store is the default, it is the directory itself. */
 function storeItems({ objects, directory }: GeoWebCacheSource): Section["items"] {
@@ -140,28 +144,18 @@ function storeItems({ objects, directory }: GeoWebCacheSource): Section["items"]
     ({ kind, document }) => kind === "store" && document !== undefined && isUsable(document),
   );
   const first = usable.findLast(isDefaultStore);
-  const others = itemsOf(
-    usable.filter((object) => object !== first),
-    "store",
-    storeContent,
-  );
-  if (first !== undefined) return [...itemsOf([first], "store", storeContent), ...others];
-  if (directory === undefined) return others;
-  return [
-    { object: undefined, content: { type: "file", id: "geowebcache", path: directory, layout: "gwc" } },
-    ...others,
-  ];
+  const others = usable.filter((object) => object !== first);
+  if (first !== undefined) return itemsOf([first, ...others], "store");
+  const content = { type: "file", id: "geowebcache", path: directory, layout: "gwc" };
+  return [...(directory === undefined ? [] : [{ object: undefined, content }]), ...itemsOf(others, "store")];
 }
 
-function layerItems(objects: readonly ConfiguredObject[]): Section["items"] {
-  const settings = settingsOf(objects);
-  const served = objects.filter(
-    ({ kind, document }) => kind === "layer" && document !== undefined && isServed(document),
+const layerItems = (objects: readonly ConfiguredObject[]): Section["items"] =>
+  itemsOf(
+    objects.filter(({ document }) => document !== undefined && isServed(document)),
+    "layer",
+    settingsOf(objects),
   );
-  return itemsOf(served, "layer", (document) =>
-    layerContent(ownContent(document) === undefined ? effectiveLayer(document, settings, undefined) : document),
-  );
-}
 
 const isServed = (document: NonNullable<ConfiguredObject["document"]>): boolean =>
   (isLayerRoot(document.root) && document.fault === undefined) || ownContent(document) !== undefined;
@@ -199,10 +193,10 @@ function withPaths(content: Content, cwd: string | undefined): Content {
     Object.entries(content).map(([key, value]): [string, unknown] => {
       if (PATHS.has(key) && typeof value === "string") return [key, absolute(value, cwd)];
       if (!WITH_PATHS.has(key)) return [key, value];
-      if (isRecord(value)) return [key, withPaths(value, cwd)];
+      if (isMap(value)) return [key, withPaths(value, cwd)];
       return [
         key,
-        Array.isArray(value) ? value.map((item: unknown) => (isRecord(item) ? withPaths(item, cwd) : item)) : value,
+        Array.isArray(value) ? value.map((item: unknown) => (isMap(item) ? withPaths(item, cwd) : item)) : value,
       ];
     }),
   );
@@ -236,9 +230,9 @@ function isReplacedIn(object: ConfiguredObject | undefined): (key: string) => bo
 function withVariables(content: Content, replacing: Replacing): Content {
   return Object.fromEntries(
     Object.entries(content).map(([key, value]): [string, unknown] => {
-      if (isRecord(value)) return [key, withVariables(value, replacing)];
+      if (isMap(value)) return [key, withVariables(value, replacing)];
       if (Array.isArray(value))
-        return [key, value.map((item: unknown) => (isRecord(item) ? withVariables(item, replacing) : literal(item)))];
+        return [key, value.map((item: unknown) => (isMap(item) ? withVariables(item, replacing) : literal(item)))];
       if (typeof value !== "string") return [key, value];
       return [key, textWithVariables(key, value, replacing)];
     }),
@@ -264,17 +258,4 @@ function textWithVariables(key: string, value: string, { name, variables, isRepl
       return part;
     })
     .join("");
-}
-
-function addComments(document: Document, { key, items }: Section, reports: readonly ElementReport[]): void {
-  const list = document.get(key);
-  if (!isSeq(list)) return;
-  for (const [i, { object }] of items.entries()) {
-    const item = list.items[i];
-    const own = reports.filter(({ kind, name }) => kind === object?.kind && name === object.name);
-    const kept = own.filter(({ outcome }) => outcome === "kept").map(({ path }) => path);
-    const others = own.flatMap(({ path, how }) => (how === undefined ? [] : [` ${path}: ${how}.`]));
-    const lines = [...(kept.length === 0 ? [] : [` No effect: ${kept.join(", ")}.`]), ...others];
-    if (isMap(item) && lines.length > 0) item.commentBefore = lines.join("\n");
-  }
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { FILE_SETTINGS_ELEMENTS } from "../../configuration/fields/settings-elements.ts";
 import type { ConfiguredObject } from "../../configuration/gwc/configured-object.ts";
-import type { Content } from "../../configuration/gwc/content.ts";
 import {
   type DocumentNode,
   double,
@@ -10,24 +9,22 @@ import {
   type NamedNode,
   type RootedDocument,
 } from "../../configuration/gwc/document-node.ts";
-import { effectiveLayer } from "../../configuration/gwc/effective.ts";
+import { effectiveContent } from "../../configuration/gwc/effective.ts";
 import { differenceIn } from "../../configuration/gwc/element.ts";
 import { formatsLeftOut } from "../../configuration/gwc/layer-fault.ts";
-import { isLayerRoot, layerContent } from "../../configuration/gwc/layer-object.ts";
+import { isLayerRoot } from "../../configuration/gwc/layer-object.ts";
 import { OBJECTS } from "../../configuration/gwc/object-kinds.ts";
+import { KIND_NAMES } from "../../configuration/gwc/object-origin.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { serverContent } from "../../configuration/gwc/settings.ts";
 import { isUsable } from "../../configuration/gwc/store-object.ts";
+import type { Content } from "../../lib/is-map.ts";
+import type { ReportedElement } from "../element-report.ts";
 
 /** How Nuthatch uses an element of GeoWebCache's configuration. */
-export interface ElementReport {
+export interface ElementReport extends ReportedElement {
   readonly kind: ConfiguredObject["kind"];
   readonly name: string;
-  /** The path of the element in the document, without indexes. */
-  readonly path: string;
-  /** `taken over`: used as in GeoWebCache. `differently`: used with a difference. `kept`: stored without any effect. */
-  readonly outcome: "taken over" | "differently" | "kept";
-  readonly how?: string;
 }
 
 /** Returns how the use of an element differs from GeoWebCache's. Undefined if it does not differ. */
@@ -64,7 +61,7 @@ function reportsOf(
     paths.set(path, isUsed || paths.get(path) === true);
   }
   return [...paths].map(([path, isUsed]): ElementReport => {
-    const own = { kind, name, path };
+    const own = { kind, name, title: kind === "settings" ? kind : `${KIND_NAMES[kind]} ${name}`, path };
     const how = isPlain(path, document)
       ? undefined
       : (differenceAt(kind, document.root, path) ?? formatsHow(path, document));
@@ -116,7 +113,7 @@ function translated(
   if (kind !== "settings") return OBJECTS[kind].contentOf(document);
   return {
     ...serverContent(document.node),
-    layer: probe && layerContent(effectiveLayer(probe, document.node, undefined)),
+    layer: probe && effectiveContent("layer", probe, document.node, undefined),
   };
 }
 
@@ -131,7 +128,7 @@ export function* changesOf(node: MapNode, at: string): Generator<readonly [path:
 
 function* valuesOf(value: DocumentNode, path: string): Generator<readonly [path: string, changed: DocumentNode]> {
   if (typeof value === "string") yield [path, another(value)];
-  else if (typeof value === "number") yield [path, value + 1];
+  else if (typeof value === "number" || typeof value === "bigint") yield [path, Number(value) + 1];
   else if (typeof value === "boolean") yield [path, !value];
   else if (value.kind === "double") yield [path, double(value.value + 1)];
   else if (value.kind === "map") {

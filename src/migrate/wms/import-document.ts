@@ -1,7 +1,8 @@
 import { builtInGridSet } from "../../grid/built-in.ts";
 import { createGridSet } from "../../grid/create-grid-set.ts";
+import { corners } from "../../grid/extent.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
-import { corners } from "../../grid/grid-set-document.ts";
+import type { Content } from "../../lib/is-map.ts";
 import type { WmsCatalogue, WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 import { type GridSubsetDocument, type ImportedGrids, mergedGridSets, type OwnGridSet } from "./import-grids.ts";
 
@@ -39,7 +40,7 @@ export function importedDocument(
   layers: readonly ImportedLayer[],
   catalogue: WmsCatalogue,
   settings: ImportSettings,
-): Readonly<Record<string, unknown>> {
+): Content {
   const gridSets = mergedGridSets(layers.map(({ grids }) => grids));
   return {
     gridSets: listOrNone(gridSets.map(gridSetDocument)),
@@ -54,7 +55,7 @@ export function importedDocument(
 }
 
 /** Returns a grid set around the layers in a CRS. It ends with the last level that a map usually needs. */
-function gridSetDocument({ id, srs, extent, metersPerUnit }: OwnGridSet): Readonly<Record<string, unknown>> {
+function gridSetDocument({ id, srs, extent, metersPerUnit }: OwnGridSet): Content {
   const made = createGridSet({
     id,
     srs: Number(srs.slice("EPSG:".length)),
@@ -80,7 +81,7 @@ function importedLayer(
   gridSubsets: readonly GridSubsetDocument[],
   { version, formats, maxWidth, maxHeight }: WmsCatalogue,
   { url, prefix = "", username, passwordVariable }: ImportSettings,
-): Readonly<Record<string, unknown>> {
+): Content {
   const offered = FORMATS.filter((format) => formats.includes(format));
   const limit = Math.min(maxWidth ?? Number.POSITIVE_INFINITY, maxHeight ?? Number.POSITIVE_INFINITY);
   // A WMS that renders only small pictures gets single tiles without a gutter.

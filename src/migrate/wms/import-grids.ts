@@ -1,8 +1,9 @@
 import { builtInGridSet } from "../../grid/built-in.ts";
-import { METERS_PER_DEGREE } from "../../grid/epsg-tables.ts";
+import { METERS_PER_DEGREE } from "../../grid/crs/epsg-tables.ts";
+import { unitOf } from "../../grid/crs/units.ts";
+import { toWebMercator, WEB_WORLD } from "../../grid/crs/web-mercator.ts";
+import { corners, unionOf, WORLD } from "../../grid/extent.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
-import { unitOf } from "../../grid/units.ts";
-import { HALF_WORLD, toWebMercator } from "../../grid/web-mercator.ts";
 import type { WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 
 /** The grid sets of a layer of a WMS, in the shape of the configuration file. */
@@ -48,9 +49,8 @@ export function importedGrids(layer: WmsCatalogueLayer): ImportedGrids | undefin
     if (extent === undefined || !/^EPSG:\d{1,9}$/.test(crs)) continue;
     const isUnknown = unitOf(Number(crs.slice("EPSG:".length))) === 1;
     const metersPerUnit = isUnknown && isInDegrees(extent, layer.box) ? METERS_PER_DEGREE : undefined;
-    const { minX, minY, maxX, maxY } = extent;
     return {
-      gridSubsets: [{ gridSet: crs, extent: [minX, minY, maxX, maxY] }],
+      gridSubsets: [{ gridSet: crs, extent: corners(extent) }],
       gridSets: [{ id: crs, srs: crs, extent, metersPerUnit }],
     };
   }
@@ -62,29 +62,19 @@ export function mergedGridSets(layers: readonly ImportedGrids[]): readonly OwnGr
   const merged = new Map<string, OwnGridSet>();
   for (const grid of layers.flatMap(({ gridSets }) => gridSets)) {
     const { extent } = merged.get(grid.id) ?? grid;
-    merged.set(grid.id, {
-      ...grid,
-      extent: {
-        minX: Math.min(extent.minX, grid.extent.minX),
-        minY: Math.min(extent.minY, grid.extent.minY),
-        maxX: Math.max(extent.maxX, grid.extent.maxX),
-        maxY: Math.max(extent.maxY, grid.extent.maxY),
-      },
-    });
+    merged.set(grid.id, { ...grid, extent: unionOf(extent, grid.extent) });
   }
   return [...merged.values()];
 }
 
 function usualSubsets({ crs, box }: WmsCatalogueLayer): readonly GridSubsetDocument[] {
   const [west, south, east, north] = box ?? [-180, -90, 180, 90];
-  const world: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
-  const degrees = clipped({ minX: west, minY: south, maxX: east, maxY: north }, world);
-  const square = { minX: -HALF_WORLD, minY: -HALF_WORLD, maxX: HALF_WORLD, maxY: HALF_WORLD };
+  const degrees = clipped({ minX: west, minY: south, maxX: east, maxY: north }, WORLD);
   // A layer without a CRS is requested in EPSG:4326, which every WMS offers.
   const geographic = crs.has("EPSG:4326") || crs.has("CRS:84") || crs.size === 0;
   return [
-    ...(geographic ? [subset("EPSG:4326", world, degrees)] : []),
-    ...(MERCATOR_CODES.some((code) => crs.has(code)) ? [subset("EPSG:900913", square, toWebMercator(degrees))] : []),
+    ...(geographic ? [subset("EPSG:4326", WORLD, degrees)] : []),
+    ...(MERCATOR_CODES.some((code) => crs.has(code)) ? [subset("EPSG:900913", WEB_WORLD, toWebMercator(degrees))] : []),
   ];
 }
 

@@ -6,8 +6,8 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import { atOnce, Slices } from "../../lib/process/slices.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { combinationsOf } from "../combination.ts";
 import { countTiles } from "../count-tiles.ts";
+import { combinationsOf } from "../parameters/combination.ts";
 import { JobCounts } from "./job-counts.ts";
 import type { JobRequest } from "./job-request.ts";
 

@@ -14,7 +14,7 @@ import {
   time,
   whole,
 } from "../../lib/document-fields.ts";
-import { parameterSetJson } from "../parameter-set-json.ts";
+import { parameterSetJson } from "../parameters/parameter-set-json.ts";
 import { JOB_TYPES } from "../seed-request.ts";
 import { fieldBuilders } from "./field-builders.ts";
 import { type JobSums, jobSums } from "./job-counts.ts";

@@ -1,9 +1,9 @@
 import type { Extent, GridSetName, TileRect, Zoom } from "../../grid/grid-set.ts";
 import type { Selection } from "../../grid/selection.ts";
 import type { FormatName, LayerName, ParametersId } from "../../layer/tile-set.ts";
-import type { Combination } from "../combination.ts";
+import type { Combination } from "../parameters/combination.ts";
+import type { ValueChoice } from "../parameters/value-choice.ts";
 import type { JobType } from "../seed-request.ts";
-import type { ValueChoice } from "../value-choice.ts";
 import type { PlannedFields } from "./job-fields.ts";
 import type { JobTerms } from "./job-terms.ts";
 

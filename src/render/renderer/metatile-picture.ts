@@ -4,11 +4,11 @@ import { encodeTiles } from "../../image/encode.ts";
 import { PictureError } from "../../image/picture-error.ts";
 import { pictureKind } from "../../image/picture-kind.ts";
 import type { Cut, Raster } from "../../image/raster.ts";
+import { allValues } from "../../layer/filter/parameter-filter.ts";
 import { type ImageFormat, PNG, type TileFormat } from "../../layer/format.ts";
 import { encodingOf, modifierOf } from "../../layer/format-modifier.ts";
 import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { allValues } from "../../layer/parameter-filter.ts";
 import {
   type FailureClass,
   type RenderedImage,

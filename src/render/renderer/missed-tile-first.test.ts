@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../../test/support/layer.ts";
-import { createMemoryStore } from "../../../test/support/memory-store.ts";
+import { createMemoryStore } from "../../../test/support/stores/memory-store.ts";
 import { gridSubset } from "../../layer/grid-subset.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { TileStore } from "../../store/tile-store.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatNamed, layerNamed } from "../../../test/support/layer.ts";
-import { createMemoryStore } from "../../../test/support/memory-store.ts";
+import { createMemoryStore } from "../../../test/support/stores/memory-store.ts";
 import { StoreError, type TileStore } from "../../store/tile-store.ts";
 import type { RenderOrder } from "../render-order.ts";
 import { keepTiles } from "./store-tiles.ts";

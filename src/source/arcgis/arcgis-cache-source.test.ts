@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { formatNamed } from "../../../test/support/layer.ts";
 import {
   type CacheTile,
   COMPACT,
@@ -12,8 +13,7 @@ import {
   writeAt,
   writeCache,
   writeExploded,
-} from "../../../test/support/arcgis-fixture.ts";
-import { formatNamed } from "../../../test/support/layer.ts";
+} from "../../../test/support/stores/arcgis-fixture.ts";
 import { matrixOf, tileExtent } from "../../grid/grid-set.ts";
 import { SourceError } from "../source.ts";
 import { createArcgisCacheSource } from "./arcgis-cache-source.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { COMPACT, confCdi, confXml, EXPLODED, WORLD, writeAt } from "../../../test/support/arcgis-fixture.ts";
+import { COMPACT, confCdi, confXml, EXPLODED, WORLD, writeAt } from "../../../test/support/stores/arcgis-fixture.ts";
 import { topLeftCorner } from "../../grid/grid-set.ts";
 import { cacheGridSet, readTilingScheme, SCHEME_LIMIT, type TilingScheme } from "./tiling-scheme.ts";
 

@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
 import { createGridSet, type GridSetOptions } from "../../grid/create-grid-set.ts";
-import { METERS_PER_DEGREE } from "../../grid/epsg-tables.ts";
+import { METERS_PER_DEGREE } from "../../grid/crs/epsg-tables.ts";
+import { unitOf } from "../../grid/crs/units.ts";
 import { canonicalSrs, type Extent, type GridSet } from "../../grid/grid-set.ts";
-import { unitOf } from "../../grid/units.ts";
 import { ARCGIS_STORAGES, type ArcgisCacheSourceOptions } from "../../layer/source-options.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";

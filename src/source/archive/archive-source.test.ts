@@ -6,6 +6,7 @@ import fc from "fast-check";
 import Sqlite from "libsql";
 import sharp from "sharp";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { formatNamed } from "../../../test/support/layer.ts";
 import {
   directory,
   type FixtureTile,
@@ -13,8 +14,7 @@ import {
   VECTOR_TILE,
   writeMbtiles,
   writePmtiles,
-} from "../../../test/support/archive-fixture.ts";
-import { formatNamed } from "../../../test/support/layer.ts";
+} from "../../../test/support/stores/archive-fixture.ts";
 import type { ArchiveSourceOptions } from "../../layer/source-options.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { tileRequest } from "../source.conformance.ts";

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { digestGate, GATE_USER, type GateRules } from "../../../test/support/digest-gate.ts";
+import { digestGate, GATE_USER, type GateRules } from "../../../test/support/network/digest-gate.ts";
 import type { UpstreamOptions } from "../../layer/source-options.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
 import { SourceError } from "../source.ts";

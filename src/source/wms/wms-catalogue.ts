@@ -1,4 +1,4 @@
-import { isNorthFirst } from "../../grid/axis-order.ts";
+import { isNorthFirst } from "../../grid/crs/axis-order.ts";
 import type { Extent } from "../../grid/grid-set.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { childrenNamed, firstAt, localName, parseXml, type XmlElement } from "../../lib/text/xml-element.ts";

@@ -1,4 +1,4 @@
-import { isYFirst } from "../../grid/axis-order.ts";
+import { isYFirst } from "../../grid/crs/axis-order.ts";
 import { canonicalSrs, sameSrs } from "../../grid/grid-set.ts";
 import type { WmsSourceOptions } from "../../layer/source-options.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";

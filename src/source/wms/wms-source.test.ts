@@ -3,7 +3,7 @@ import type { RequestListener } from "node:http";
 import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { formatNamed, gridSetNamed } from "../../../test/support/layer.ts";
-import { startOrigin } from "../../../test/support/origin.ts";
+import { startOrigin } from "../../../test/support/upstream/origin.ts";
 import { encodePng } from "../../image/png-encode.ts";
 import type { WmsSourceOptions } from "../../layer/source-options.ts";
 import { describeHttpSource, describeVectorTiles, UNHEARD } from "../source.conformance.ts";

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 import { Client } from "pg";
 import pgpass from "pgpass";
+import type { Disk } from "../../lib/file/disk.ts";
 import type { SqlValue } from "../database.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Query, QueryResult } from "./protocol.ts";
@@ -24,7 +24,7 @@ export interface PostgresClient {
 }
 
 /** @throws Error when a TLS file cannot be read */
-export function newClient(target: PostgresTarget, name: string): PostgresClient {
+export function newClient(target: PostgresTarget, name: string, disk: Pick<Disk, "readFileSync">): PostgresClient {
   const socket = new Socket();
   const { host, port, database, user, options } = target;
   const client: Client = new Client({
@@ -34,7 +34,7 @@ export function newClient(target: PostgresTarget, name: string): PostgresClient 
     ...(user === undefined ? {} : { user }),
     ...(options === undefined ? {} : { options }),
     password: () => passwordFor(target, client),
-    ssl: tlsOptions(target),
+    ssl: tlsOptions(target, disk),
     application_name: name,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -57,13 +57,13 @@ async function passwordFor({ host, port, database, password }: PostgresTarget, {
   });
 }
 
-function tlsOptions(target: PostgresTarget): ConnectionOptions | false {
+function tlsOptions(target: PostgresTarget, disk: Pick<Disk, "readFileSync">): ConnectionOptions | false {
   const { host, sslMode, sslRootCert, sslCert, sslKey } = target;
   if (sslMode === "disable") return false;
   return {
-    ...(sslRootCert === undefined ? {} : { ca: readFileSync(sslRootCert, "utf8") }),
-    ...(sslCert === undefined ? {} : { cert: readFileSync(sslCert, "utf8") }),
-    ...(sslKey === undefined ? {} : { key: readFileSync(sslKey, "utf8") }),
+    ...(sslRootCert === undefined ? {} : { ca: disk.readFileSync(sslRootCert, "utf8") }),
+    ...(sslCert === undefined ? {} : { cert: disk.readFileSync(sslCert, "utf8") }),
+    ...(sslKey === undefined ? {} : { key: disk.readFileSync(sslKey, "utf8") }),
     // As in libpq: `require` encrypts, and checks the certificate authority only if the options name one.
     ...(sslMode === "require" && sslRootCert === undefined ? { rejectUnauthorized: false } : {}),
     // The library does not pass an IP address to Node, so Node would compare the certificate with "localhost".

@@ -1,6 +1,7 @@
 import { errorMessage } from "../../lib/error-code.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Disk } from "../../lib/file/disk.ts";
+import type { Random } from "../../lib/random/random.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import { newClient, type PostgresClient, runQuery } from "./client.ts";
 import { faultOfConnection, faultOfStatement, isLoss, unavailable } from "./faults.ts";
@@ -25,6 +26,13 @@ const SILENT_MS = 3_000;
 /** The most times that a transaction is sent. It is repeated only if PostgreSQL certainly carried out no part of it. */
 const MOST_ATTEMPTS = 3;
 
+/** The parts of the machine that a connection uses. */
+export interface PostgresMachine {
+  readonly clock: Clock;
+  readonly disk: Pick<Disk, "readFileSync">;
+  readonly random: Pick<Random, "uuid">;
+}
+
 interface Open extends PostgresClient {
   readonly kind: "open";
   readonly pid: number;
@@ -48,7 +56,8 @@ interface Sent {
 export class PostgresConnection {
   readonly #target: PostgresTarget;
   readonly #use: SessionUse;
-  readonly #instance = machineRandom.uuid();
+  readonly #machine: PostgresMachine;
+  readonly #instance: string;
   #state: State = { kind: "closed" };
   /** The connection of the transaction that a batch has begun. Undefined if no transaction is open. */
   #inTransaction: Open | undefined;
@@ -59,7 +68,9 @@ export class PostgresConnection {
   readonly #changed = new Set<() => void>();
   #isClosing = false;
 
-  constructor(target: PostgresTarget, use: SessionUse) {
+  constructor(target: PostgresTarget, use: SessionUse, machine: PostgresMachine) {
+    this.#machine = machine;
+    this.#instance = machine.random.uuid();
     this.#target = target;
     this.#use = use;
   }
@@ -82,7 +93,7 @@ export class PostgresConnection {
   async #connect(lostPid: number | undefined): Promise<Open | Fault> {
     let made: PostgresClient | undefined;
     try {
-      made = newClient(this.#target, connectionName(this.#use));
+      made = newClient(this.#target, connectionName(this.#use), this.#machine.disk);
       const { client, destroy } = made;
       // Without a listener, a loss of the connection would be an uncaught error. The handler of "end" changes the
       // state.
@@ -93,6 +104,7 @@ export class PostgresConnection {
         use: this.#use,
         instance: this.#instance,
         lostPid,
+        clock: this.#machine.clock,
       });
       if (fault !== undefined) {
         destroy(new Error("not used"));
@@ -114,7 +126,11 @@ export class PostgresConnection {
 
   #lost(open: Open, why: string): void {
     if (this.#state !== open) return;
-    this.#become({ kind: "lost", sinceMs: machineClock.monotonicNow(), fault: unavailable("", this.#target, why) });
+    this.#become({
+      kind: "lost",
+      sinceMs: this.#machine.clock.monotonicNow(),
+      fault: unavailable("", this.#target, why),
+    });
     if (!this.#isClosing) void this.#connectAgain(open.pid);
   }
 
@@ -126,7 +142,7 @@ export class PostgresConnection {
         return;
       }
       if (opened.kind !== "open" && this.#state.kind === "lost") this.#state.fault = opened;
-      await sleep(machineClock, PAUSE_MS);
+      await sleep(this.#machine.clock, PAUSE_MS);
     }
     for (const notify of [...this.#changed]) notify();
   }
@@ -162,10 +178,10 @@ export class PostgresConnection {
       if (this.#diverged !== undefined) return this.#diverged;
       if (state.kind === "open") return state;
       if (state.kind === "closed") return unavailable("", this.#target, "it is not connected");
-      const leftMs = state.sinceMs + waitMs - machineClock.monotonicNow();
+      const leftMs = state.sinceMs + waitMs - this.#machine.clock.monotonicNow();
       if (leftMs <= 0) return state.fault;
       await new Promise<void>((resolve) => {
-        const timer = machineClock.after(leftMs, done);
+        const timer = this.#machine.clock.after(leftMs, done);
         const changed = this.#changed;
         function done(): void {
           timer.cancel();
@@ -186,7 +202,7 @@ export class PostgresConnection {
   }
 
   async run(batch: Batch): Promise<BatchResult> {
-    const beganMs = machineClock.monotonicNow();
+    const beganMs = this.#machine.clock.monotonicNow();
     for (let attempt = 1; ; attempt++) {
       const open = batch.transaction === "continue" ? this.#inTransaction : await this.#opened(RECONNECT_WAIT_MS);
       if (open === undefined || open.kind !== "open")
@@ -200,7 +216,7 @@ export class PostgresConnection {
       this.#inTransaction = undefined;
       if (commit !== undefined) {
         const again = await this.#opened(
-          Math.max(RECONNECT_WAIT_MS, beganMs + DOUBT_WAIT_MS - machineClock.monotonicNow()),
+          Math.max(RECONNECT_WAIT_MS, beganMs + DOUBT_WAIT_MS - this.#machine.clock.monotonicNow()),
         );
         if (again.kind !== "open") return { ok: false, fault: again };
         this.#doubted = undefined;
@@ -237,7 +253,7 @@ export class PostgresConnection {
   /** Sends all statements at once. Closes the connection if PostgreSQL neither answers nor works on them. */
   async #send(open: Open, queries: readonly Query[]): Promise<Sent> {
     const { client } = open;
-    const watch = machineClock.every(SILENT_MS, () => void this.#lookAt(open));
+    const watch = this.#machine.clock.every(SILENT_MS, () => void this.#lookAt(open));
     try {
       const settled = await Promise.allSettled(queries.map((query) => runQuery(client, query)));
       const failed = settled.find((one) => one.status === "rejected");
@@ -258,9 +274,9 @@ export class PostgresConnection {
 
   /** Checks over a second connection whether PostgreSQL is working on the sent statements. */
   async #lookAt(open: Open): Promise<void> {
-    const other = newClient(this.#target, "nuthatch, looking at a silent connection");
+    const other = newClient(this.#target, "nuthatch, looking at a silent connection", this.#machine.disk);
     other.client.on("error", () => {});
-    const late = machineClock.after(SILENT_MS / 2, () => other.destroy(new Error("no answer")));
+    const late = this.#machine.clock.after(SILENT_MS / 2, () => other.destroy(new Error("no answer")));
     let isWorking = false;
     try {
       await other.client.connect();
@@ -282,7 +298,7 @@ export class PostgresConnection {
     this.#isClosing = true;
     if (this.#state.kind !== "open") return;
     const { client, destroy } = this.#state;
-    const late = machineClock.after(RECONNECT_WAIT_MS, () => destroy(new Error("no answer")));
+    const late = this.#machine.clock.after(RECONNECT_WAIT_MS, () => destroy(new Error("no answer")));
     // The last transaction has ended, so a connection that breaks now loses nothing.
     await client.end().catch(() => {});
     late.cancel();

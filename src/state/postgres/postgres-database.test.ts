@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { hasPostgres, type Postgres, schemaOf, sharedPostgres } from "../../../test/support/postgres.ts";
-import { POSTGRES_THREAD } from "../../../test/support/test-database.ts";
+import { hasPostgres, type Postgres, schemaOf, sharedPostgres } from "../../../test/support/postgres/postgres.ts";
+import { POSTGRES_THREAD } from "../../../test/support/postgres/test-database.ts";
 import { testSeed } from "../../../test/support/test-seed.ts";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { bytes, int, text } from "../database.ts";
 import { numbered } from "./numbered.ts";
 import { openPostgres } from "./postgres-database.ts";
@@ -15,7 +16,7 @@ function opened(postgres: Postgres, through?: number) {
   postgres.sql(`CREATE SCHEMA ${schema}`);
   const address =
     through === undefined ? postgres.url("postgres") : `postgres://nuthatch@127.0.0.1:${through}/postgres?`;
-  const target = parsePostgresUrl(`${address}&options=-c%20search_path%3D${schema}`);
+  const target = parsePostgresUrl(`${address}&options=-c%20search_path%3D${schema}`, machineDisk);
   if (!target.ok) throw new Error(target.error);
   const faults: string[] = [];
   const db = openPostgres(target.value, { thread: POSTGRES_THREAD, diverged: (reason) => void faults.push(reason) });
@@ -109,7 +110,7 @@ test("values are numbered outside of texts and names, and an address is parsed o
   expect(numbered(`SELECT '?', "a?" FROM t WHERE x = ? AND y IN (?, ?)`)).toBe(
     `SELECT '?', "a?" FROM t WHERE x = $1 AND y IN ($2, $3)`,
   );
-  expect(parsePostgresUrl("postgres://a:p%40ss@[::1]/tiles?sslmode=require")).toMatchObject({
+  expect(parsePostgresUrl("postgres://a:p%40ss@[::1]/tiles?sslmode=require", machineDisk)).toMatchObject({
     ok: true,
     value: { name: "[::1]:5432/tiles", user: "a", password: "p@ss", host: "::1", sslMode: "require" },
   });
@@ -119,7 +120,7 @@ test("values are numbered outside of texts and names, and an address is parsed o
     "postgres://u:secret@h/d?sslmode=prefer",
     "postgres://u:secret@h/d?passfile=x",
   ]) {
-    const parsed = parsePostgresUrl(wrong);
+    const parsed = parsePostgresUrl(wrong, machineDisk);
     expect(parsed.ok ? "" : parsed.error, wrong).toMatch(/expected/);
     expect(JSON.stringify(parsed)).not.toContain("secret");
   }
@@ -129,7 +130,7 @@ test.skipIf(!hasPostgres)("a database without an encoding, as initdb makes it fo
   const postgres = sharedPostgres();
   const name = schemaOf(randomUUID());
   postgres.sql(`CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0`);
-  const target = parsePostgresUrl(postgres.url(name));
+  const target = parsePostgresUrl(postgres.url(name), machineDisk);
   if (!target.ok) throw new Error(target.error);
   const db = openPostgres(target.value, { thread: POSTGRES_THREAD, diverged: () => {} });
   try {

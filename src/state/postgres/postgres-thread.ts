@@ -1,5 +1,8 @@
 import { workerData } from "node:worker_threads";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { answerCalls, type CalledThread } from "../../lib/process/blocking-calls.ts";
+import { machineRandom } from "../../lib/random/machine-random.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { PostgresConnection } from "./connection.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { BatchResult, Fault, Request } from "./protocol.ts";
@@ -13,7 +16,11 @@ export interface PostgresThreadOptions {
 
 function start(thread: CalledThread<PostgresThreadOptions>): void {
   const { target, use } = thread.options;
-  const connection = new PostgresConnection(target, use);
+  const connection = new PostgresConnection(target, use, {
+    clock: machineClock,
+    disk: machineDisk,
+    random: machineRandom,
+  });
   const failed = (error: unknown): BatchResult => ({
     ok: false,
     fault: {

@@ -1,3 +1,4 @@
+import type { Disk } from "../../lib/file/disk.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { findService, type Service } from "./service-file.ts";
 
@@ -48,6 +49,7 @@ const SERVICE_KEYS = [
  */
 export function parsePostgresUrl(
   text: string,
+  disk: Pick<Disk, "readFileSync">,
   env: Readonly<NodeJS.ProcessEnv> = process.env,
 ): Result<PostgresTarget, string> {
   if (!/^postgres(?:ql)?:\/\//.test(text)) return refuse("expected an address that begins with postgres://");
@@ -58,7 +60,7 @@ export function parsePostgresUrl(
   const unknown = [...url.searchParams.keys()].find((key) => !PARAMETERS.some((known) => known === key));
   if (unknown !== undefined)
     return refuse(`the parameter ${JSON.stringify(unknown)} is not known: expected ${PARAMETERS.join(", ")}`);
-  const service = serviceOf(url.searchParams.get("service") ?? env["PGSERVICE"], env);
+  const service = serviceOf(url.searchParams.get("service") ?? env["PGSERVICE"], disk, env);
   if (!service.ok) return service;
   const parameter = (name: string): string | undefined => url.searchParams.get(name) ?? service.value.get(name);
   const tls = tlsOf(parameter);
@@ -89,9 +91,13 @@ export function parsePostgresUrl(
 }
 
 /** Returns the values of a service; an empty map if no service is named. */
-function serviceOf(name: string | undefined, env: Readonly<NodeJS.ProcessEnv>): Result<Service, string> {
+function serviceOf(
+  name: string | undefined,
+  disk: Pick<Disk, "readFileSync">,
+  env: Readonly<NodeJS.ProcessEnv>,
+): Result<Service, string> {
   if (name === undefined || name === "") return ok(new Map());
-  const service = findService(name, env);
+  const service = findService(name, disk, env);
   if (!service.ok) return service;
   const unknown = [...service.value.keys()].find((key) => !SERVICE_KEYS.includes(key));
   return unknown === undefined

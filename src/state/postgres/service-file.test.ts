@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 import { findService, parseService } from "./service-file.ts";
 
@@ -59,27 +60,34 @@ test("a service supplies what an address leaves out, by its name in the address 
     database: "nuthatch",
     sslMode: "require",
   };
-  expect(parsePostgresUrl("postgres://?service=tiles", env)).toMatchObject({ ok: true, value: expected });
-  expect(parsePostgresUrl("postgres:///", { ...env, PGSERVICE: "tiles" })).toMatchObject({ ok: true, value: expected });
-  expect(parsePostgresUrl("postgres://me@h:1/d?sslmode=disable", { ...env, PGSERVICE: "tiles" })).toMatchObject({
+  expect(parsePostgresUrl("postgres://?service=tiles", machineDisk, env)).toMatchObject({ ok: true, value: expected });
+  expect(parsePostgresUrl("postgres:///", machineDisk, { ...env, PGSERVICE: "tiles" })).toMatchObject({
+    ok: true,
+    value: expected,
+  });
+  expect(
+    parsePostgresUrl("postgres://me@h:1/d?sslmode=disable", machineDisk, { ...env, PGSERVICE: "tiles" }),
+  ).toMatchObject({
     ok: true,
     value: { name: "h:1/d", user: "me", password: "se=cret", sslMode: "disable" },
   });
-  expect(parsePostgresUrl("postgres:///d?host=/run/socket", { ...env, PGSERVICE: "tiles" })).toMatchObject({
-    ok: true,
-    value: { host: "/run/socket", port: 5433, database: "d" },
-  });
+  expect(parsePostgresUrl("postgres:///d?host=/run/socket", machineDisk, { ...env, PGSERVICE: "tiles" })).toMatchObject(
+    {
+      ok: true,
+      value: { host: "/run/socket", port: 5433, database: "d" },
+    },
+  );
 });
 
 test("the file of the machine is read when that of the account does not have the service", () => {
   writeFileSync(join(directory, "pg_service.conf"), "[shared]\ndbname=d\n");
-  const found = findService("shared", env);
+  const found = findService("shared", machineDisk, env);
   expect(found.ok && [...found.value]).toEqual([["dbname", "d"]]);
 });
 
 test("a service that is not there or cannot be used is refused, and no value of the file is shown", () => {
   const refused = (name: string, more = {}): string => {
-    const parsed = parsePostgresUrl(`postgres://?service=${name}`, { ...env, ...more });
+    const parsed = parsePostgresUrl(`postgres://?service=${name}`, machineDisk, { ...env, ...more });
     return parsed.ok ? "" : parsed.error;
   };
   expect(refused("none")).toMatch(/^the service "none" is not defined: expected a section of that name in /);

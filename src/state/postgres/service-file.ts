@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
+import type { Disk } from "../../lib/file/disk.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /** The connection parameters of a service by libpq's names, such as `host` and `dbname`. */
@@ -29,14 +29,18 @@ const SYSTEM_DIRECTORY = "/etc/postgresql-common";
  * `~/.pg_service.conf`), then in the file of the machine. Messages show no value of the file, because it may contain a
  * password.
  */
-export function findService(name: string, env: Readonly<NodeJS.ProcessEnv>): Result<Service, string> {
+export function findService(
+  name: string,
+  disk: Pick<Disk, "readFileSync">,
+  env: Readonly<NodeJS.ProcessEnv>,
+): Result<Service, string> {
   const own = env["PGSERVICEFILE"];
   const files = [
     own ?? join(env["HOME"] ?? homedir(), ".pg_service.conf"),
     join(env["PGSYSCONFDIR"] ?? SYSTEM_DIRECTORY, "pg_service.conf"),
   ];
   for (const file of files) {
-    const text = readText(file);
+    const text = readText(file, disk);
     if (!text.ok) {
       if (text.error === "ENOENT" && file !== own) continue;
       return refuse(`the service file ${file} cannot be read (${text.error})`);
@@ -50,9 +54,9 @@ export function findService(name: string, env: Readonly<NodeJS.ProcessEnv>): Res
   );
 }
 
-function readText(file: string): Result<string, string> {
+function readText(file: string, disk: Pick<Disk, "readFileSync">): Result<string, string> {
   try {
-    return ok(readFileSync(file, "utf8"));
+    return ok(disk.readFileSync(file, "utf8"));
   } catch (error) {
     return refuse(codeOf(error) || String(error));
   }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import { postgresTables } from "../tables.ts";
 import { refused, unavailable } from "./faults.ts";
@@ -64,6 +64,7 @@ export interface SessionOwner {
   readonly instance: string;
   /** The PostgreSQL process of the lost connection. Undefined for the first connection. */
   readonly lostPid: number | undefined;
+  readonly clock: Clock;
 }
 
 /**
@@ -108,10 +109,10 @@ function lockKeys(schema: string): readonly [number, number] {
 
 async function takeLock(
   client: Client,
-  { target, use, lostPid }: SessionOwner,
+  { target, use, lostPid, clock }: SessionOwner,
   keys: readonly [number, number],
 ): Promise<Fault | undefined> {
-  const until = machineClock.monotonicNow() + LONGEST_LOCK_MS;
+  const until = clock.monotonicNow() + LONGEST_LOCK_MS;
   let first: { readonly pid: number; readonly seen: string } | undefined;
   for (;;) {
     const taken = await client.query<{ taken: number }>("SELECT pg_try_advisory_lock($1, $2)::int AS taken", [...keys]);
@@ -127,9 +128,9 @@ async function takeLock(
       await client.query("SELECT pg_terminate_backend($1)", [holder.pid]);
     // A living server sends a statement each second.
     const isAlive = holder !== undefined && holder.pid === first?.pid && holder.seen !== first.seen;
-    if (isAlive || machineClock.monotonicNow() > until) return refused("", target, usedBy("another Nuthatch"));
+    if (isAlive || clock.monotonicNow() > until) return refused("", target, usedBy("another Nuthatch"));
     if (holder !== undefined && first?.pid !== holder.pid) first = holder;
-    await sleep(machineClock, LOCK_LOOK_MS);
+    await sleep(clock, LOCK_LOOK_MS);
   }
 }
 

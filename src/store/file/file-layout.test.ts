@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parametersId } from "../../layer/parameter-filter.ts";
+import { parametersId } from "../../layer/filter/parameter-filter.ts";
 import {
   bucketDirectory,
   directoryName,

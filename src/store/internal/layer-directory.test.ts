@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { inDirectory } from "../../../test/support/in-directory.ts";
-import { unconditionally } from "../../../test/support/memory-store.ts";
+import { inDirectory } from "../../../test/support/stores/in-directory.ts";
+import { unconditionally } from "../../../test/support/stores/memory-store.ts";
 import { builtInGridSet } from "../../grid/built-in.ts";
 import { createCompactStore } from "../compact/compact-store.ts";
 import { createFileStore } from "../file/file-store.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { thisMachine } from "../../../src/lib/this-machine.ts";
 import { S3Client } from "../../../src/store/s3/s3-client.ts";
 import { S3Error } from "../../../src/store/s3/s3-error.ts";
-import type { S3Server } from "../../support/s3-server.ts";
+import type { S3Server } from "../../support/s3/server.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const plain = { contentType: "text/plain" };

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { reload } from "../../support/reload.ts";
-import { clientOf } from "../../support/run-program.ts";
-import { closedAfterEach } from "../../support/running.ts";
-import type { S3Server } from "../../support/s3-server.ts";
-import { ended, seed, startServer, usage } from "../../support/server.ts";
-import { truncate } from "../../support/truncations.ts";
+import { truncate } from "../../support/jobs/truncations.ts";
+import type { S3Server } from "../../support/s3/server.ts";
+import { reload } from "../../support/server/reload.ts";
+import { clientOf } from "../../support/server/run-program.ts";
+import { closedAfterEach } from "../../support/server/running.ts";
+import { ended, seed, startServer, usage } from "../../support/server/server.ts";
+import { smallTiles } from "../../support/server/wms-configuration.ts";
 import { until } from "../../support/until.ts";
-import { renderNoise, startUpstream } from "../../support/upstream.ts";
-import { smallTiles } from "../../support/wms-configuration.ts";
+import { renderNoise, startUpstream } from "../../support/upstream/upstream.ts";
 
 const running = closedAfterEach();
 

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { closedAfterEach } from "../../support/running.ts";
-import type { S3Server } from "../../support/s3-server.ts";
-import { ended, massTruncate, rendered, seed, startServer, type TestServer } from "../../support/server.ts";
-import { startTcpProxy } from "../../support/tcp-proxy.ts";
+import { startTcpProxy } from "../../support/network/tcp-proxy.ts";
+import type { S3Server } from "../../support/s3/server.ts";
+import { closedAfterEach } from "../../support/server/running.ts";
+import { ended, massTruncate, rendered, seed, startServer, type TestServer } from "../../support/server/server.ts";
+import { smallTiles } from "../../support/server/wms-configuration.ts";
 import { until } from "../../support/until.ts";
-import { renderNoise, startUpstream } from "../../support/upstream.ts";
-import { smallTiles } from "../../support/wms-configuration.ts";
+import { renderNoise, startUpstream } from "../../support/upstream/upstream.ts";
 
 const running = closedAfterEach();
 

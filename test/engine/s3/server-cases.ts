@@ -2,16 +2,25 @@ import { isDeepStrictEqual } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { thisMachine } from "../../../src/lib/this-machine.ts";
 import { S3Client } from "../../../src/store/s3/s3-client.ts";
-import { runProgram } from "../../support/run-program.ts";
-import { closedAfterEach } from "../../support/running.ts";
-import { startS3Proxy } from "../../support/s3-proxy.ts";
-import type { S3Server } from "../../support/s3-server.ts";
-import { ended, job, massTruncate, rendered, seed, startServer, type TestServer, usage } from "../../support/server.ts";
-import { startTcpProxy } from "../../support/tcp-proxy.ts";
-import { truncations, undo } from "../../support/truncations.ts";
+import { truncations, undo } from "../../support/jobs/truncations.ts";
+import { startTcpProxy } from "../../support/network/tcp-proxy.ts";
+import { startS3Proxy } from "../../support/s3/proxy.ts";
+import type { S3Server } from "../../support/s3/server.ts";
+import { runProgram } from "../../support/server/run-program.ts";
+import { closedAfterEach } from "../../support/server/running.ts";
+import {
+  ended,
+  job,
+  massTruncate,
+  rendered,
+  seed,
+  startServer,
+  type TestServer,
+  usage,
+} from "../../support/server/server.ts";
+import { smallTiles } from "../../support/server/wms-configuration.ts";
 import { until } from "../../support/until.ts";
-import { renderNoise, startUpstream } from "../../support/upstream.ts";
-import { smallTiles } from "../../support/wms-configuration.ts";
+import { renderNoise, startUpstream } from "../../support/upstream/upstream.ts";
 
 const running = closedAfterEach();
 const ACCOUNT = `accessKeyId: "\${S3_KEY}", secretAccessKey: "\${S3_SECRET}"`;

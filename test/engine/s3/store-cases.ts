@@ -9,8 +9,8 @@ import type { S3StoreOptions } from "../../../src/store/s3/s3-options.ts";
 import { createS3Store } from "../../../src/store/s3/s3-store.ts";
 import { storeConformance } from "../../../src/store/store.conformance.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { unconditionally } from "../../support/memory-store.ts";
-import type { S3Server } from "../../support/s3-server.ts";
+import type { S3Server } from "../../support/s3/server.ts";
+import { unconditionally } from "../../support/stores/memory-store.ts";
 
 const THREAD = new URL("../../../dist/bridge-thread.cjs", import.meta.url);
 const tileSet = { layer: "ws:a", gridSet: "EPSG:4326", format: "image/png8", parametersId: "" };

@@ -1,5 +1,6 @@
 import { type HostPort, hostPortText } from "../../../configuration/cluster-options.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
+import { machineDisk } from "../../../lib/file/machine-disk.ts";
 import { Channel, portOfProcess } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
@@ -51,7 +52,13 @@ class LeadProcess {
     this.#foundStores = storeNews;
     this.#log = createLogger();
     this.#lease = new Lease(cluster.leadLeaseMs, clock.monotonicNow);
-    this.#table = new LeadTable(target, { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs, clock });
+    this.#table = new LeadTable(target, {
+      instance,
+      name: cluster.node,
+      leaseMs: cluster.leadLeaseMs,
+      clock,
+      disk: machineDisk,
+    });
   }
 
   /** Records news about a remote store from another process of the node. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startServing } from "../../../../test/support/serving.ts";
+import { startServing } from "../../../../test/support/server/serving.ts";
 import { silentLog } from "../../../../test/support/silent-log.ts";
 import { loadConfiguration } from "../../../configuration/load.ts";
 import { storeLocationsById } from "../../../configuration/store-locations.ts";

@@ -4,7 +4,7 @@ import type { Accounts } from "../../../account/account-service.ts";
 import type { MaskRenewal } from "../../../cache/masks.ts";
 import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
-import type { LayerUpdate } from "../../../configuration/layer-update.ts";
+import type { LayerUpdate } from "../../../configuration/in-force/layer-update.ts";
 import type { DrainOutcome, NodeView } from "../../../http/api/nodes/node-documents.ts";
 import type { LeadView } from "../../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../../http/readiness.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { localRenderersOf } from "../../../../test/support/local-renderers.ts";
+import { localRenderersOf } from "../../../../test/support/server/local-renderers.ts";
 import { ANSWERING_PROGRAM, rendererHostConformance } from "../../server/renderers/renderer-host.conformance.ts";
 import type { RendererEnd } from "../../server/renderers/renderer-host.ts";
 import type { RendererHostMethods, RendererReportMethods } from "../link/renderer-messages.ts";

@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import { type HostPort, hostPortText, parseHostPort } from "../../../configuration/cluster-options.ts";
 import { codeOf } from "../../../lib/error-code.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { newClient, type PostgresClient } from "../../../state/postgres/client.ts";
@@ -40,6 +41,7 @@ export interface Candidate {
   readonly name: string;
   readonly leaseMs: number;
   readonly clock: Clock;
+  readonly disk: Pick<Disk, "readFileSync">;
 }
 
 /** The name of a node's connection to PostgreSQL, by which other nodes see whether the node is connected. */
@@ -198,7 +200,7 @@ export class LeadTable {
   async #connect(): Promise<Result<PostgresClient, Fault>> {
     let made: PostgresClient | undefined;
     try {
-      made = newClient(this.#target, connectionName(this.#candidate.instance));
+      made = newClient(this.#target, connectionName(this.#candidate.instance), this.#candidate.disk);
       const { client } = made;
       client.on("error", () => {});
       client.once("end", () => {

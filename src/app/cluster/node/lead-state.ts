@@ -1,5 +1,5 @@
 import type { Configuration } from "../../../configuration/configuration.ts";
-import { type LayerUpdate, withLayer } from "../../../configuration/layer-update.ts";
+import { type LayerUpdate, withLayer } from "../../../configuration/in-force/layer-update.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import type { Serving } from "../../serving/serving.ts";
 import { type NodeMethods, nodeConfiguration } from "../link/node-methods.ts";

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { type ClusterOptions, hostPortText } from "../../../configuration/cluster-options.ts";
 import { codeOf, errorMessage } from "../../../lib/error-code.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { atMost } from "../../../lib/time/at-most.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
@@ -25,6 +26,7 @@ import type { LeadLink } from "./lead-link.ts";
 export interface MembershipParts {
   readonly cluster: ClusterOptions;
   readonly clock: Clock;
+  readonly disk: Pick<Disk, "readFileSync">;
   readonly target: PostgresTarget;
   readonly hello: Omit<NodeHello, keyof LinkVersion | "renderers" | "isDraining" | "isLeaving">;
   readonly link: LeadLink;
@@ -83,12 +85,13 @@ export class Membership {
 
   constructor(parts: MembershipParts) {
     this.#parts = parts;
-    const { cluster, clock, target, hello } = parts;
+    const { cluster, clock, disk, target, hello } = parts;
     this.#table = new LeadTable(target, {
       instance: hello.instance,
       name: cluster.node,
       leaseMs: cluster.leadLeaseMs,
       clock,
+      disk,
     });
     this.#lease = new Lease(cluster.nodeLeaseMs, clock.monotonicNow);
     this.first = new Promise((resolve) => {

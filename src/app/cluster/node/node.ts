@@ -2,6 +2,7 @@ import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import { storeLocationsById } from "../../../configuration/store-locations.ts";
 import type { Readiness } from "../../../http/readiness.ts";
+import { machineDisk } from "../../../lib/file/machine-disk.ts";
 import { localMethods } from "../../../lib/process/channel.ts";
 import { machineRandom } from "../../../lib/random/machine-random.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
@@ -91,6 +92,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   const membership: Membership = new Membership({
     cluster,
     clock: machineClock,
+    disk: machineDisk,
     target,
     hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
     link,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { localRenderersOf } from "../../../../test/support/local-renderers.ts";
+import { localRenderersOf } from "../../../../test/support/server/local-renderers.ts";
 import { ANSWERING_PROGRAM, rendererHostConformance } from "./renderer-host.conformance.ts";
 import type { RendererEnd } from "./renderer-host.ts";
 

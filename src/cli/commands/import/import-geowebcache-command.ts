@@ -18,19 +18,14 @@ export const importGeoWebCacheCommand = (): Command =>
     .option("--force", "overwrite an existing file")
     .action((source: string, flags: Flags) =>
       importConfiguration(flags, async () => {
-        const [
-          { readGeoWebCache, readServer },
-          { elementReports },
-          { unitWarning },
-          { validYamlOf },
-          { reportedElements, reportText },
-        ] = await Promise.all([
-          import("../../../migrate/geowebcache/geowebcache-source.ts"),
-          import("../../../migrate/geowebcache/honoured.ts"),
-          import("../../../configuration/gwc/grid-set-object.ts"),
-          import("../../../migrate/geowebcache/geowebcache-yaml.ts"),
-          import("../../../migrate/element-report.ts"),
-        ]);
+        const [{ readGeoWebCache, readServer }, { elementReports }, { unitWarning }, { validYamlOf }, { reportText }] =
+          await Promise.all([
+            import("../../../migrate/geowebcache/geowebcache-source.ts"),
+            import("../../../migrate/geowebcache/honoured.ts"),
+            import("../../../configuration/gwc/grid-set-object.ts"),
+            import("../../../migrate/geowebcache/geowebcache-yaml.ts"),
+            import("../../../migrate/element-report.ts"),
+          ]);
         const { user } = flags;
         const taken = await (/^https?:\/\//.test(source)
           ? readServer(runningServer(new ServerClient({ url: source, ...(user === undefined ? {} : { user }) })))
@@ -39,7 +34,7 @@ export const importGeoWebCacheCommand = (): Command =>
         const { leftOut } = written;
         const objects = taken.objects.filter(({ kind, name }) => kind !== "layer" || !leftOut.has(name));
         const left = [...leftOut].map(([name, why]) => `left out: the layer ${name}: ${why}\n`).join("");
-        const report = reportText(reportedElements(elementReports(objects))) + left;
+        const report = reportText(elementReports(objects)) + left;
         const units = taken.objects.flatMap(({ kind, document }) =>
           kind === "gridSet" && document !== undefined ? (unitWarning(document) ?? []) : [],
         );

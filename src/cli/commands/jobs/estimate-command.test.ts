@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runProgram } from "../../../../test/support/run-program.ts";
-import { ended, putQuota, seed, startServer, type TestServer } from "../../../../test/support/server.ts";
+import { runProgram } from "../../../../test/support/server/run-program.ts";
+import { ended, putQuota, seed, startServer, type TestServer } from "../../../../test/support/server/server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

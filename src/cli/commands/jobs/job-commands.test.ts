@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runProgram } from "../../../../test/support/run-program.ts";
-import { startServer, type TestServer, usage } from "../../../../test/support/server.ts";
+import { runProgram } from "../../../../test/support/server/run-program.ts";
+import { startServer, type TestServer, usage } from "../../../../test/support/server/server.ts";
+import { smallTiles } from "../../../../test/support/server/wms-configuration.ts";
 import { until } from "../../../../test/support/until.ts";
-import { startUpstream, type Upstream } from "../../../../test/support/upstream.ts";
-import { smallTiles } from "../../../../test/support/wms-configuration.ts";
+import { startUpstream, type Upstream } from "../../../../test/support/upstream/upstream.ts";
 
 let upstream: Upstream;
 let server: TestServer;

@@ -1,4 +1,6 @@
 import { Command } from "commander";
+import { machineDisk } from "../../../lib/file/machine-disk.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { Interruption } from "../../interruption.ts";
 import { progressLine } from "../../output/progress-line.ts";
@@ -37,6 +39,8 @@ export function backupCommand(): Command {
         target,
         replace: flags.force === true,
         signal: interruption.signal,
+        disk: machineDisk,
+        clock: machineClock,
         progress(copied, total) {
           if (total < BIG_BYTES) return;
           const text = `${bytesText(copied)} of ${bytesText(total)}`;

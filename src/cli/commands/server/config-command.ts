@@ -6,7 +6,7 @@ import { configurationDocument } from "../../../configuration/configuration-docu
 import { configurationJsonSchema, includedJsonSchema } from "../../../configuration/configuration-json-schema.ts";
 import { CLIENT_VARIABLES } from "../../../lib/process/client-variables.ts";
 import { literal } from "../../../migrate/literal-text.ts";
-import { DEFAULT_QUOTA } from "../../../quota/quota-configuration.ts";
+import { DEFAULT_QUOTA } from "../../../quota/configuration/quota-configuration.ts";
 import { requestAnswer, serverCommand } from "../../client/answer.ts";
 import { runningServer } from "../../client/running-server.ts";
 import { ServerClient, type ServerFlags } from "../../client/server-client.ts";

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { startOrigin } from "../../../../test/support/origin.ts";
-import { runProgram } from "../../../../test/support/run-program.ts";
+import { runProgram } from "../../../../test/support/server/run-program.ts";
+import { startOrigin } from "../../../../test/support/upstream/origin.ts";
 
 const row = (lead: boolean, renders: number) => ({ name: "a", lead, state: "draining", work: { renders } });
 

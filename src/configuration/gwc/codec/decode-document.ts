@@ -4,6 +4,7 @@ import { childrenOf, expanded, type Field, MOST_TEXT, scalarOf } from "../../../
 import { Problems } from "../../../body/fields.ts";
 import { readXml } from "../../../body/xml-reader.ts";
 import { firstBy } from "../../../lib/first-by.ts";
+import { groupedBy } from "../../../lib/grouped-by.ts";
 import { onceEach } from "../../../lib/once-each.ts";
 import { type Refusal, refusalMessage } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
@@ -109,6 +110,8 @@ const MOST_UNKNOWN = 1_000;
 
 const below = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
+const nameOf = ({ name }: Field): string => name;
+
 /** Control characters that XML 1.0 does not allow. */
 const NO_XML_TEXT = /[^\P{Cc}\t\n\r\u007f-\u009f]/u;
 
@@ -155,7 +158,7 @@ class Decoder {
   /** Decodes an element with child elements. Known elements come first, in the order of their table. */
   map(field: Field, { map: types, attributes = [] }: MapType, path: string): MapNode {
     const known: NamedNode[] = [];
-    const byName = byNameOf(field.children);
+    const byName = groupedBy(field.children, nameOf);
     for (const [name, type] of entriesOf(types)) {
       const given = byName.get(name);
       const [first, second] = given ?? [];
@@ -296,7 +299,7 @@ const otherItem = (field: Field, name: string): Field | undefined =>
   field.children.find((child) => child.name !== name && !child.name.startsWith("@"));
 
 function attributesOf(field: Field, names: readonly string[]): Readonly<Record<string, string>> {
-  const children = firstBy(field.children, ({ name }) => name);
+  const children = firstBy(field.children, nameOf);
   const given = names.flatMap((name): [string, string][] => {
     const attribute = children.get(`@${name}`);
     return attribute === undefined ? [] : [[name, attribute.text]];
@@ -304,20 +307,9 @@ function attributesOf(field: Field, names: readonly string[]): Readonly<Record<s
   return Object.fromEntries(given);
 }
 
-/** Groups fields by name, in their order. */
-function byNameOf(fields: readonly Field[]): ReadonlyMap<string, readonly Field[]> {
-  const byName = new Map<string, Field[]>();
-  for (const field of fields) {
-    const same = byName.get(field.name);
-    if (same === undefined) byName.set(field.name, [field]);
-    else same.push(field);
-  }
-  return byName;
-}
-
 /** Returns unknown elements unchanged. */
 function unknownFields(fields: readonly Field[]): NamedNode[] {
-  return [...byNameOf(fields)].map(([name, same]): NamedNode => {
+  return [...groupedBy(fields, nameOf)].map(([name, same]): NamedNode => {
     const all = expanded(same).map(unknownNode);
     const [only] = all;
     return [name, all.length === 1 && only !== undefined ? only : { kind: "repeated", items: all }];

@@ -1,5 +1,5 @@
-import { doubleText } from "../../../layer/float-text.ts";
 import { asciiJson, escapeXml } from "../../../lib/text/escape.ts";
+import { doubleText } from "../../../lib/text/float-text.ts";
 import type { DocumentNode } from "../document-node.ts";
 
 export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
@@ -7,22 +7,29 @@ export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 /** Encodes a document as XML in ASCII, indented by two spaces a level as in GeoWebCache. */
 export const encodeXml = (root: string, node: DocumentNode): string => `${DECLARATION}${elementText(root, node, "")}\n`;
 
-/** Returns an element of a document as XML. `indent` is the white space at the beginning of its lines. */
-export function elementText(name: string, node: DocumentNode, indent: string): string {
-  if (typeof node !== "object") return `${indent}<${name}>${escapeXml(String(node))}</${name}>`;
+/**
+ * Returns an element of a document as XML.
+ * @param indent the white space at the beginning of the element's lines; absent for an element without line breaks
+ */
+export function elementText(name: string, node: DocumentNode, indent?: string): string {
+  const before = indent ?? "";
+  const end = indent === undefined ? "" : "\n";
+  if (typeof node !== "object") return `${before}<${name}>${escapeXml(String(node))}</${name}>`;
   switch (node.kind) {
     case "double":
-      return `${indent}<${name}>${doubleText(node.value)}</${name}>`;
+      return `${before}<${name}>${doubleText(node.value)}</${name}>`;
     case "repeated":
-      return node.items.map((item) => elementText(name, item, indent)).join("\n");
+      return node.items.map((item) => elementText(name, item, indent)).join(end);
     case "list":
     case "map": {
       const attributes = node.kind === "map" ? Object.entries(node.attributes) : [];
       const tag = `${name}${attributes.map(([key, value]) => ` ${key}="${escapeXml(value)}"`).join("")}`;
       const inner = (node.kind === "map" ? node.fields : node.items)
-        .map(([child, value]) => elementText(child, value, `${indent}  `))
+        .map(([child, value]) => elementText(child, value, indent === undefined ? undefined : `${indent}  `))
         .filter((text) => text !== "");
-      return inner.length === 0 ? `${indent}<${tag}/>` : `${indent}<${tag}>\n${inner.join("\n")}\n${indent}</${name}>`;
+      return inner.length === 0
+        ? `${before}<${tag}/>`
+        : `${before}<${tag}>${end}${inner.join(end)}${end}${before}</${name}>`;
     }
   }
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { refusalMessage } from "../../../lib/refusal.ts";
-import { MAX_QUOTA_BYTES, quotaBytes } from "../../../quota/quota-bytes.ts";
-import { DEFAULT_QUOTA, type QuotaConfiguration } from "../../../quota/quota-configuration.ts";
+import { MAX_QUOTA_BYTES, quotaBytes } from "../../../quota/configuration/quota-bytes.ts";
+import { DEFAULT_QUOTA, type QuotaConfiguration } from "../../../quota/configuration/quota-configuration.ts";
 import { decodeQuotaChange, encodeQuota } from "./quota-codec.ts";
 
 const LAYERS = new Set(["topp:states", "a", "weiß & blau"]);
@@ -218,11 +218,14 @@ describe("layerQuotas", () => {
   const xml =
     "<LayerQuota><layer>a</layer><expirationPolicyName>lru</expirationPolicyName><quota><value>1.5</value><units>GiB</units></quota></LayerQuota>";
 
-  test.each([[`[${json}]`], [`{"LayerQuota":[${json}]}`], [`{"LayerQuota":${json}}`], [json]])("JSON %s", (value) => {
-    expect(change(`"layerQuotas":${value}`)).toEqual({ layerQuotas: [entry] });
-  });
+  test.each([[`[${json}]`], [`{"LayerQuota":[${json}]}`], [`{"LayerQuota":${json}}`], [json]])(
+    "JSON in the form %s becomes the quotas of layers",
+    (value) => {
+      expect(change(`"layerQuotas":${value}`)).toEqual({ layerQuotas: [entry] });
+    },
+  );
 
-  test("XML entries", () => {
+  test("entries in XML become the quotas of layers", () => {
     expect(xmlChange(`<layerQuotas>\n${xml}\n</layerQuotas>`)).toEqual({ layerQuotas: [entry] });
   });
 
@@ -265,7 +268,7 @@ describe("layerQuotas", () => {
     expect(change(`"layerQuotas":${value}`)).toMatch(message);
   });
 
-  test("given twice is refused", () => {
+  test("layerQuotas given twice are refused", () => {
     expect(xmlChange("<layerQuotas/><layerQuotas/>")).toMatch(/^layerQuotas: given more than once/);
   });
 });
@@ -316,7 +319,7 @@ describe("answers", () => {
     );
   });
 
-  test("C47, in bytes", () => {
+  test("C47, a size is shown in bytes", () => {
     const config: QuotaConfiguration = { ...full, globalQuota: { value: "750", units: "MiB" } };
     const root = "org.geowebcache.diskquota.DiskQuotaConfig";
     expect(encodeQuota(config, "json", root, "bytes")).toContain('"globalQuota":{"id":0,"bytes":786432000}');

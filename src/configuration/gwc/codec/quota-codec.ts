@@ -6,18 +6,19 @@ import { asLayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import { type Refusal, shown, unknownLayer } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
-import { escapeXml } from "../../../lib/text/escape.ts";
-import { jsonText } from "../../../lib/text/json-text.ts";
-import { quotaBytes } from "../../../quota/quota-bytes.ts";
+import { quotaBytes } from "../../../quota/configuration/quota-bytes.ts";
 import {
   DEFAULT_QUOTA,
   type ExpirationPolicy,
   type LayerQuota,
   QUOTA_FIELDS,
+  QUOTA_ROOTS,
   type Quota,
   type QuotaChange,
   type QuotaConfiguration,
-} from "../../../quota/quota-configuration.ts";
+  type QuotaForm,
+  type QuotaRoot,
+} from "../../../quota/configuration/quota-configuration.ts";
 import {
   CLEAN_UP_UNITS,
   checkQuotaSize,
@@ -27,23 +28,9 @@ import {
   quotaFromFile,
   SHORT_TIMES,
   STORAGE_UNITS,
-} from "../../../quota/quota-validation.ts";
-
-/**
- * The root names of a quota document (`docs/reference/wire-format.md`, Disk quota): the name in the classic interface,
- * the name in GWC's documentation, and the name that GWC sends.
- */
-const ROOTS = [
-  "cacheQuotaConfiguration",
-  "gwcQuotaConfiguration",
-  "org.geowebcache.diskquota.DiskQuotaConfig",
-] as const;
-export type QuotaRoot = (typeof ROOTS)[number];
-/**
- * The written form of a quota: `value` and `units` as in the classic interface, or `bytes`, which GWC writes since
- * 1.12.
- */
-export type QuotaForm = "value-units" | "bytes";
+} from "../../../quota/configuration/quota-validation.ts";
+import { type DocumentNode, list, type MapNode, map } from "../document-node.ts";
+import { elementText, encodeJson } from "./encode-document.ts";
 
 export interface DecodedQuotaChange {
   /** The root name of the document. */
@@ -66,9 +53,9 @@ export function decodeQuotaChange(
   knownLayers: Pick<ReadonlySet<string>, "has">,
   words: QuotaWords = "interface",
 ): Result<DecodedQuotaChange, Refusal> {
-  const document = readDocument(body, format, "a cacheQuotaConfiguration document", ROOTS);
+  const document = readDocument(body, format, "a cacheQuotaConfiguration document", QUOTA_ROOTS);
   if (!document.ok) return document;
-  const root = ROOTS.find((name) => name === document.value.name) ?? "cacheQuotaConfiguration";
+  const root = QUOTA_ROOTS.find((name) => name === document.value.name) ?? "cacheQuotaConfiguration";
   const fields = new Fields(document.value, "", QUOTA_FIELDS, new Problems());
   const from: Reading = { root, problems: fields.problems, knownLayers, words };
   const change: QuotaChange = defined({
@@ -245,7 +232,7 @@ const plainName = (name: string): string => (/^\P{C}{1,200}$/u.test(name) ? name
 
 /**
  * Encodes a whole configuration in ASCII, in the field order of `docs/reference/wire-format.md`, Disk quota. JSON is
- * compact; XML has no declaration.
+ * compact; XML has no declaration and no line breaks.
  */
 export function encodeQuota(
   config: QuotaConfiguration,
@@ -253,33 +240,23 @@ export function encodeQuota(
   root: QuotaRoot,
   form: QuotaForm,
 ): string {
-  const quotaFields = (quota: Quota): object =>
-    form === "bytes" ? { id: 0, bytes: quotaBytes(quota) } : { value: quota.value, units: quota.units };
-  const document = {
-    enabled: config.enabled,
-    cacheCleanUpFrequency: config.cacheCleanUpFrequency,
-    cacheCleanUpUnits: config.cacheCleanUpUnits,
-    maxConcurrentCleanUps: config.maxConcurrentCleanUps,
-    globalExpirationPolicyName: config.globalExpirationPolicyName,
-    globalQuota: quotaFields(config.globalQuota),
-    layerQuotas: config.layerQuotas.map(({ layer, expirationPolicyName, quota }) => ({
-      layer,
-      expirationPolicyName,
-      quota: quotaFields(quota),
-    })),
-  };
-  return format === "xml" ? xmlElement(root, document) : jsonText({ [root]: document });
+  const node = quotaNode(config, form);
+  return format === "xml" ? elementText(root, node) : encodeJson(root, node);
 }
 
-/** Returns a value as an XML element. The only list is the list of the layers' quotas. */
-function xmlElement(name: string, value: unknown): string {
-  const isObject = typeof value === "object" && value !== null;
-  const content = Array.isArray(value)
-    ? value.map((item) => xmlElement("LayerQuota", item)).join("")
-    : isObject
-      ? Object.entries(value)
-          .map(([field, inner]) => xmlElement(field, inner))
-          .join("")
-      : escapeXml(String(value));
-  return content === "" ? `<${name}/>` : `<${name}>${content}</${name}>`;
+/** Returns a configuration as elements. */
+export const quotaNode = (config: QuotaConfiguration, form: QuotaForm): MapNode =>
+  map(QUOTA_FIELDS.map((name) => [name, fieldNode(config, name, form)]));
+
+function fieldNode(config: QuotaConfiguration, name: (typeof QUOTA_FIELDS)[number], form: QuotaForm): DocumentNode {
+  if (name === "globalQuota") return sizeNode(config.globalQuota, form);
+  if (name !== "layerQuotas") return config[name];
+  const items = config.layerQuotas.map(({ layer, expirationPolicyName, quota }) =>
+    map([...Object.entries({ layer, expirationPolicyName }), ["quota", sizeNode(quota, form)]]),
+  );
+  return list("LayerQuota", items);
 }
+
+/** GeoWebCache reads `value` before `units`. */
+const sizeNode = ({ value, units }: Quota, form: QuotaForm): MapNode =>
+  map(Object.entries(form === "bytes" ? { id: 0, bytes: quotaBytes({ value, units }) } : { value, units }));

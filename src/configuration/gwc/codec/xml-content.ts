@@ -1,6 +1,7 @@
 import { decodeText, placeOf } from "../../../body/body-text.ts";
 import type { Field } from "../../../body/field.ts";
 import { readXml } from "../../../body/xml-reader.ts";
+import { groupedBy } from "../../../lib/grouped-by.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 
 const MOST_ELEMENTS = 1_000_000;
@@ -29,20 +30,13 @@ export function xmlContent(bytes: Uint8Array, recordLines: RecordLines = () => {
 
 function contentOf({ children, text }: Field, recordLines: RecordLines): unknown {
   if (children.length === 0) return text.trim();
-  const members = new Map<string, { readonly value: unknown; readonly line: number }[]>();
-  for (const child of children) {
-    const one = { value: contentOf(child, recordLines), line: child.line };
-    const own = members.get(child.name);
-    if (own === undefined) members.set(child.name, [one]);
-    else own.push(one);
-  }
   const lines = new Map<string, number>();
-  const entries = [...members].map(([name, list]): [string, unknown] => {
-    const [first] = list;
+  const entries = [...groupedBy(children, ({ name }) => name)].map(([name, same]): [string, unknown] => {
+    const [first] = same;
     if (first !== undefined) lines.set(name, first.line);
-    if (list.length === 1) return [name, first?.value];
-    const values = list.map(({ value }) => value);
-    recordLines(values, new Map(list.map(({ line }, i) => [String(i), line])));
+    const values = same.map((child) => contentOf(child, recordLines));
+    if (values.length === 1) return [name, values[0]];
+    recordLines(values, new Map(same.map(({ line }, i) => [String(i), line])));
     return [name, values];
   });
   const content = Object.fromEntries(text.trim() === "" ? entries : [...entries, ["#", text.trim()]]);

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
+import { corners } from "../../../grid/extent.ts";
 import { type GridSet, sameSrs, topLeftCorner, type Zoom } from "../../../grid/grid-set.ts";
-import { corners } from "../../../grid/grid-set-document.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { fileFault } from "../../../lib/file/file-fault.ts";

@@ -1,5 +1,5 @@
+import { toWebMercator } from "../../../grid/crs/web-mercator.ts";
 import { canonicalSrs, type Extent, type GridSet } from "../../../grid/grid-set.ts";
-import { toWebMercator } from "../../../grid/web-mercator.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import type { Result } from "../../../lib/result.ts";

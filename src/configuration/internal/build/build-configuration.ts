@@ -13,6 +13,7 @@ import type { Origin } from "../../problem.ts";
 import { checkIncluded } from "../read/check-included.ts";
 import type { Origins, Path, Problems } from "../read/problems.ts";
 import { type Document, readDocument } from "../read/read-document.ts";
+import { isLoopback } from "./addresses.ts";
 import { readArcgisCaches } from "./arcgis-caches.ts";
 import { archiveInspector } from "./archives.ts";
 import { buildCluster, clusterStores } from "./build-cluster.ts";
@@ -23,7 +24,6 @@ import { buildState } from "./build-state.ts";
 import { buildStores, checkLayerStores, type StoresContext } from "./build-stores.ts";
 import { buildUsers } from "./build-users.ts";
 import { buildWebhooks } from "./build-webhooks.ts";
-import { isLoopback } from "./loopback.ts";
 
 const NOBODY =
   "a loopback address while no user is configured: any client could manage this server; set NUTHATCH_ADMIN_PASSWORD, or add a user under users:";

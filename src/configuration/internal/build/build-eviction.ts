@@ -1,12 +1,12 @@
+import { extentOf } from "../../../grid/extent.ts";
 import { asZoom, intersectRects, rectOf } from "../../../grid/grid-set.ts";
 import { coverageAt } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { asLayerName } from "../../../layer/tile-set.ts";
-import type { EvictionOptions, Pin } from "../../../quota/eviction-options.ts";
-import type { QuotaCount } from "../../../quota/quota-count.ts";
+import type { EvictionOptions, Pin } from "../../../quota/configuration/eviction-options.ts";
+import type { QuotaCount } from "../../../quota/configuration/quota-count.ts";
 import type { EvictionDocument } from "../../fields/quota-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
-import { extentOf } from "./build-grid-sets.ts";
 
 /** Returns the options of evictions. Converts pins to rectangles of tiles. Skips pins of unknown layers. */
 export function buildEviction(

@@ -1,7 +1,8 @@
 import { createGridSet } from "../../../grid/create-grid-set.ts";
-import type { Extent, GridSet } from "../../../grid/grid-set.ts";
+import { doubtfulUnit } from "../../../grid/crs/units.ts";
+import { extentOf } from "../../../grid/extent.ts";
+import type { GridSet } from "../../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../../grid/tile-matrix-set.ts";
-import { doubtfulUnit } from "../../../grid/units.ts";
 import { defined } from "../../../lib/defined.ts";
 import { readSmallFile } from "../../../lib/file/small-file.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -13,10 +14,6 @@ import type { Path, Problems } from "../read/problems.ts";
 const DEFAULT_LEVELS = 18;
 /** The most bytes of a TileMatrixSet document. */
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
-
-export function extentOf([minX, minY, maxX, maxY]: readonly [number, number, number, number]): Extent {
-  return { minX, minY, maxX, maxY };
-}
 
 /**
  * Builds the configured grid sets. A configured grid set replaces the built-in one with its id, as in GWC. With

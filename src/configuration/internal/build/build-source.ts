@@ -4,10 +4,10 @@ import { defined } from "../../../lib/defined.ts";
 import { addressesOf } from "../../../source/http/servers.ts";
 import type { ArcgisCacheSourceDocument, SourceDocument, UpstreamDocument } from "../../fields/source-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
+import { warnOfEscapes } from "./addresses.ts";
 import type { NamedCache } from "./arcgis-caches.ts";
 import type { NamedArchive } from "./archives.ts";
 import { buildTls } from "./build-tls.ts";
-import { warnOfEscapes } from "./check-address.ts";
 
 /**
  * Builds the options of a source.

@@ -1,3 +1,4 @@
+import { machineDisk } from "../../../lib/file/machine-disk.ts";
 import { parsePostgresUrl } from "../../../state/postgres/postgres-url.ts";
 import type { StateOptions } from "../../../state/state-options.ts";
 import type { ConfigurationDocument } from "../../fields/configuration-schema.ts";
@@ -15,7 +16,7 @@ export function buildState({ type, url }: ConfigurationDocument["state"], proble
     problems.add(["state"], "`type: postgres` needs url, the address of the database");
     return EMBEDDED;
   }
-  const target = parsePostgresUrl(url);
+  const target = parsePostgresUrl(url, machineDisk);
   if (target.ok) return { type: "postgres", target: target.value };
   problems.add(["state", "url"], target.error);
   return EMBEDDED;

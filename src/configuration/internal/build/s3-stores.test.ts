@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { AUTHORITY } from "../../../../test/support/certificates.ts";
+import { AUTHORITY } from "../../../../test/support/network/certificates.ts";
 import { configurationDocument } from "../../configuration-document.ts";
 import { loadConfiguration } from "../../load.ts";
 import { problemText } from "../../problem.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { AUTHORITY, CLIENT_CERTIFICATE, SERVER_CERTIFICATE } from "../../../../test/support/certificates.ts";
+import { AUTHORITY, CLIENT_CERTIFICATE, SERVER_CERTIFICATE } from "../../../../test/support/network/certificates.ts";
 import type { Configuration } from "../../configuration.ts";
 import { configurationDocument } from "../../configuration-document.ts";
 import { loadConfiguration } from "../../load.ts";

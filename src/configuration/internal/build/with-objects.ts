@@ -1,10 +1,9 @@
 import { builtInGridSetIds } from "../../../grid/built-in.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { type ConfiguredObject, isDefaultStore, overriddenKey, settingsOf } from "../../gwc/configured-object.ts";
-import type { Content } from "../../gwc/content.ts";
 import { type MapNode, type RootedDocument, textOf } from "../../gwc/document-node.ts";
-import { effectiveLayer, effectiveStore, type ReplacedVariables } from "../../gwc/effective.ts";
-import { isLayerRoot, layerContent } from "../../gwc/layer-object.ts";
+import { effectiveContent, type ReplacedVariables } from "../../gwc/effective.ts";
+import { isLayerRoot } from "../../gwc/layer-object.ts";
 import { type ListedKind, OBJECTS } from "../../gwc/object-kinds.ts";
 import { ownContent } from "../../gwc/own-document.ts";
 import { isCiteCompliant, serviceContent } from "../../gwc/settings.ts";
@@ -47,11 +46,8 @@ interface Item {
   readonly of: number | ConfiguredObject;
 }
 
-interface Section {
-  readonly kind: ListedKind;
-  readonly contentOf: (document: RootedDocument) => Content;
-  readonly isUsed: (document: RootedDocument) => boolean;
-}
+/** The kinds of objects, in the order in which their sections are added to a content without them. */
+const SECTION_ORDER = ["gridSet", "store", "layer"] as const;
 
 /**
  * Adds the objects that were made over HTTP to the content of a configuration, after the objects of the file. If
@@ -72,32 +68,33 @@ export function withObjects(
   ]);
   // Filtered once for all layers: there may be thousands of layers and of objects.
   const stores = objects.filter(({ kind }) => kind === "store");
-  const sections: readonly Section[] = [
-    { kind: "gridSet", contentOf: OBJECTS.gridSet.contentOf, isUsed: () => true },
-    {
-      kind: "store",
-      contentOf: (document) => OBJECTS.store.contentOf(effectiveStore(document, variables)),
-      isUsed: isUsable,
-    },
-    {
-      kind: "layer",
-      contentOf: (document) => {
-        if (ownContent(document) !== undefined) return layerContent(document);
-        const layer = layerContent(effectiveLayer(document, settings, variables));
-        return directory === undefined || layer["name"] === changedLayer ? layer : withKnownGridSets(layer, known);
-      },
-      isUsed: (document) => isServed(document, stores) && notServed?.has(textOf(document.node, "name") ?? "") !== true,
-    },
-  ];
-  const merged = sections.flatMap((section) => {
-    const { section: key, nameKey } = OBJECTS[section.kind];
-    const own = objects.filter(({ kind }) => kind === section.kind);
+  const isUsed = (kind: ListedKind, document: RootedDocument): boolean => {
+    if (kind === "store") return isUsable(document);
+    return (
+      kind === "gridSet" || (isServed(document, stores) && notServed?.has(textOf(document.node, "name") ?? "") !== true)
+    );
+  };
+  const contentOf = (kind: ListedKind, document: RootedDocument): Content => {
+    const own = effectiveContent(kind, document, settings, variables);
+    const isForgiven = kind === "layer" && directory !== undefined && own["name"] !== changedLayer;
+    return isForgiven && ownContent(document) === undefined ? withKnownGridSets(own, known) : own;
+  };
+  const merged = SECTION_ORDER.flatMap((kind) => {
+    const { section: key, nameKey } = OBJECTS[kind];
+    const own = objects.filter((object) => object.kind === kind);
     const before: unknown = content[key] ?? [];
     // A section that is not a list is reported when the content is read.
     if (own.length === 0 || !Array.isArray(before)) return [];
     const names = new Set(before.map((value: unknown) => (isMap(value) ? String(value[nameKey]) : "")));
     const replacing = isWritable ? own.filter(({ name }) => names.has(name)) : [];
-    return [{ key, replacing, items: itemsOf(section, before, own, replacing) }];
+    const replaced = new Set(replacing.map(({ name }) => name));
+    const kept = before.flatMap((value: unknown, of): Item[] =>
+      isMap(value) && replaced.has(String(value[nameKey])) ? [] : [{ value, of }],
+    );
+    const added = own.flatMap((of): Item[] =>
+      of.document === undefined || !isUsed(kind, of.document) ? [] : [{ value: contentOf(kind, of.document), of }],
+    );
+    return [{ key, replacing, items: [...kept, ...added] }];
   });
   const itemAt = ([key, i]: Path): Item | undefined =>
     typeof i === "number" ? merged.find((section) => section.key === key)?.items[i] : undefined;
@@ -141,25 +138,6 @@ const unchanged = (content: unknown): WithObjects => ({
   defaultStore: undefined,
   keepsDefault: false,
 });
-
-function itemsOf(
-  { kind, contentOf, isUsed }: Section,
-  before: readonly unknown[],
-  own: readonly ConfiguredObject[],
-  replacing: readonly ConfiguredObject[],
-): readonly Item[] {
-  const replaced = new Set(replacing.map(({ name }) => name));
-  const { nameKey } = OBJECTS[kind];
-  const kept = before.flatMap((value: unknown, of): Item[] =>
-    isMap(value) && replaced.has(String(value[nameKey])) ? [] : [{ value, of }],
-  );
-  const added = own.flatMap((object): Item[] =>
-    object.document === undefined || !isUsed(object.document)
-      ? []
-      : [{ value: contentOf(object.document), of: object }],
-  );
-  return [...kept, ...added];
-}
 
 /** Returns a layer without subsets of unknown grid sets, because GeoWebCache starts with such a layer. */
 function withKnownGridSets(layer: Content, known: ReadonlySet<string>): Content {

@@ -1,8 +1,8 @@
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import type { ConfigurationProblem, Origin } from "../../problem.ts";
-import { isDefaulted, withDefaults } from "../build/layer-defaults.ts";
 import type { ConfigurationFile } from "./configuration-file.ts";
 import { valueAt, withValue } from "./document-path.ts";
+import { isDefaulted, withDefaults } from "./layer-defaults.ts";
 import type { Override } from "./overrides.ts";
 import type { Path } from "./problems.ts";
 
@@ -89,7 +89,7 @@ function itemsOf(files: readonly ConfigurationFile[], key: string): { file: Conf
  * Returns the content with the list items of all files. A section of the configuration file that is not a list stays
  * unchanged.
  */
-function withLists(content: Readonly<Record<string, unknown>>, items: Items): Readonly<Record<string, unknown>> {
+function withLists(content: Content, items: Items): Content {
   const lists = INCLUDED_LISTS.flatMap((key): [string, unknown][] => {
     const own = content[key] ?? [];
     const all = items.get(key) ?? [];

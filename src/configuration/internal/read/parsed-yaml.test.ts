@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Document, isAlias, isMap, isNode, isSeq, parseDocument, stringify } from "yaml";
+import { TextLines } from "./configuration-file.ts";
 import { parseYaml } from "./parsed-yaml.ts";
 import type { Path } from "./problems.ts";
-import { TextLines } from "./text-lines.ts";
 
 /** Returns the paths of all values. */
 function pathsOf(value: unknown, path: Path = []): Path[] {

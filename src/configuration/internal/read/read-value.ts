@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { unknownKeys } from "../../fields/fields.ts";
 import { valueAt, withoutKey, withoutKeys } from "./document-path.ts";
 import type { Path, Problems } from "./problems.ts";
@@ -73,7 +73,7 @@ function checkedValue<S extends z.ZodType>(schema: S, document: unknown): z.outp
  * @param standIns values for required keys that do not fit
  */
 export const fittingParts =
-  (standIns: Readonly<Record<string, unknown>>): typeof readValue =>
+  (standIns: Content): typeof readValue =>
   (schema, given, at, reading) => {
     const whole = readValue(schema, given, at, reading);
     if (whole !== undefined) return whole;

@@ -1,9 +1,8 @@
-import { gridSetTag } from "../../../configuration/configuration-tag.ts";
 import { documentOf, fileOf } from "../../../configuration/gwc/configured-object.ts";
 import { gridSetContent } from "../../../configuration/gwc/grid-set-object.ts";
 import { builtInGridSetIds } from "../../../grid/built-in.ts";
 import type { GridSet } from "../../../grid/grid-set.ts";
-import { gridSetDocument } from "../../../grid/grid-set-document.ts";
+import { gridSetDocument, gridSetTag } from "../../../grid/grid-set-document.ts";
 import { findSubset } from "../../../layer/layer.ts";
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";

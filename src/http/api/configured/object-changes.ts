@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../configuration/gwc/configured-object.ts";
-import type { Content } from "../../../configuration/gwc/content.ts";
 import { inObject } from "../../../configuration/gwc/object-origin.ts";
 import { ownDocument } from "../../../configuration/gwc/own-document.ts";
 import { asLayerName } from "../../../layer/tile-set.ts";
+import type { Content } from "../../../lib/is-map.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { masked } from "../../../lib/text/masked.ts";

@@ -1,3 +1,4 @@
+import type { Content } from "../../../lib/is-map.ts";
 import { PresentItems } from "../../../lib/present-items.ts";
 import { badField, type FieldRefusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -11,8 +12,6 @@ import {
   secretPartAt,
 } from "../../../lib/text/masked.ts";
 import { isObject } from "../json-body.ts";
-
-type Content = Readonly<Record<string, unknown>>;
 
 /**
  * Replaces masked secrets of a content by the present secrets. Restores a secret only if it is still sent to the same

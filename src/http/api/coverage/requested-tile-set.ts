@@ -1,8 +1,8 @@
 import type * as z from "zod";
+import { type Parameters, parseParameters } from "../../../layer/filter/parameter-filter.ts";
 import { formatOf, type TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { defaultSubset, findSubset } from "../../../layer/layer.ts";
-import { type Parameters, parseParameters } from "../../../layer/parameter-filter.ts";
 import type { TileSet } from "../../../layer/tile-set.ts";
 import { text } from "../../../lib/document-fields.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";

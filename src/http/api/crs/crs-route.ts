@@ -1,7 +1,7 @@
 import { builtInGridSet, builtInGridSetIds } from "../../../grid/built-in.ts";
-import { describeCrs } from "../../../grid/crs-description.ts";
+import { describeCrs } from "../../../grid/crs/crs-description.ts";
+import { corners } from "../../../grid/extent.ts";
 import { type GridSet, sameSrs } from "../../../grid/grid-set.ts";
-import { corners } from "../../../grid/grid-set-document.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { refuse } from "../../../lib/result.ts";
 import type { Handler } from "../../resource.ts";

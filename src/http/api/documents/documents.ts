@@ -2,10 +2,10 @@ import * as z from "zod";
 import { newToken, token } from "../../../account/account-documents.ts";
 import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
 import { storeCopy } from "../../../coordinator/copy/store-copy-documents.ts";
-import { coverage, coverageLevels } from "../../../coordinator/coverage-documents.ts";
-import { usage, usageHistory } from "../../../coordinator/usage-documents.ts";
+import { coverage, coverageLevels } from "../../../coordinator/coverage/coverage-documents.ts";
+import { usage, usageHistory } from "../../../coordinator/usage/usage-documents.ts";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
-import { verification } from "../../../ledger/verification-documents.ts";
+import { verification } from "../../../ledger/counting/verification-documents.ts";
 import type { DocumentOf } from "../../../lib/document-fields.ts";
 import { moment, text } from "../../../lib/document-fields.ts";
 import {

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
-import { CASE_RULES } from "../../../layer/parameter-filter.ts";
+import { CASE_RULES } from "../../../layer/filter/parameter-filter.ts";
 import { SOURCE_TYPES } from "../../../layer/source-options.ts";
 import { bigint64, numbers4, parameters, text, textOrNull, tileSetKeys, whole } from "../../../lib/document-fields.ts";
-import { EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
+import { EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/configuration/quota-validation.ts";
 
 const gridSetFields = {
   id: text,

@@ -1,6 +1,13 @@
 import * as z from "zod";
 import { ROLES, USER_PLACES } from "../../../account/user.ts";
-import { bytesOnDisk, complete, disk, quotaBytes, quotaCount, sum } from "../../../coordinator/usage-documents.ts";
+import {
+  bytesOnDisk,
+  complete,
+  disk,
+  quotaBytes,
+  quotaCount,
+  sum,
+} from "../../../coordinator/usage/usage-documents.ts";
 import {
   bigint64,
   int64,
@@ -11,7 +18,7 @@ import {
   textOrNull,
   whole,
 } from "../../../lib/document-fields.ts";
-import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
+import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/configuration/quota-validation.ts";
 
 const size = z.object({ value: text, units: z.enum(STORAGE_UNITS) });
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import type { TileChange } from "../../../coordinator/coverage/tile-changes.ts";
 import type { Operations } from "../../../coordinator/operations.ts";
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
-import type { TileChange } from "../../../coordinator/tile-changes.ts";
 import { text } from "../../../lib/document-fields.ts";
 import { onceEach } from "../../../lib/once-each.ts";
 import { refuse } from "../../../lib/result.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TileChange } from "../../../coordinator/tile-changes.ts";
+import type { TileChange } from "../../../coordinator/coverage/tile-changes.ts";
 import { TileChangeFeed } from "./tile-change-feed.ts";
 
 const level = { gridSet: "g", format: "image/png", parameters: {}, z: 9 };

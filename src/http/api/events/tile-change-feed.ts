@@ -1,4 +1,4 @@
-import { MOST_CELLS, MOST_LEVELS, type TileChange } from "../../../coordinator/tile-changes.ts";
+import { MOST_CELLS, MOST_LEVELS, type TileChange } from "../../../coordinator/coverage/tile-changes.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { pause } from "../../../lib/time/sleep.ts";

@@ -1,5 +1,5 @@
+import type { Position } from "../../../grid/crs/reproject.ts";
 import { type Extent, sameSrs } from "../../../grid/grid-set.ts";
-import type { Position } from "../../../grid/reproject.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { RequestedArea, RequestedTile } from "../../../plan/seed-request.ts";

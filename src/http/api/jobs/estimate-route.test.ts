@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { JOB_OPTIONS } from "../../../../test/support/job-options.ts";
+import { JOB_OPTIONS } from "../../../../test/support/jobs/job-options.ts";
 import { layerNamed } from "../../../../test/support/layer.ts";
 import type { Operations } from "../../../coordinator/operations.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { latitudeAt, longitudeAt } from "../../../grid/crs/web-mercator.ts";
 import { canonicalSrs, type GridSet, tileExtent } from "../../../grid/grid-set.ts";
-import { latitudeAt, longitudeAt } from "../../../grid/web-mercator.ts";
-import type { FailedTile, FailedTilePage } from "../../../jobs/record/failed-tile.ts";
+import type { FailedTile, FailedTilePage } from "../../../jobs/record/failed-tile-store.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { findSubset } from "../../../layer/layer.ts";
 import { badField, unknownJob } from "../../../lib/refusal.ts";

@@ -1,4 +1,4 @@
-import type { Position } from "../../../grid/reproject.ts";
+import type { Position } from "../../../grid/crs/reproject.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { RequestedArea } from "../../../plan/seed-request.ts";

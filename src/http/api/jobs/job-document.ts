@@ -6,7 +6,7 @@ import { parsedBy } from "../../../lib/schema.ts";
 import { fieldBuilders } from "../../../plan/job/field-builders.ts";
 import { type DecodedFields, fieldEntries, type RequestedName, requestedNames } from "../../../plan/job/job-fields.ts";
 import { PRIORITIES } from "../../../plan/job/job-terms.ts";
-import { parameterSetJson } from "../../../plan/parameter-set-json.ts";
+import { parameterSetJson } from "../../../plan/parameters/parameter-set-json.ts";
 import { parseTimeZone, parseWindow } from "../../../plan/run-window.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { withoutNulls } from "../json-body.ts";

@@ -1,3 +1,4 @@
+import { extentOf } from "../../../grid/extent.ts";
 import type { Extent } from "../../../grid/grid-set.ts";
 import { type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
 import { findSubset } from "../../../layer/layer.ts";
@@ -65,15 +66,9 @@ const levelsOf = ({ type, zooms = [] }: Pick<JobView, "type" | "zooms">): Docume
 function areaOf({ area, bounds }: JobView, subset: GridSubset | undefined): Documents["JobArea"] {
   const crs = subset === undefined ? null : crsOf(subset);
   if (area !== null && area !== undefined) return { crs, geometry: area };
-  const extent = boundsOf(bounds) ?? (subset && subsetExtent(subset));
+  const extent = bounds === null ? subset && subsetExtent(subset) : extentOf(bounds);
   if (extent === undefined) return { crs, geometry: null };
   return { crs, geometry: { type: "Polygon", coordinates: [ringOf(extent)] } };
-}
-
-function boundsOf(bounds: JobView["bounds"]): Extent | undefined {
-  if (bounds === null) return undefined;
-  const [minX, minY, maxX, maxY] = bounds;
-  return { minX, minY, maxX, maxY };
 }
 
 export const crsOf = ({ gridSet }: Pick<GridSubset, "gridSet">): string => `EPSG:${gridSet.srs}`;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
-import { JOB_OPTIONS } from "../../../../test/support/job-options.ts";
+import { JOB_OPTIONS } from "../../../../test/support/jobs/job-options.ts";
 import { layerNamed } from "../../../../test/support/layer.ts";
 import { atOnce } from "../../../lib/process/slices.ts";
 import { refusalMessage } from "../../../lib/refusal.ts";

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { extentOf } from "../../../grid/extent.ts";
 import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
@@ -111,8 +112,7 @@ function* areaOf(
   const { bounds, boundsCrs, area, areaCrs } = document;
   if (area !== undefined) return asArea(yield* decodeArea(area, areaCrs));
   if (bounds === undefined) return ok({});
-  const [minX, minY, maxX, maxY] = bounds;
-  const extent = { minX, minY, maxX, maxY };
+  const extent = extentOf(bounds);
   return boundsCrs === undefined ? ok({ bounds: extent }) : asArea(areaOfBounds(extent, boundsCrs));
 }
 

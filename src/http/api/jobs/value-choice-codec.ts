@@ -1,8 +1,8 @@
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { MOST_VALUES } from "../../../plan/parameter-set-json.ts";
+import { MOST_VALUES } from "../../../plan/parameters/parameter-set-json.ts";
+import { isRange, type RequestedChoice, type RequestedSet, timeOf } from "../../../plan/parameters/value-choice.ts";
 import { parseAge } from "../../../plan/tile-age.ts";
-import { isRange, type RequestedChoice, type RequestedSet, timeOf } from "../../../plan/value-choice.ts";
 import { isObject } from "../json-body.ts";
 
 const CHOICE_EXPECTED = `a text, a list of them, {"like":"2026-*"}, {"from":"0","to":"100"} or {"olderThan":"P7D"}`;

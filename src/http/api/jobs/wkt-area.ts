@@ -1,4 +1,4 @@
-import type { Position } from "../../../grid/reproject.ts";
+import type { Position } from "../../../grid/crs/reproject.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, refuse } from "../../../lib/result.ts";
 import { type Decoding, ITEMS_PER_PAUSE } from "./decoding.ts";

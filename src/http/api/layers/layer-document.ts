@@ -1,9 +1,9 @@
 import { layerConfiguration } from "../../../configuration/layer-configuration.ts";
+import { corners } from "../../../grid/extent.ts";
 import { asZoom, matrixRect, rectCount, rectExtent, topLeftCorner } from "../../../grid/grid-set.ts";
-import { corners } from "../../../grid/grid-set-document.ts";
 import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
 import { defaultSubset, type Layer } from "../../../layer/layer.ts";
-import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
+import type { QuotaConfiguration } from "../../../quota/configuration/quota-configuration.ts";
 import { upstreamIdOf } from "../../../render/upstream/upstream-limits.ts";
 import type { LayerOrigin } from "../../resource.ts";
 import type { Documents } from "../documents/documents.ts";

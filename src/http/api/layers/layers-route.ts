@@ -1,9 +1,13 @@
 import * as z from "zod";
-import { layerTag } from "../../../configuration/configuration-tag.ts";
 import { documentOf } from "../../../configuration/gwc/configured-object.ts";
 import { layerContent } from "../../../configuration/gwc/layer-object.ts";
-import { layerConfiguration, layerConfigurationWithSecrets } from "../../../configuration/layer-configuration.ts";
-import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
+import {
+  layerConfiguration,
+  layerConfigurationWithSecrets,
+  layerTag,
+} from "../../../configuration/layer-configuration.ts";
+import { corners } from "../../../grid/extent.ts";
+import { gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { type GridSubset, subsetExtent } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { text } from "../../../lib/document-fields.ts";

@@ -5,7 +5,7 @@ import {
   EXPIRATION_POLICIES,
   parseQuotaValue,
   STORAGE_UNITS,
-} from "../../../quota/quota-validation.ts";
+} from "../../../quota/configuration/quota-validation.ts";
 import { withoutNulls } from "../json-body.ts";
 
 const DECIMAL = "a decimal number, 0 or more, of at most 100 digits";

@@ -169,7 +169,7 @@ describe("a refusal names the field and the value:", () => {
       const got = refusal({ ...least, ...change });
       expect([got.startsWith(before), got.endsWith(after), got]).toEqual([true, true, got]);
     });
-  test("no object", () =>
+  test("a body that is not an object is malformed", () =>
     expect(refusal([])).toMatch(/^malformed body: expected a JSON object .* a schedule, got \[\]$/));
 });
 

@@ -1,8 +1,8 @@
 import type { Extent } from "../../../grid/grid-set.ts";
 import { encodeFields } from "../../../plan/job/job-fields.ts";
+import { setDocument } from "../../../plan/parameters/value-choice.ts";
 import type { BatchRequest } from "../../../plan/plan-batch.ts";
 import type { RequestedArea, RequestedTile, SeedRequest } from "../../../plan/seed-request.ts";
-import { setDocument } from "../../../plan/value-choice.ts";
 import type { ScheduledJob } from "../../../schedule/schedule.ts";
 import type { Documents } from "../documents/documents.ts";
 import { GEOJSON_CRS } from "../jobs/area-fields.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DEFAULT_QUOTA } from "../../../quota/quota-configuration.ts";
+import { DEFAULT_QUOTA } from "../../../quota/configuration/quota-configuration.ts";
 import { attentionOf } from "./attention.ts";
 
 const GIB = 2 ** 30;

@@ -1,11 +1,11 @@
-import type { UsageView } from "../../../coordinator/usage-documents.ts";
+import type { UsageView } from "../../../coordinator/usage/usage-documents.ts";
 import { isoTime } from "../../../lib/time/iso-time.ts";
 import type { JobView } from "../../../plan/job/job-documents.ts";
-import { isNearlyFull } from "../../../quota/nearly-full.ts";
-import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
-import { countedSize } from "../../../quota/quota-count.ts";
-import { overruledText } from "../../../quota/quota-difference.ts";
-import type { OverruledQuota } from "../../../quota/quota-store.ts";
+import type { QuotaConfiguration } from "../../../quota/configuration/quota-configuration.ts";
+import { countedSize } from "../../../quota/configuration/quota-count.ts";
+import { overruledText } from "../../../quota/configuration/quota-difference.ts";
+import type { OverruledQuota } from "../../../quota/configuration/quota-store.ts";
+import { isNearlyFull } from "../../../quota/disk/nearly-full.ts";
 import type { UpstreamView } from "../../../render/upstream/upstream-documents.ts";
 import type { ScheduleHealth } from "../../../schedule/schedule-health.ts";
 import type { Documents } from "../documents/documents.ts";

@@ -1,8 +1,8 @@
 import { asZoom, canonicalSrs } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { parseParameters } from "../../../layer/filter/parameter-filter.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
-import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { writeZip } from "../../../lib/file/zip.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";

@@ -11,7 +11,7 @@ import {
   tileExtent,
   type Zoom,
 } from "../../../grid/grid-set.ts";
-import { isInCircle } from "../../../layer/filter-mask.ts";
+import { isInCircle } from "../../../layer/filter/filter-mask.ts";
 import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
 import { writeZip } from "../../../lib/file/zip.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";

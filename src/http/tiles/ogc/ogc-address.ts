@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { parseParameters } from "../../../layer/filter/parameter-filter.ts";
 import type { Layer } from "../../../layer/layer.ts";
-import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";

@@ -1,5 +1,5 @@
-import { isYFirst } from "../../../grid/axis-order.ts";
-import { isGeographic } from "../../../grid/coordinate-systems.ts";
+import { isYFirst } from "../../../grid/crs/axis-order.ts";
+import { isGeographic } from "../../../grid/crs/coordinate-systems.ts";
 import { asZoom, canonicalSrs, type GridSet, topLeftCorner } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";

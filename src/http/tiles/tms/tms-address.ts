@@ -1,8 +1,8 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { parseParameters } from "../../../layer/filter/parameter-filter.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { findSubset, type Layer } from "../../../layer/layer.ts";
-import { parseParameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";

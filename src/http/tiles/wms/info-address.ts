@@ -1,8 +1,8 @@
 import type { TileRequest } from "../../../cache/tile-reader.ts";
 import type { UpstreamQuestion } from "../../../cache/upstream-question.ts";
 import { tileExtent } from "../../../grid/grid-set.ts";
+import { allValues } from "../../../layer/filter/parameter-filter.ts";
 import { INFO_FORMATS, type Layer } from "../../../layer/layer.ts";
-import { allValues } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { FeatureInfoRequest } from "../../../source/source.ts";

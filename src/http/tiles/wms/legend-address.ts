@@ -1,7 +1,7 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { stylesFilter } from "../../../layer/filter/parameter-filter.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
-import { stylesFilter } from "../../../layer/parameter-filter.ts";
 import { rendersLegends } from "../../../layer/source-options.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";

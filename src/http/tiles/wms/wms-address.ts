@@ -1,5 +1,5 @@
 import type { MapRequest } from "../../../cache/map-renderer.ts";
-import { isYFirst } from "../../../grid/axis-order.ts";
+import { isYFirst } from "../../../grid/crs/axis-order.ts";
 import {
   asTileIndex,
   asTileX,
@@ -20,10 +20,10 @@ import {
 } from "../../../grid/grid-set.ts";
 import type { Colour } from "../../../image/compose.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { allValues, type Parameters } from "../../../layer/filter/parameter-filter.ts";
 import type { ImageFormat } from "../../../layer/format.ts";
 import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
-import { allValues, type Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";

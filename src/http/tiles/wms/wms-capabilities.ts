@@ -1,12 +1,12 @@
-import { isYFirst } from "../../../grid/axis-order.ts";
-import { WORLD } from "../../../grid/geographic-extent.ts";
+import { isYFirst } from "../../../grid/crs/axis-order.ts";
+import { WORLD } from "../../../grid/extent.ts";
 import { asTileIndex, canonicalSrs, type Extent, tileExtent } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
+import { listedValues, stylesFilter } from "../../../layer/filter/parameter-filter.ts";
 import { PNG } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer, MetadataUrl } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
-import { listedValues, stylesFilter } from "../../../layer/parameter-filter.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
 import { keywordElements, wmsService } from "../service-elements.ts";

@@ -1,8 +1,8 @@
 import { asZoom } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { legalValue, stylesFilter } from "../../../layer/filter/parameter-filter.ts";
 import { coverageAt } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
-import { legalValue, stylesFilter } from "../../../layer/parameter-filter.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";

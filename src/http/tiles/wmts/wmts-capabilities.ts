@@ -9,10 +9,10 @@ import {
   type Zoom,
 } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
+import { listedValues, type ParameterFilter } from "../../../layer/filter/parameter-filter.ts";
 import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
-import { listedValues, type ParameterFilter } from "../../../layer/parameter-filter.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
 import { keywordElements, owsService } from "../service-elements.ts";

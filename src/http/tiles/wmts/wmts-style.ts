@@ -1,4 +1,3 @@
-import type { Layer } from "../../../layer/layer.ts";
 import {
   legalValue,
   listedValues,
@@ -6,7 +5,8 @@ import {
   type Parameters,
   parseParameters,
   stylesFilter,
-} from "../../../layer/parameter-filter.ts";
+} from "../../../layer/filter/parameter-filter.ts";
+import type { Layer } from "../../../layer/layer.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";

@@ -1,9 +1,9 @@
-import { WORLD } from "../../../grid/geographic-extent.ts";
+import { WORLD } from "../../../grid/extent.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import type { Parameters } from "../../../layer/filter/parameter-filter.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { type Layer, WEB_GRID, webSubset } from "../../../layer/layer.ts";
-import type { Parameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";

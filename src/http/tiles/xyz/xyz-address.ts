@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { parseParameters } from "../../../layer/filter/parameter-filter.ts";
 import { WEB_GRID, webSubset } from "../../../layer/layer.ts";
-import { parseParameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";

@@ -1,15 +1,13 @@
 import { basename, dirname, resolve } from "node:path";
 import { xmlContent } from "../../../configuration/gwc/codec/xml-content.ts";
-import type { Content } from "../../../configuration/gwc/content.ts";
-import { MAX_METATILE } from "../../../layer/layer.ts";
 import { defined } from "../../../lib/defined.ts";
 import { fileFault } from "../../../lib/file/file-fault.ts";
 import { readWholeFile } from "../../../lib/file/read-whole-file.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { MigrationError } from "../../migration-error.ts";
-import { crsNamesFor, isWebMercator } from "../asked-crs.ts";
 import type { ForeignConfiguration, ForeignLayer } from "../foreign-configuration.ts";
-import { ForeignObject } from "../foreign-object.ts";
+import { isWebMercator, withAskedCrs } from "../foreign-grid.ts";
+import { ForeignObject, limitedMetatile } from "../foreign-object.ts";
 import { Origins, placed } from "../origins.ts";
 import { mapCacheGrid } from "./mapcache-grids.ts";
 import { mapCacheTiles, type NamedGrid } from "./mapcache-tiles.ts";
@@ -105,7 +103,7 @@ async function readMapCache(path: string): Promise<File> {
 const listOf = (value: unknown): readonly unknown[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value];
 
-function objectsOf(kind: Kind, content: Readonly<Record<string, unknown>>, origins: Origins): Named {
+function objectsOf(kind: Kind, content: Content, origins: Origins): Named {
   return new Map(
     listOf(content[kind]).flatMap((item, i, list): [string, ForeignObject][] => {
       if (!isMap(item)) return [];
@@ -187,23 +185,19 @@ function layerOf(name: string, tileset: ForeignObject, file: File, leftOut: stri
 }
 
 /** Returns a source with the CRS names that MapCache uses in requests. */
-function askedSource({ content, srs }: MapCacheSource, grids: ReturnType<typeof gridsOf>): Content {
-  const crsNames = crsNamesFor(
+const askedSource = ({ content, srs }: MapCacheSource, grids: ReturnType<typeof gridsOf>): Content =>
+  withAskedCrs(
+    content,
     grids.map(({ named: { grid } }) => grid),
-    content["version"],
     ({ srsName }) => (srs !== undefined && isWebMercator(srs) ? srs : srsName),
   );
-  return crsNames === undefined ? content : { ...content, crsNames };
-}
 
 function rendering(tileset: ForeignObject, hasMetatiles: boolean): Content {
   const [across = 1, up = 1] = tileset.numbers("metatile") ?? [];
   const gutter = tileset.number("metabuffer");
   if (!hasMetatiles) return {};
-  const limited = [across, up].map((tiles) => Math.min(MAX_METATILE, Math.max(1, tiles)));
-  if (limited.join() !== `${across},${up}`)
-    tileset.differently("metatile", `metatiles have at most ${MAX_METATILE} tiles in each direction`);
-  return { metatile: limited, ...(gutter === undefined ? {} : { gutter: Math.min(256, gutter) }) };
+  const metatile = limitedMetatile(tileset, "metatile", [across, up]);
+  return { metatile, ...(gutter === undefined ? {} : { gutter: Math.min(256, gutter) }) };
 }
 
 function gridsOf(

@@ -1,15 +1,16 @@
-import type { Content } from "../../../configuration/gwc/content.ts";
-import { isNorthFirst } from "../../../grid/axis-order.ts";
 import { builtInGridSet } from "../../../grid/built-in.ts";
-import { HALF_WORLD } from "../../../grid/web-mercator.ts";
+import { WEB_WORLD } from "../../../grid/crs/web-mercator.ts";
+import { corners } from "../../../grid/extent.ts";
+import { defined } from "../../../lib/defined.ts";
+import type { Content } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { ForeignObject } from "../foreign-object.ts";
-import { type ForeignGrid, isWebGrid } from "../mapproxy/mapproxy-grids.ts";
+import { builtInGrid, type ForeignGrid, hasUsualTiles, isWebGrid, ownGrid } from "../foreign-grid.ts";
+import { extentIn, ForeignObject } from "../foreign-object.ts";
 
 const halvings = (first: number, count: number): number[] => Array.from({ length: count }, (_, z) => first / 2 ** z);
 const web = {
   srs: "epsg:3857",
-  extent: [-HALF_WORLD, -HALF_WORLD, HALF_WORLD, HALF_WORLD],
+  extent: corners(WEB_WORLD),
   resolutions: halvings(156543.033928041, 22),
 };
 /** The grids that are built into MapCache. */
@@ -26,12 +27,11 @@ const BUILT_IN: Readonly<Record<string, Content>> = {
 export function mapCacheGrid(name: string, own: ForeignObject | undefined): Result<ForeignGrid, string> {
   const options = own ?? new ForeignObject(name, BUILT_IN[name] ?? {});
   const code = Number(/^epsg:(\d+)$/i.exec(options.text("srs") ?? "")?.[1]);
-  const [minX, minY, maxX, maxY] = options.numbers("extent") ?? [];
+  const extent = extentIn(options.numbers("extent")?.slice(0, 4));
   const resolutions = options.numbers("resolutions") ?? [];
   if (own === undefined && BUILT_IN[name] === undefined) return refuse(`there is no grid ${name}`);
   if (!Number.isInteger(code)) return refuse("srs is no EPSG code");
-  if (minX === undefined || minY === undefined || maxX === undefined || maxY === undefined)
-    return refuse("extent has not four numbers");
+  if (extent === undefined) return refuse("extent has not four numbers");
   if (resolutions.length === 0) return refuse("resolutions are missing");
   const [width = 256, height = 256] = options.numbers("size") ?? [];
   const origin = options.text("origin") ?? "bottom-left";
@@ -41,7 +41,7 @@ export function mapCacheGrid(name: string, own: ForeignObject | undefined): Resu
     name,
     srs: code,
     srsName: `EPSG:${code}`,
-    extent: { minX, minY, maxX, maxY },
+    extent,
     rows: origin === "top-left" ? "top" : "bottom",
     resolutions,
     tileSize: [width, height],
@@ -49,24 +49,10 @@ export function mapCacheGrid(name: string, own: ForeignObject | undefined): Resu
   const builtIn = isWebGrid(grid) ? "EPSG:900913" : isWorldGrid(grid) ? "EPSG:4326" : undefined;
   if (builtIn !== undefined) {
     own?.differently("resolutions", `the grid is the built-in ${builtIn}`);
-    return ok({ ...grid, id: builtIn, content: undefined });
+    return ok(builtInGrid(grid, builtIn));
   }
-  return ok({
-    ...grid,
-    id: name,
-    content: {
-      id: name,
-      ...(options.look("metadata.title") === undefined ? {} : { title: options.text("metadata.title") }),
-      srs: `EPSG:${code}`,
-      extent: [minX, minY, maxX, maxY],
-      resolutions,
-      // The names of the levels in MapCache's WMTS.
-      scaleNames: resolutions.map((_, z) => String(z)),
-      ...(width === 256 && height === 256 ? {} : { tileSize: [width, height] }),
-      ...(origin === "top-left" ? { alignTopLeft: true } : {}),
-      ...(isNorthFirst(code) === undefined ? { yCoordinateFirst: false } : {}),
-    },
-  });
+  const title = options.text("metadata.title");
+  return ok(ownGrid(grid, { id: name, ...defined({ title }), scaleNames: resolutions.map((_, z) => String(z)) }));
 }
 
 /** Returns whether a grid has the tiles of EPSG:4326. */
@@ -79,7 +65,7 @@ function isWorldGrid({
   const grid = builtInGridSet("EPSG:4326");
   return (
     srs === 4326 &&
-    tileSize.every((side) => side === 256) &&
+    hasUsualTiles({ tileSize }) &&
     extent.minX === -180 &&
     extent.minY === -90 &&
     extent.maxX === 180 &&

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
-import type { Content } from "../../../configuration/gwc/content.ts";
+import type { Content } from "../../../lib/is-map.ts";
+import type { ForeignGrid } from "../foreign-grid.ts";
 import type { ForeignObject } from "../foreign-object.ts";
-import type { ForeignGrid } from "../mapproxy/mapproxy-grids.ts";
 
 /** A grid of a tileset, and its name in MapCache. */
 export interface NamedGrid {

@@ -1,13 +1,10 @@
-import type { Content } from "../../../configuration/gwc/content.ts";
 import { formatOf } from "../../../layer/format.ts";
 import { defined } from "../../../lib/defined.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { ForeignObject } from "../foreign-object.ts";
 import { placed } from "../origins.ts";
-import { UpstreamHeaders } from "../upstream-headers.ts";
-import { upstreamUrl } from "../upstream-url.ts";
-import { WrittenParameters } from "../written-parameters.ts";
+import { UpstreamHeaders, upstreamUrl, WrittenParameters } from "../upstream.ts";
 
 /** Parameters of WMS requests for which the configuration has keys. */
 const OWN_PARAMETERS = ["FORMAT", "LAYERS", "STYLES", "TRANSPARENT", "VERSION", "BGCOLOR"];
@@ -158,7 +155,7 @@ const textsOf = (value: unknown): readonly string[] =>
   );
 
 /** Returns the values of a dimension. MapCache before 1.6 has them in one text. */
-function valuesOf(item: Readonly<Record<string, unknown>>): readonly string[] {
+function valuesOf(item: Content): readonly string[] {
   const values = textsOf(item["value"]);
   if (values.length > 0) return values;
   return textsOf(item["#"]).flatMap((text) => text.split(",").map((value) => value.trim()));

@@ -1,13 +1,13 @@
 import { join, resolve } from "node:path";
-import type { Content } from "../../../configuration/gwc/content.ts";
+import { corners } from "../../../grid/extent.ts";
 import { canonicalSrs, type Extent, extentsOverlap } from "../../../grid/grid-set.ts";
-import { MAX_METATILE } from "../../../layer/layer.ts";
 import { DISK_LAYOUTS } from "../../../layer/tiles-on-disk.ts";
 import { defined } from "../../../lib/defined.ts";
+import type { Content } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { crsNamesFor } from "../asked-crs.ts";
-import type { ForeignObject } from "../foreign-object.ts";
-import { coverageIn, type ForeignGrid, hasArea, srsCode } from "./mapproxy-grids.ts";
+import { type ForeignGrid, withAskedCrs } from "../foreign-grid.ts";
+import { type ForeignObject, limitedMetatile } from "../foreign-object.ts";
+import { coverageIn, hasArea, srsCode } from "./mapproxy-grids.ts";
 import { joinedSources, type MapProxySources, type SourceContext, type TranslatedSource } from "./mapproxy-sources.ts";
 
 /** A MapProxy cache, translated to keys of a Nuthatch layer. */
@@ -225,11 +225,10 @@ export class MapProxyCaches {
   /** Returns a source with the CRS names that MapProxy uses in requests. */
   #asked({ content, supportedSrs }: TranslatedSource, grids: readonly ForeignGrid[]): Content {
     if (content["type"] !== "wms") return content;
-    const crsNames = crsNamesFor(grids, content["version"], ({ srs, srsName }) => {
+    return withAskedCrs(content, grids, ({ srs, srsName }) => {
       const own = supportedSrs?.find((name) => canonicalSrs(srsCode(name) ?? 0) === canonicalSrs(srs));
       return own ?? srsName;
     });
-    return crsNames === undefined ? content : { ...content, crsNames };
   }
 
   #subsets(cache: ForeignObject, grids: readonly UsedGrid[]): readonly Content[] {
@@ -242,7 +241,7 @@ export class MapProxyCaches {
         cache.differently("grids", `two of them are ${grid.id}`);
         continue;
       }
-      const extent = area === undefined ? undefined : [area.minX, area.minY, area.maxX, area.maxY];
+      const extent = area && corners(area);
       first.set(
         grid.id,
         defined({
@@ -263,11 +262,9 @@ export class MapProxyCaches {
     const isLossy = mimeType === "image/jpeg" || mimeType === "image/vnd.jpeg-png";
     const quality =
       cache.number("image.encoding_options.jpeg_quality") ?? globals.number("image.jpeg_quality") ?? JPEG_QUALITY;
-    const limited = size.map((tiles) => Math.min(MAX_METATILE, Math.max(1, tiles)));
-    if (limited.join() !== size.join())
-      cache.differently("meta_size", `metatiles have at most ${MAX_METATILE} tiles in each direction`);
+    const metatile = limitedMetatile(cache, "meta_size", size);
     return {
-      ...(hasMetatiles ? { metatile: limited, gutter: Math.min(MOST_GUTTER, buffer) } : {}),
+      ...(hasMetatiles ? { metatile, gutter: Math.min(MOST_GUTTER, buffer) } : {}),
       ...(isLossy ? { jpegQuality: quality } : {}),
     };
   }

@@ -430,18 +430,21 @@ sources: { up: { ${UP} } }
   },
 );
 
-test.each(["services: { tms: }", "services:", "globals:"])("with %s they are not", async (services) => {
-  const taken = await mapProxyConfiguration(
-    fileWith(`
+test.each(["services: { tms: }", "services:", "globals:"])(
+  "with %s no maps of any box are served",
+  async (services) => {
+    const taken = await mapProxyConfiguration(
+      fileWith(`
 ${services}
 layers: [{ name: a, title: A, sources: [c] }]
 caches: { c: { grids: , sources: [up], cache: } }
 sources: { up: { ${UP}, image: , coverage: , http: } }
 `),
-  );
-  expect(layerIn(taken, "a")?.["fullWms"]).toBeUndefined();
-  expect(layerIn(taken, "a")).toMatchObject({ gridSubsets: [{ gridSet: "EPSG:900913" }] });
-});
+    );
+    expect(layerIn(taken, "a")?.["fullWms"]).toBeUndefined();
+    expect(layerIn(taken, "a")).toMatchObject({ gridSubsets: [{ gridSet: "EPSG:900913" }] });
+  },
+);
 
 test("a key without a value has what its base has", async () => {
   const taken = await mapProxyConfiguration(

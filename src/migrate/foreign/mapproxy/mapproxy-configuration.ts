@@ -1,7 +1,6 @@
 import { dirname, resolve } from "node:path";
-import type { Content } from "../../../configuration/gwc/content.ts";
 import { defined } from "../../../lib/defined.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import type { ForeignConfiguration, ForeignLayer } from "../foreign-configuration.ts";
 import { ForeignObject, type Place } from "../foreign-object.ts";
 import { Origins, placed } from "../origins.ts";
@@ -84,7 +83,7 @@ export async function mapProxyConfiguration(file: string): Promise<ForeignConfig
   };
 }
 
-function section(document: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
+function section(document: Content, key: string): Content {
   const found = document[key];
   return isMap(found) ? found : {};
 }

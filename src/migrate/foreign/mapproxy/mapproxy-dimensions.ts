@@ -1,5 +1,4 @@
-import type { Content } from "../../../configuration/gwc/content.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { parseAge } from "../../../plan/tile-age.ts";
 import type { ForeignObject } from "../foreign-object.ts";

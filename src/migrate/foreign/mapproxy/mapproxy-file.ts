@@ -1,20 +1,18 @@
 import { basename, dirname, resolve } from "node:path";
 import { fileFault } from "../../../lib/file/file-fault.ts";
 import { readWholeFile } from "../../../lib/file/read-whole-file.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { MigrationError } from "../../migration-error.ts";
 import type { Origins } from "../origins.ts";
 import { readPyYaml } from "./pyyaml.ts";
 
 const SECTIONS = ["globals", "services", "layers", "caches", "sources", "grids", "parts", "base"];
 
-type Tree = Readonly<Record<string, unknown>>;
-
 /**
  * Reads a MapProxy configuration with the files that it is based on, and records the positions of their values.
  * @throws MigrationError
  */
-export async function readMapProxy(file: string, origins: Origins, readers: readonly string[] = []): Promise<Tree> {
+export async function readMapProxy(file: string, origins: Origins, readers: readonly string[] = []): Promise<Content> {
   const path = resolve(file);
   if (readers.includes(path)) throw new MigrationError(`${file}: the file is its own base`, "invalid");
   const text = await readWholeFile(path).catch((error: unknown) => {
@@ -30,7 +28,7 @@ export async function readMapProxy(file: string, origins: Origins, readers: read
     );
   const { base, ...own } = document;
   origins.copy(own, document);
-  let merged: Tree = own;
+  let merged: Content = own;
   for (const one of base === undefined || base === null ? [] : Array.isArray(base) ? base : [base])
     merged = mergedOver(
       merged,
@@ -41,7 +39,7 @@ export async function readMapProxy(file: string, origins: Origins, readers: read
 }
 
 /** Adds values of `base` to a tree that lacks them. A key without a value gets the map of `base`. */
-function mergedOver(own: Tree, base: Tree, origins: Origins): Tree {
+function mergedOver(own: Content, base: Content, origins: Origins): Content {
   const merged: Record<string, unknown> = { ...own };
   for (const [key, value] of Object.entries(base)) {
     const present = own[key];

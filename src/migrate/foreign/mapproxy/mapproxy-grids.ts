@@ -1,30 +1,12 @@
-import type { Content } from "../../../configuration/gwc/content.ts";
-import { isNorthFirst } from "../../../grid/axis-order.ts";
-import { changesDatum, transformBetween } from "../../../grid/coordinate-systems.ts";
+import { changesDatum, transformBetween } from "../../../grid/crs/coordinate-systems.ts";
+import { HALF_WORLD, WEB_WORLD } from "../../../grid/crs/web-mercator.ts";
+import { WORLD } from "../../../grid/extent.ts";
 import { canonicalSrs, type Extent } from "../../../grid/grid-set.ts";
-import { HALF_WORLD } from "../../../grid/web-mercator.ts";
+import type { Content } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { ForeignObject } from "../foreign-object.ts";
+import { builtInGrid, type ForeignGrid, isWebGrid, ownGrid } from "../foreign-grid.ts";
+import { extentIn, ForeignObject } from "../foreign-object.ts";
 
-/** A grid of another program, converted to a grid set. */
-export interface ForeignGrid {
-  /** The id of the grid set. */
-  readonly id: string;
-  /** The other program's name of the grid, which is used in names of directories. */
-  readonly name: string;
-  readonly srs: number;
-  /** The code of the CRS as written, such as EPSG:900913, which is used in names of directories. */
-  readonly srsName: string;
-  readonly extent: Extent;
-  /** The end from which the other program counts rows in its files. */
-  readonly rows: "bottom" | "top";
-  readonly resolutions: readonly number[];
-  readonly tileSize: readonly [number, number];
-  /** The grid set for the configuration file. Undefined if it is built in. */
-  readonly content: Content | undefined;
-}
-
-const WEB_RESOLUTION = 156543.03390625;
 const SQRT2 = Math.SQRT2;
 /** The number of levels of a grid without one, and of a grid whose resolutions differ by the square root of 2. */
 const LEVELS = 20;
@@ -99,25 +81,10 @@ export class MapProxyGrids {
     const common = { name, srs, srsName, extent: extent.value, rows, resolutions, tileSize } as const;
     if (isWebGrid(common)) {
       own?.differently("srs", "the grid is the built-in EPSG:900913");
-      return ok({ ...common, id: "EPSG:900913", content: undefined });
+      return ok(builtInGrid(common, "EPSG:900913"));
     }
-    const { minX, minY, maxX, maxY } = extent.value;
-    const id = this.#areNamesUnique ? name : key;
-    return ok({
-      ...common,
-      id,
-      content: {
-        id,
-        srs: `EPSG:${srs}`,
-        extent: [minX, minY, maxX, maxY],
-        resolutions,
-        // The names of the levels in MapProxy's WMTS.
-        scaleNames: names ?? resolutions.map((_, z) => String(z).padStart(2, "0")),
-        ...(width === 256 && height === 256 ? {} : { tileSize: [...tileSize] }),
-        ...(rows === "top" ? { alignTopLeft: true } : {}),
-        ...(isNorthFirst(srs) === undefined ? { yCoordinateFirst: false } : {}),
-      },
-    });
+    const scaleNames = names ?? resolutions.map((_, z) => String(z).padStart(2, "0"));
+    return ok(ownGrid(common, { id: this.#areNamesUnique ? name : key, scaleNames }));
   }
 
   /**
@@ -213,16 +180,14 @@ function extentOf(
   options: Pick<ForeignObject, "numbers" | "text" | "differently">,
   srs: number,
 ): Result<Extent, string> {
-  const box = options.numbers("bbox");
-  if (box === undefined || box.length === 0) {
-    if (srs === 4326) return ok({ minX: -180, minY: -90, maxX: 180, maxY: 90 });
-    if (canonicalSrs(srs) === 3857)
-      return ok({ minX: -HALF_WORLD, minY: -HALF_WORLD, maxX: HALF_WORLD, maxY: HALF_WORLD });
+  const listed = options.numbers("bbox");
+  if (listed === undefined || listed.length === 0) {
+    if (srs === 4326) return ok(WORLD);
+    if (canonicalSrs(srs) === 3857) return ok(WEB_WORLD);
     return refuse(`bbox is missing for EPSG:${srs}`);
   }
-  const [minX, minY, maxX, maxY] = box;
-  if (minX === undefined || minY === undefined || maxX === undefined || maxY === undefined || box.length !== 4)
-    return refuse("bbox has not four numbers");
+  const box = extentIn(listed);
+  if (box === undefined) return refuse("bbox has not four numbers");
   const named = options.text("bbox_srs");
   const boxSrs = named === undefined ? srs : srsCode(srsNameOf(named));
   if (boxSrs === undefined) return refuse(`bbox_srs ${named} is no EPSG code`);
@@ -231,7 +196,7 @@ function extentOf(
       "bbox",
       `EPSG:${boxSrs} and EPSG:${srs} have two datums: MapProxy may convert it to a place metres away; name it in EPSG:${srs}`,
     );
-  const extent = gridBox({ minX, minY, maxX, maxY }, boxSrs, srs);
+  const extent = gridBox(box, boxSrs, srs);
   return extent.ok && !hasArea(extent.value) ? refuse(`bbox has no area in EPSG:${srs}`) : extent;
 }
 
@@ -295,21 +260,4 @@ function boxIn(box: Extent, from: number, to: number, steps: number): Result<Ext
   if (!points.flat().every(Number.isFinite)) return refuse(`the box has no image in EPSG:${to}`);
   const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
   return ok({ minX: Math.min(...xs), minY: Math.min(...ys), maxX: Math.max(...xs), maxY: Math.max(...ys) });
-}
-
-/** Returns whether a grid has the tiles of EPSG:900913. */
-export function isWebGrid({
-  srs,
-  extent,
-  resolutions,
-  tileSize,
-}: Pick<ForeignGrid, "srs" | "extent" | "resolutions" | "tileSize">): boolean {
-  const isNear = (a: number, b: number) => Math.abs(a - b) < 1;
-  return (
-    canonicalSrs(srs) === 3857 &&
-    tileSize.every((side) => side === 256) &&
-    [-extent.minX, -extent.minY, extent.maxX, extent.maxY].every((side) => isNear(side, HALF_WORLD)) &&
-    resolutions.length <= 31 &&
-    resolutions.every((res, z) => Math.abs(res / (WEB_RESOLUTION / 2 ** z) - 1) < 1e-6)
-  );
 }

@@ -1,15 +1,12 @@
 import { resolve } from "node:path";
-import type { Content } from "../../../configuration/gwc/content.ts";
-import type { Extent } from "../../../grid/grid-set.ts";
-import { canonicalSrs } from "../../../grid/grid-set.ts";
+import { canonicalSrs, type Extent } from "../../../grid/grid-set.ts";
 import { defined } from "../../../lib/defined.ts";
-import { isMap } from "../../../lib/is-map.ts";
+import { type Content, isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { ForeignObject } from "../foreign-object.ts";
-import { UpstreamHeaders } from "../upstream-headers.ts";
-import { upstreamUrl } from "../upstream-url.ts";
-import { WrittenParameters } from "../written-parameters.ts";
-import { type ForeignGrid, type MapProxyGrids, srsCode, srsNameOf } from "./mapproxy-grids.ts";
+import type { ForeignGrid } from "../foreign-grid.ts";
+import { extentIn, type ForeignObject } from "../foreign-object.ts";
+import { UpstreamHeaders, upstreamUrl, WrittenParameters } from "../upstream.ts";
+import { type MapProxyGrids, srsCode, srsNameOf } from "./mapproxy-grids.ts";
 
 /** A source in the form of the configuration file, with keys that belong to the layer. */
 export interface TranslatedSource {
@@ -90,7 +87,7 @@ export class MapProxySources {
   }
 
   #common(source: ForeignObject): Pick<TranslatedSource, "coverage"> {
-    const box = source.numbers("coverage.bbox");
+    const box = extentIn(source.numbers("coverage.bbox"));
     const srs = srsCode(srsNameOf(source.text("coverage.srs") ?? source.text("coverage.bbox_srs") ?? "EPSG:4326"));
     for (const key of [
       "polygons",
@@ -102,8 +99,7 @@ export class MapProxySources {
       "expire_tiles",
     ])
       source.kept(["coverage", key], "only a bbox limits the area that a layer offers");
-    const [minX = 0, minY = 0, maxX = 0, maxY = 0] = box ?? [];
-    if (box?.length === 4 && srs !== undefined) return { coverage: { box: { minX, minY, maxX, maxY }, srs } };
+    if (box !== undefined && srs !== undefined) return { coverage: { box, srs } };
     source.kept("coverage.bbox", "expected four numbers, and the code of a CRS of EPSG");
     return { coverage: undefined };
   }
